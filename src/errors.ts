@@ -1,0 +1,112 @@
+/** What an error code means to the one who reads it. */
+export interface ErrorEntry {
+  /** HTTP status the code is answered with. */
+  readonly status: number;
+  /** A short, fixed sentence; the particulars go into `detail`. */
+  readonly title: string;
+  /** Whether the same request can succeed later without being changed. */
+  readonly retryable: boolean;
+}
+
+/**
+ * Every error that leaves Tollhouse over HTTP or as an exception: code, status, title, and whether a retry can help.
+ * Reasons why one payment was refused are a protocol of their own, see `protocol/reasons.ts`.
+ */
+export const ERRORS = {
+  bad_option: { status: 500, title: 'An option is wrong', retryable: false },
+  missing_dependency: { status: 500, title: 'An optional package is not installed', retryable: false },
+  invalid_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
+  invalid_request: { status: 400, title: 'The request is not valid', retryable: false },
+  body_too_large: { status: 413, title: 'The body is too large', retryable: false },
+  unsupported_media_type: { status: 415, title: 'The content type is not supported', retryable: false },
+  not_found: { status: 404, title: 'There is nothing at this address', retryable: false },
+  method_not_allowed: { status: 405, title: 'This address does not answer to this method', retryable: false },
+  invalid_payment_header: { status: 400, title: 'The payment header cannot be read', retryable: false },
+  payment_required: { status: 402, title: 'Payment required', retryable: false },
+  no_matching_requirements: {
+    status: 402,
+    title: 'The payment is for other terms than the offered ones',
+    retryable: false,
+  },
+  payment_invalid: { status: 402, title: 'The payment was refused', retryable: false },
+  payment_already_used: { status: 402, title: 'The payment was used before', retryable: false },
+  payment_failed: { status: 402, title: 'The payment failed on the chain', retryable: false },
+  payment_in_progress: { status: 409, title: 'The same payment is being served right now', retryable: true },
+  settlement_pending: { status: 503, title: 'The outcome of the payment is not known yet', retryable: true },
+  payment_backend_unavailable: { status: 503, title: 'Payments cannot be taken at the moment', retryable: true },
+  answer_too_large: { status: 500, title: 'The answer is too large to be held until it is paid', retryable: false },
+  handler_timeout: { status: 504, title: 'The answer took too long; nothing was charged', retryable: true },
+  internal_error: { status: 500, title: 'Something went wrong on our side', retryable: true },
+} as const satisfies Record<string, ErrorEntry>;
+
+/** A code of the error table. */
+export type ErrorCode = keyof typeof ERRORS;
+
+/** What an error may carry beside its code. */
+export interface ErrorContext {
+  /** The option, parameter or header that is at fault. */
+  readonly param?: string;
+  /** Seconds after which a retry makes sense; sent as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  /** What went wrong underneath; never shown to a client. */
+  readonly cause?: unknown;
+}
+
+/** The body of an error answer, `application/problem+json` (RFC 9457; service.md §1). */
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+  readonly code: ErrorCode;
+  readonly retryable: boolean;
+  readonly param?: string;
+  readonly request_id?: string;
+}
+
+/** The one error class. `code` is stable and meant for programs, `message` for people. */
+export class TollhouseError extends Error {
+  override readonly name = 'TollhouseError';
+  readonly code: ErrorCode;
+  readonly context: ErrorContext;
+
+  /**
+   * @param code - a code of {@link ERRORS}
+   * @param detail - what was wrong, where, and what to do; shown to clients, so no secrets
+   * @param context - the parameter at fault, when to retry, the cause
+   */
+  constructor(code: ErrorCode, detail: string, context: ErrorContext = {}) {
+    super(detail, context.cause === undefined ? undefined : { cause: context.cause });
+    this.code = code;
+    this.context = context;
+  }
+
+  /** HTTP status of the code. */
+  get status(): number {
+    return ERRORS[this.code].status;
+  }
+
+  /** Whether the same request can succeed later. */
+  get retryable(): boolean {
+    return ERRORS[this.code].retryable;
+  }
+
+  /** The error as a problem body. */
+  toProblem(requestId?: string): Problem {
+    return problem(this.code, this.message, {
+      ...(this.context.param === undefined ? {} : { param: this.context.param }),
+      ...(requestId === undefined ? {} : { request_id: requestId }),
+    });
+  }
+}
+
+/** Builds a problem body (RFC 9457) for a code of the table. */
+export function problem(code: ErrorCode, detail: string, extra: Pick<Problem, 'param' | 'request_id'> = {}): Problem {
+  const { status, title, retryable } = ERRORS[code];
+  return { type: `urn:tollhouse:error:${code}`, title, status, detail, code, retryable, ...extra };
+}
+
+/** The error for a wrong option: `requirePayment: option "prise" …`. Thrown where the option is given, before any request. */
+export function badOption(where: string, detail: string, param?: string): TollhouseError {
+  return new TollhouseError('bad_option', `${where}: ${detail}`, param === undefined ? {} : { param });
+}

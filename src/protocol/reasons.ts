@@ -1,0 +1,73 @@
+/**
+ * Why a payment was refused. The strings are part of the protocol (x402.md §4): clients branch on them, so those the
+ * reference has keep their spelling. Each sentence says what was wrong and what the payer can do.
+ */
+export const REASONS = {
+  invalid_payload: 'The payment payload does not have the shape of the scheme.',
+  invalid_network: 'The network of the payment is not served here.',
+  invalid_x402_version: 'This version of x402 is not spoken here.',
+  invalid_exact_svm_unsupported_scheme: 'Only the scheme "exact" is accepted.',
+  invalid_exact_svm_network_mismatch: 'The payment is for another network than the terms.',
+  invalid_exact_svm_payload_missing_fee_payer: 'The terms name no fee payer.',
+  invalid_exact_svm_fee_payer_not_managed_by_facilitator:
+    'The fee payer of the terms is not a key of this facilitator.',
+  invalid_exact_svm_fee_payer_mismatch: 'The first account of the transaction is not the offered fee payer.',
+  invalid_exact_svm_payload_transaction_could_not_be_decoded: 'The transaction cannot be decoded.',
+  invalid_exact_svm_payload_transaction_version_unsupported:
+    'Transactions of this message version are not supported yet; sign a legacy or version 0 transaction.',
+  invalid_exact_svm_payload_address_lookup_tables:
+    'Address lookup tables are not accepted; name every account in the transaction.',
+  invalid_exact_svm_payload_durable_nonce: 'Durable-nonce transactions are not accepted; use a recent blockhash.',
+  invalid_exact_svm_payload_excessive_signers:
+    'The transaction must be signed by the fee payer and the payer, and nobody else.',
+  invalid_exact_svm_payload_signature_invalid: "The payer's signature is missing or does not fit the transaction.",
+  invalid_exact_svm_payload_transaction_instructions_length:
+    'The transaction has too few or too many instructions (one transfer, at most 8 in all).',
+  invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction:
+    'A compute unit limit is malformed or given twice.',
+  invalid_exact_svm_payload_transaction_instructions_compute_price_instruction:
+    'A compute unit price is malformed or given twice.',
+  invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction_too_high:
+    'The network fee would be over the cap; set a lower compute unit limit.',
+  invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high:
+    'The network fee would be over the cap; set a lower compute unit price or limit.',
+  invalid_exact_svm_payload_unknown_optional_instruction:
+    'An instruction is neither the transfer, a compute budget, a memo nor a wallet guard.',
+  invalid_exact_svm_payload_no_transfer_instruction:
+    'The transaction has no TransferChecked instruction, or more than one.',
+  invalid_exact_svm_payload_transaction_fee_payer_transferring_funds:
+    'A key of the facilitator is used inside an instruction.',
+  invalid_exact_svm_payload_mint_mismatch: 'The transfer is of another token than the terms ask for.',
+  invalid_exact_svm_payload_recipient_mismatch: "The transfer does not go to the recipient's associated token account.",
+  invalid_exact_svm_payload_amount_mismatch: 'The transfer is not of exactly the amount that the terms ask for.',
+  invalid_exact_svm_payload_memo_mismatch: 'The memo is not the one that the terms ask for.',
+  invalid_exact_svm_payload_memo_count: 'The transaction must carry exactly one memo where the terms ask for one.',
+  invalid_exact_svm_payload_memo_too_long: 'A memo may have at most 256 bytes.',
+  invalid_exact_svm_mint_not_accepted:
+    'The token has an extension (transfer fee, transfer hook, permanent delegate or confidential transfer) that can keep the recipient from getting the amount.',
+  invalid_exact_svm_mint_unknown: 'The asset of the terms is not a token mint on this network.',
+  invalid_exact_svm_blockhash_expired:
+    'The blockhash of the transaction has expired or is not known; sign again with a recent one.',
+  invalid_exact_svm_payer_token_account_missing:
+    'The payer has no token account for this token, so there is nothing to pay from.',
+  invalid_exact_svm_recipient_token_account_missing:
+    'The recipient has no token account for this token yet; it must be created before it can be paid.',
+  invalid_exact_svm_transaction_simulation_failed: 'The transaction would fail on the chain.',
+  invalid_exact_svm_transaction_failed: 'The transaction landed on the chain with an error; nothing was paid.',
+  invalid_exact_svm_transaction_expired:
+    'The transaction did not land before its blockhash expired; nothing was paid. Sign a new one.',
+  invalid_exact_svm_verification_failed: 'The payment could not be verified.',
+  insufficient_funds: "The payer's token account does not hold the amount.",
+  duplicate_settlement: 'This transaction has been used for a payment before.',
+  settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',
+  settlement_pending:
+    'The transaction was sent, its outcome is not known yet; send the same payment again to learn it.',
+} as const satisfies Record<string, string>;
+
+/** A reason of the protocol. */
+export type Reason = keyof typeof REASONS;
+
+/** Whether a text is one of the reasons. */
+export function isReason(text: string): text is Reason {
+  return Object.hasOwn(REASONS, text);
+}

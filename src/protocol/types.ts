@@ -1,0 +1,135 @@
+import type { Reason } from './reasons.js';
+
+/**
+ * A Solana cluster by the name that x402 version 1 and the service contract use.
+ * `protocol/networks.ts` translates to and from CAIP-2.
+ */
+export type NetworkId = 'solana' | 'solana-devnet' | 'solana-testnet';
+
+/** How far a transaction must have come before it counts as paid (Solana's commitment levels). */
+export type Commitment = 'processed' | 'confirmed' | 'finalized';
+
+/** A token that can be asked for by its symbol. */
+export interface Token {
+  /** Short name in capitals, as in a price text: `USDC`. */
+  readonly symbol: string;
+  /** Address of the mint, base58. `SOL` stands for wrapped SOL here. */
+  readonly mint: string;
+  /** Decimal places of one unit. */
+  readonly decimals: number;
+  /** The token program that owns the mint, base58. */
+  readonly program: string;
+}
+
+/** What must be paid: one entry of a 402's `accepts`, free of protocol versions. */
+export interface Terms {
+  /** Payment scheme; `exact` is the only one in use. */
+  readonly scheme: string;
+  readonly network: NetworkId;
+  /** Mint of the token, base58. */
+  readonly asset: string;
+  /** Atomic units of the token. */
+  readonly amount: bigint;
+  /** Wallet that receives, base58 (not its token account). */
+  readonly payTo: string;
+  /** How long the seller waits for the settlement, in seconds. */
+  readonly maxTimeoutSeconds: number;
+  /** The facilitator's key that pays the network fee, base58. Missing only in terms of others. */
+  readonly feePayer?: string;
+  /** Memo that the transaction must carry, at most 256 bytes of UTF-8. */
+  readonly memo?: string;
+}
+
+/** A recent blockhash that saves the payer's client a call; a hint, never compared. */
+export interface BlockhashHint {
+  readonly blockhash: string;
+  /** Height of the last block in which it is valid. */
+  readonly lastValidBlockHeight: number;
+}
+
+/** What is sold, as a 402 describes it. */
+export interface Resource {
+  /** Absolute address. */
+  readonly url: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** At most 32 printable ASCII characters. */
+  readonly serviceName?: string;
+  /** At most five, each at most 32 printable ASCII characters. */
+  readonly tags?: readonly string[];
+  readonly iconUrl?: string;
+}
+
+/** Everything a 402 says. */
+export interface Offer {
+  readonly resource: Resource;
+  /** At least one. */
+  readonly terms: readonly Terms[];
+  readonly hint?: BlockhashHint;
+  /** Why this 402 is sent; a reason or error code. */
+  readonly error?: string;
+  /** Extensions of the protocol, by name, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** What a payer sent, whichever door it came through. */
+export interface Payment {
+  readonly scheme: string;
+  readonly network: NetworkId;
+  /** The signed transaction, decoded from base64. */
+  readonly transaction: Uint8Array;
+  /** The terms the payer says it accepted; protocol versions that do not echo them leave it out. */
+  readonly accepted?: Terms;
+  /** Extensions of the protocol, by name. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** A refusal: a reason of the protocol and a sentence for the payer. */
+export interface Refusal {
+  readonly reason: Reason;
+  /** What was wrong and what to do. */
+  readonly message: string;
+  /** The payer's wallet, where it is known. */
+  readonly payer?: string;
+}
+
+/** The answer to "is this payment good?". */
+export type Verification = { readonly ok: true; readonly payer: string } | ({ readonly ok: false } & Refusal);
+
+/** A payment that has landed: the receipt. */
+export interface Receipt {
+  /** Signature of the transaction, base58. */
+  readonly signature: string;
+  readonly network: NetworkId;
+  readonly payer: string;
+  readonly payTo: string;
+  readonly asset: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Slot it landed in. */
+  readonly slot: number;
+}
+
+/** How a settlement ended: landed, refused or failed for good, or not known yet. */
+export type Settlement =
+  | { readonly status: 'settled'; readonly receipt: Receipt }
+  | ({ readonly status: 'failed'; readonly signature?: string } & Refusal)
+  | { readonly status: 'pending'; readonly signature: string; readonly payer: string };
+
+/** What a facilitator can settle, free of protocol versions. */
+export interface Supported {
+  /** One entry for each scheme and network. */
+  readonly kinds: readonly SupportedKind[];
+  /** Names of protocol extensions. */
+  readonly extensions: readonly string[];
+  /** All fee payers, base58: the keys that may sign. */
+  readonly signers: readonly string[];
+}
+
+/** One scheme on one network, with the fee payer that is offered for it. */
+export interface SupportedKind {
+  readonly scheme: string;
+  readonly network: NetworkId;
+  readonly feePayer: string;
+  readonly hint?: BlockhashHint;
+}
