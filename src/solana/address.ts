@@ -1,0 +1,45 @@
+import bs58 from 'bs58';
+import { LRUCache } from 'lru-cache';
+
+const ADDRESS_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+
+// Base58 is slow and the same few keys come again in every transaction.
+const texts = new LRUCache<string, string>({ max: 10_000 });
+const keys = new LRUCache<string, Uint8Array>({ max: 10_000 });
+
+/** The base58 text of a 32-byte public key. */
+export function addressOf(bytes: Uint8Array): string {
+  const key = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = bs58.encode(bytes);
+    texts.set(key, text);
+  }
+  return text;
+}
+
+/** The 32 bytes of an address. Throws a TypeError when the text is not an address; see {@link isAddress}. */
+export function addressBytes(address: string): Uint8Array {
+  const cached = keys.get(address);
+  if (cached !== undefined) return cached;
+  const bytes = decodeAddress(address);
+  if (bytes === undefined) throw new TypeError(`"${address.slice(0, 64)}" is not a Solana address`);
+  keys.set(address, bytes);
+  return bytes;
+}
+
+/** Whether a text is the base58 of exactly 32 bytes. */
+export function isAddress(text: string): boolean {
+  return keys.has(text) || decodeAddress(text) !== undefined;
+}
+
+function decodeAddress(text: string): Uint8Array | undefined {
+  if (!ADDRESS_PATTERN.test(text)) return undefined;
+  const bytes = bs58.decodeUnsafe(text);
+  return bytes?.length === 32 ? bytes : undefined;
+}
+
+/** The base58 text of a 64-byte signature. */
+export function signatureText(bytes: Uint8Array): string {
+  return bs58.encode(bytes);
+}

@@ -1,0 +1,38 @@
+import type { Commitment } from '../protocol/types.js';
+
+/** How the wait for a transaction ended. */
+export type Landing =
+  /** It reached the commitment; `err` is null when it succeeded, else Solana's TransactionError. */
+  | { readonly status: 'landed'; readonly slot: number; readonly err: unknown }
+  /** Its blockhash is dead and it never landed: it never will. */
+  | { readonly status: 'expired' }
+  /** The caller's time is over and nothing final is known. */
+  | { readonly status: 'unknown' }
+  /** The endpoint's preflight refused it, so it was not forwarded. `err` is Solana's TransactionError. */
+  | { readonly status: 'rejected'; readonly err: unknown; readonly logs: readonly string[] };
+
+/** What to send and how long to wait for it. */
+export interface Delivery {
+  /** Fully signed transaction. */
+  readonly transaction: Uint8Array;
+  /** Its first signature, base58. */
+  readonly signature: string;
+  /** Its blockhash, base58. */
+  readonly blockhash: string;
+  readonly commitment: Commitment;
+  /** Height after which it can no longer land; asked for when it is needed and not given. */
+  readonly lastValidBlockHeight?: number;
+  /** Whether the endpoint simulates it before forwarding. */
+  readonly preflight: boolean;
+  /** How long to wait before the answer is `unknown`, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Sends transactions and learns what became of them. */
+export interface TransactionDelivery {
+  /** Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError only when it was provably never sent. */
+  deliver(delivery: Delivery): Promise<Landing>;
+  /** Waits without sending, for a transaction that was sent before. */
+  watch(delivery: Omit<Delivery, 'transaction' | 'preflight'>): Promise<Landing>;
+  close(): Promise<void>;
+}

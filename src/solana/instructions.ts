@@ -1,0 +1,99 @@
+import { PROGRAMS } from './programs.js';
+import type { Instruction } from './transaction.js';
+
+/** A TransferChecked of SPL Token or Token-2022. */
+export interface TokenTransfer {
+  readonly kind: 'token-transfer';
+  /** Token program, base58. */
+  readonly program: string;
+  readonly source: string;
+  readonly mint: string;
+  readonly destination: string;
+  /** Who signs for the source account: its owner or a delegate. */
+  readonly authority: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+/** What an instruction does, as far as a payment may do it; everything else is `other`. */
+export type PlainInstruction =
+  | TokenTransfer
+  | { readonly kind: 'compute-limit'; readonly units: number }
+  | { readonly kind: 'compute-price'; readonly microLamports: bigint }
+  | { readonly kind: 'memo'; readonly data: Uint8Array }
+  | { readonly kind: 'guard' }
+  | { readonly kind: 'nonce-advance' }
+  | { readonly kind: 'malformed-compute-limit' }
+  | { readonly kind: 'malformed-compute-price' }
+  | { readonly kind: 'other' };
+
+const OTHER: PlainInstruction = { kind: 'other' };
+
+const READERS: Readonly<Record<string, (instruction: Instruction) => PlainInstruction>> = {
+  [PROGRAMS.token]: readTokenInstruction,
+  [PROGRAMS.token2022]: readTokenInstruction,
+  [PROGRAMS.computeBudget]: readComputeBudget,
+  [PROGRAMS.memo]: ({ data }) => ({ kind: 'memo', data }),
+  [PROGRAMS.lighthouse]: readGuard,
+  [PROGRAMS.system]: readSystemInstruction,
+};
+
+/** Reads one instruction. Pure; never throws. */
+export function readInstruction(instruction: Instruction): PlainInstruction {
+  return READERS[instruction.program]?.(instruction) ?? OTHER;
+}
+
+const TRANSFER_CHECKED = 12;
+const TRANSFER_CHECKED_BYTES = 10;
+
+/** ApproveChecked, MintToChecked and BurnChecked have the same shape: the discriminator alone tells them apart. */
+function readTokenInstruction({ program, accounts, data }: Instruction): PlainInstruction {
+  const [source, mint, destination, authority] = accounts;
+  if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || authority === undefined) return OTHER;
+  if (source === undefined || mint === undefined || destination === undefined) return OTHER;
+  return {
+    kind: 'token-transfer',
+    program,
+    source,
+    mint,
+    destination,
+    authority,
+    amount: view(data).getBigUint64(1, true),
+  };
+}
+
+const SET_COMPUTE_UNIT_LIMIT = 2;
+const SET_COMPUTE_UNIT_PRICE = 3;
+
+function readComputeBudget({ data }: Instruction): PlainInstruction {
+  if (data[0] === SET_COMPUTE_UNIT_LIMIT) {
+    if (data.length !== 5) return { kind: 'malformed-compute-limit' };
+    return { kind: 'compute-limit', units: view(data).getUint32(1, true) };
+  }
+  if (data[0] === SET_COMPUTE_UNIT_PRICE) {
+    if (data.length !== 9) return { kind: 'malformed-compute-price' };
+    return { kind: 'compute-price', microLamports: view(data).getBigUint64(1, true) };
+  }
+  return OTHER;
+}
+
+// Lighthouse: 0 and 1 write and close memory accounts, which cost rent; its assertions are 2 to 17.
+const FIRST_ASSERTION = 2;
+const LAST_ASSERTION = 17;
+
+function readGuard({ data }: Instruction): PlainInstruction {
+  const discriminator = data[0] ?? 0;
+  return discriminator >= FIRST_ASSERTION && discriminator <= LAST_ASSERTION ? { kind: 'guard' } : OTHER;
+}
+
+const ADVANCE_NONCE_ACCOUNT = 4;
+
+function readSystemInstruction({ data }: Instruction): PlainInstruction {
+  return data.length >= 4 && view(data).getUint32(0, true) === ADVANCE_NONCE_ACCOUNT
+    ? { kind: 'nonce-advance' }
+    : OTHER;
+}
+
+function view(data: Uint8Array): DataView {
+  return new DataView(data.buffer, data.byteOffset, data.byteLength);
+}

@@ -1,0 +1,22 @@
+import type { PlainInstruction } from './instructions.js';
+
+const LAMPORTS_PER_SIGNATURE = 5_000n;
+const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
+/** The runtime's allowance for an instruction of a transaction that sets no limit. */
+const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
+const MAX_UNITS = 1_400_000;
+
+/** Highest fee in lamports that a transaction can cost its fee payer: base fee, and price times unit limit rounded up. */
+export function networkFee(requiredSignatures: number, instructions: readonly PlainInstruction[]): bigint {
+  const units = BigInt(Math.min(unitLimit(instructions), MAX_UNITS));
+  const price = instructions.reduce((found, it) => (it.kind === 'compute-price' ? it.microLamports : found), 0n);
+  const priorityFee = (units * price + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
+  return BigInt(requiredSignatures) * LAMPORTS_PER_SIGNATURE + priorityFee;
+}
+
+function unitLimit(instructions: readonly PlainInstruction[]): number {
+  const limit = instructions.find((it) => it.kind === 'compute-limit');
+  if (limit !== undefined) return limit.units;
+  const metered = instructions.filter((it) => it.kind !== 'compute-price');
+  return metered.length * DEFAULT_UNITS_PER_INSTRUCTION;
+}

@@ -1,0 +1,77 @@
+import type { Commitment } from '../protocol/types.js';
+
+/** An account as it is on the chain. */
+export interface AccountState {
+  readonly lamports: bigint;
+  /** Program that owns it, base58. */
+  readonly owner: string;
+  readonly data: Uint8Array;
+}
+
+/** What a simulation told. */
+export interface SimulationOutcome {
+  /** Solana's TransactionError as JSON, or null when the transaction would succeed. */
+  readonly err: unknown;
+  readonly logs: readonly string[];
+  /** Slot of the bank it ran in. */
+  readonly slot: number;
+}
+
+/** Where a signature stands. */
+export interface SignatureState {
+  readonly slot: number;
+  /** Solana's TransactionError as JSON, or null. */
+  readonly err: unknown;
+  readonly commitment: Commitment;
+}
+
+/** A blockhash and how long it lives. */
+export interface LatestBlockhash {
+  readonly blockhash: string;
+  readonly lastValidBlockHeight: number;
+}
+
+/**
+ * The Solana JSON-RPC calls in use, and no others. Each call has a deadline and rejects with {@link RpcError};
+ * none of them hangs. Transactions go in as bytes.
+ */
+export interface SolanaRpc {
+  getLatestBlockhash(commitment: Commitment): Promise<LatestBlockhash>;
+  getBlockHeight(commitment: Commitment): Promise<number>;
+  /** Accounts in the order asked, null where there is none; at most 100. */
+  getAccounts(addresses: readonly string[], commitment: Commitment): Promise<readonly (AccountState | null)[]>;
+  /** Runs the transaction without its signatures being checked and without effect. */
+  simulateTransaction(transaction: Uint8Array, commitment: Commitment): Promise<SimulationOutcome>;
+  /** Hands the transaction to the cluster; safe to repeat with the same bytes. Answers the signature. */
+  sendTransaction(transaction: Uint8Array, options: SendOptions): Promise<string>;
+  /** Statuses in the order asked, null where the cluster knows nothing; at most 256. */
+  getSignatureStatuses(
+    signatures: readonly string[],
+    options?: { readonly searchHistory?: boolean },
+  ): Promise<readonly (SignatureState | null)[]>;
+  getGenesisHash(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** How a transaction is handed over. */
+export interface SendOptions {
+  /** Skips the endpoint's own simulation. */
+  readonly skipPreflight: boolean;
+  readonly preflightCommitment: Commitment;
+}
+
+/** How an RPC call went wrong. `answer` is the endpoint's own refusal and is final; the others may pass. */
+export type RpcFailure = 'unreachable' | 'timeout' | 'rate_limited' | 'bad_answer' | 'answer' | 'closed';
+
+/** A failed RPC call. The message names the method and the endpoint's host, never its path or query (they hold keys). */
+export class RpcError extends Error {
+  override readonly name = 'RpcError';
+  constructor(
+    readonly failure: RpcFailure,
+    message: string,
+    /** JSON-RPC error code and data, for `answer`. */
+    readonly details: { readonly code?: number; readonly data?: unknown; readonly cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  }
+}
