@@ -25,6 +25,19 @@ export interface SignatureState {
   readonly commitment: Commitment;
 }
 
+/** What a status look-up told: as of when, and each signature in the order asked, null where nothing is known. */
+export interface SignatureStatuses {
+  /** Newest slot the answering node had seen; a null says nothing about later ones. */
+  readonly slot: number;
+  readonly states: readonly (SignatureState | null)[];
+}
+
+/** How far the chain is: a slot and the number of blocks up to it. */
+export interface ChainTip {
+  readonly slot: number;
+  readonly blockHeight: number;
+}
+
 /** A blockhash and how long it lives. */
 export interface LatestBlockhash {
   readonly blockhash: string;
@@ -37,7 +50,8 @@ export interface LatestBlockhash {
  */
 export interface SolanaRpc {
   getLatestBlockhash(commitment: Commitment): Promise<LatestBlockhash>;
-  getBlockHeight(commitment: Commitment): Promise<number>;
+  /** Slot and height together, so that a later look-up can be told from one of a node that lags behind. */
+  getTip(commitment: Commitment): Promise<ChainTip>;
   /** Accounts in the order asked, null where there is none; at most 100. */
   getAccounts(addresses: readonly string[], commitment: Commitment): Promise<readonly (AccountState | null)[]>;
   /** Runs the transaction without its signatures being checked and without effect. */
@@ -60,8 +74,27 @@ export interface SendOptions {
   readonly preflightCommitment: Commitment;
 }
 
-/** How an RPC call went wrong. `answer` is the endpoint's own refusal and is final; the others may pass. */
+/**
+ * How an RPC call went wrong. `answer` is a node's own refusal and is final; the others may pass.
+ * `unreachable`: no connection, or the endpoint turned the request away before a node saw it (HTTP 4xx).
+ */
 export type RpcFailure = 'unreachable' | 'timeout' | 'rate_limited' | 'bad_answer' | 'answer' | 'closed';
+
+/** What is known about a failed RPC call beside its kind. */
+export interface RpcErrorDetails {
+  /** JSON-RPC error code, for `answer`. */
+  readonly code?: number;
+  /** JSON-RPC error data, for `answer`. */
+  readonly data?: unknown;
+  /**
+   * Whether the request, or an earlier try of the same call, may have reached a node and taken effect.
+   * Never set for a request that provably did not leave or was refused.
+   */
+  readonly mayHaveArrived?: boolean;
+  /** How long the endpoint asked to be left alone, in milliseconds, for `rate_limited`. */
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+}
 
 /** A failed RPC call. The message names the method and the endpoint's host, never its path or query (they hold keys). */
 export class RpcError extends Error {
@@ -69,8 +102,7 @@ export class RpcError extends Error {
   constructor(
     readonly failure: RpcFailure,
     message: string,
-    /** JSON-RPC error code and data, for `answer`. */
-    readonly details: { readonly code?: number; readonly data?: unknown; readonly cause?: unknown } = {},
+    readonly details: RpcErrorDetails = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
   }
