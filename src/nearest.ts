@@ -1,0 +1,25 @@
+/** The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  const wanted = text.toLowerCase();
+  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), limit) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance);
+  return ranked[0]?.candidate;
+}
+
+/** Levenshtein's distance, row by row; texts whose lengths differ by more than `limit` are not compared. */
+function editDistance(a: string, b: string, limit: number): number {
+  if (Math.abs(a.length - b.length) > limit) return limit + 1;
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const substitution = (previous[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[column] ?? 0) + 1, (current[column - 1] ?? 0) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] ?? 0;
+}

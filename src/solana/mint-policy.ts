@@ -1,0 +1,83 @@
+import {
+  ExtensionType,
+  getExtensionTypes,
+  getTransferFeeConfig,
+  getTransferHook,
+  type Mint,
+  unpackMint,
+} from '@solana/spl-token';
+import { PublicKey } from '@solana/web3.js';
+import { LRUCache } from 'lru-cache';
+import type { Reason } from '../protocol/reasons.js';
+import { PROGRAMS } from './programs.js';
+import type { SolanaRpc } from './rpc.js';
+
+/** What decides whether a token may be taken. */
+export interface MintPolicyOptions {
+  readonly rpc: SolanaRpc;
+  /** Mints that are taken whatever their extensions. */
+  readonly allowedMints: ReadonlySet<string>;
+  /** Mints whose issuer is trusted with its powers (permanent delegate, confidential transfers), as long as the full amount arrives. */
+  readonly trustedMints: ReadonlySet<string>;
+}
+
+/** Answers why a token is not taken, or undefined. */
+export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason | undefined>;
+
+interface MintTraits {
+  /** A fee or a hook stands between the amount sent and the amount received. */
+  readonly altersTransfers: boolean;
+  /** The issuer can take tokens back or hide amounts. */
+  readonly issuerPowers: boolean;
+}
+
+const CACHE_MS = 300_000;
+const CACHED_MINTS = 5_000;
+const POWERS: ReadonlySet<ExtensionType> = new Set([
+  ExtensionType.PermanentDelegate,
+  ExtensionType.ConfidentialTransferMint,
+  ExtensionType.NonTransferable,
+]);
+
+/**
+ * The rule for Token-2022 mints (x402.md §5, rule 8): the seller must get the amount. Mints of the classic token program
+ * have no extensions and cost no call; the others are read once in five minutes.
+ */
+export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicyOptions): MintPolicy {
+  const traits = new LRUCache<string, MintTraits | 'unknown'>({
+    max: CACHED_MINTS,
+    ttl: CACHE_MS,
+    fetchMethod: (mint) => readTraits(mint, rpc),
+  });
+  return async (mint, tokenProgram) => {
+    if (tokenProgram === PROGRAMS.token || allowedMints.has(mint)) return undefined;
+    const found = (await traits.fetch(mint)) ?? 'unknown';
+    if (found === 'unknown') return 'invalid_exact_svm_mint_unknown';
+    const refused = found.altersTransfers || (found.issuerPowers && !trustedMints.has(mint));
+    return refused ? 'invalid_exact_svm_mint_not_accepted' : undefined;
+  };
+}
+
+async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits | 'unknown'> {
+  const [account] = await rpc.getAccounts([address], 'confirmed');
+  if (!account || account.owner !== PROGRAMS.token2022) return 'unknown';
+  try {
+    const info = {
+      data: Buffer.from(account.data),
+      owner: new PublicKey(account.owner),
+      executable: false,
+      lamports: 0,
+    };
+    return traitsOf(unpackMint(new PublicKey(address), info, info.owner));
+  } catch {
+    return 'unknown';
+  }
+}
+
+function traitsOf(mint: Mint): MintTraits {
+  const fee = getTransferFeeConfig(mint);
+  const takesFee = fee !== null && [fee.olderTransferFee, fee.newerTransferFee].some((it) => it.transferFeeBasisPoints > 0);
+  const hook = getTransferHook(mint);
+  const hooked = hook !== null && !hook.programId.equals(PublicKey.default);
+  return { altersTransfers: takesFee || hooked, issuerPowers: getExtensionTypes(mint.tlvData).some((it) => POWERS.has(it)) };
+}
