@@ -58,11 +58,11 @@ export interface SolanaRpc {
   simulateTransaction(transaction: Uint8Array, commitment: Commitment): Promise<SimulationOutcome>;
   /** Hands the transaction to the cluster; safe to repeat with the same bytes. Answers the signature. */
   sendTransaction(transaction: Uint8Array, options: SendOptions): Promise<string>;
-  /** Statuses in the order asked, null where the cluster knows nothing; at most 256. */
+  /** Where the signatures stand; at most 256. Only `searchHistory` finds what is older than some 300 slots. */
   getSignatureStatuses(
     signatures: readonly string[],
     options?: { readonly searchHistory?: boolean },
-  ): Promise<readonly (SignatureState | null)[]>;
+  ): Promise<SignatureStatuses>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
 }

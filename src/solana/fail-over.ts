@@ -1,0 +1,119 @@
+import { createEndpointHealth, type EndpointHealth, type HealthOptions } from './endpoint-health.js';
+import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
+import { RpcError } from './rpc.js';
+import { AnswerShapeError } from './rpc-answers.js';
+
+/** Settings of {@link createFailOver}. */
+export interface FailOverOptions extends HealthOptions {
+  /** Deadline of a call with all its tries, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** Calls a method on whichever endpoint is well, and reads its result. */
+export type RpcCall = <T>(method: string, params: readonly unknown[], read: (result: unknown) => T) => Promise<T>;
+
+interface Member {
+  readonly endpoint: JsonRpcEndpoint;
+  readonly health: EndpointHealth;
+}
+
+/** How long a call waits for a resting endpoint when there is no other. */
+const PATIENCE_MS = 1_000;
+
+/** A node's way to say "not now, not me": it lags behind or has not got that slot yet. */
+const NODE_BEHIND = new Set([-32_004, -32_005, -32_014, -32_016]);
+
+/**
+ * Makes several endpoints look like one. The first that is well is asked; one that fails rests (longer each time) and
+ * is asked again by a `getHealth` of our own, so that no caller pays for the try unless there is nobody else to ask.
+ * Only for calls that may be repeated: each try may happen although an earlier one took effect.
+ *
+ * @param endpoints - in order of preference, at least one
+ */
+export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: FailOverOptions): RpcCall {
+  const { now, timeoutMs } = options;
+  const members = endpoints.map((endpoint): Member => ({ endpoint, health: createEndpointHealth(options) }));
+
+  function probe({ endpoint, health }: Member): void {
+    const startedAt = now();
+    health.takeTry();
+    endpoint.call('getHealth', [], timeoutMs).then(
+      () => health.succeeded(),
+      (error: unknown) => record(health, startedAt, error),
+    );
+  }
+
+  async function pick(patience: number): Promise<Member | undefined> {
+    for (;;) {
+      const time = now();
+      const well = members.find(({ health }) => health.well());
+      const rested = members.filter(({ health }) => !health.well() && health.restsUntil() <= time);
+      if (well !== undefined) {
+        rested.forEach(probe);
+        return well;
+      }
+      if (rested[0] !== undefined) {
+        rested[0].health.takeTry();
+        return rested[0];
+      }
+      const wakesAt = Math.min(...members.map(({ health }) => health.restsUntil()));
+      if (wakesAt > patience) return undefined;
+      await new Promise((resolve) => setTimeout(resolve, Math.ceil(wakesAt - time)));
+    }
+  }
+
+  return async (method, params, read) => {
+    const begin = now();
+    const deadline = begin + timeoutMs;
+    const patience = begin + Math.min(PATIENCE_MS, timeoutMs);
+    let failure: RpcError | undefined;
+    for (let tries = members.length + 1; tries > 0 && now() < deadline; tries -= 1) {
+      const member = await pick(patience);
+      if (member === undefined) break;
+      const startedAt = now();
+      try {
+        const allowed = Math.max(1, Math.floor((deadline - startedAt) / tries));
+        const result = readResult(member, method, await member.endpoint.call(method, params, allowed), read);
+        member.health.succeeded();
+        return result;
+      } catch (error) {
+        const final = record(member.health, startedAt, error);
+        if (!(error instanceof RpcError)) throw error;
+        failure = merge(failure, error);
+        if (final) throw failure;
+      }
+    }
+    throw failure ?? allResting(method, members);
+  };
+}
+
+/** Notes what an error says about the endpoint; true when another try would not help. */
+function record(health: EndpointHealth, startedAt: number, error: unknown): boolean {
+  if (!(error instanceof RpcError) || error.failure === 'closed') return true;
+  if (error.failure === 'answer' && !NODE_BEHIND.has(error.details.code ?? 0)) {
+    health.succeeded();
+    return true;
+  }
+  health.failed(startedAt, error.details.retryAfterMs);
+  return false;
+}
+
+function readResult<T>(member: Member, method: string, result: unknown, read: (result: unknown) => T): T {
+  try {
+    return read(result);
+  } catch (error) {
+    if (error instanceof AnswerShapeError) throw badAnswer(`${method} at ${member.endpoint.host}`, error.message);
+    throw error;
+  }
+}
+
+/** One error for all tries: the last one's, with the doubt of the earlier ones. */
+function merge(earlier: RpcError | undefined, last: RpcError): RpcError {
+  if (earlier?.details.mayHaveArrived !== true || last.details.mayHaveArrived === true) return last;
+  return new RpcError(last.failure, last.message, { ...last.details, mayHaveArrived: true });
+}
+
+function allResting(method: string, members: readonly Member[]): RpcError {
+  const hosts = members.map(({ endpoint }) => endpoint.host).join(', ');
+  return new RpcError('unreachable', `${method} at ${hosts}: not asked, it failed a moment ago and is left to rest`);
+}

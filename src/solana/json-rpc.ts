@@ -1,0 +1,185 @@
+import { Pool } from 'undici';
+import { badOption } from '../errors.js';
+import { RpcError } from './rpc.js';
+
+/** What one endpoint needs. */
+export interface JsonRpcOptions {
+  /** Address of the endpoint, `http:` or `https:`; a user and password in it are sent as basic authorization. */
+  readonly url: string;
+  /** Largest answer that is read, in bytes. Default 16 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Most connections kept open at once; further calls queue. Default 64. */
+  readonly connections?: number;
+}
+
+/** One JSON-RPC 2.0 endpoint over HTTP, with kept-alive connections. */
+export interface JsonRpcEndpoint {
+  /** Host and port, for messages; never the path or the query. */
+  readonly host: string;
+  /**
+   * Calls a method once and answers its `result`.
+   *
+   * @param timeoutMs - deadline for the whole call, connecting and reading included
+   * @throws {RpcError} in every case of failure, with `mayHaveArrived` where the request may have taken effect
+   */
+  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown>;
+  /** Ends the connections; calls under way fail with `closed`. */
+  close(): Promise<void>;
+}
+
+interface HttpAnswer {
+  readonly status: number;
+  readonly retryAfter: string | string[] | undefined;
+  readonly text: string;
+}
+
+const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const DEFAULT_CONNECTIONS = 64;
+const CONNECT_TIMEOUT_MS = 5_000;
+const KEEP_ALIVE_MS = 30_000;
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/** Errors that prove that no byte of the request has left. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** Codes that providers put into a JSON-RPC error to say "too many requests". */
+const RATE_LIMIT_CODES = new Set([429, -32_429]);
+
+/**
+ * Opens an endpoint. Nothing is sent and no connection is made before the first call.
+ *
+ * @throws {TollhouseError} `bad_option` when the address is not an absolute http(s) URL
+ */
+export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint {
+  const url = parseUrl(options.url);
+  const path = `${url.pathname}${url.search}`;
+  const headers = { 'content-type': 'application/json', accept: 'application/json', ...authorization(url) };
+  const pool = new Pool(url.origin, {
+    connections: options.connections ?? DEFAULT_CONNECTIONS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+  });
+  let id = 0;
+
+  async function post(body: string, signal: AbortSignal): Promise<HttpAnswer> {
+    const answer = await pool.request({ method: 'POST', path, headers, body, signal });
+    return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], text: await answer.body.text() };
+  }
+
+  return {
+    host: url.host,
+    async call(method, params, timeoutMs) {
+      const where = `${method} at ${url.host}`;
+      const deadline = new AbortController();
+      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      id += 1;
+      try {
+        const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
+        return readAnswer(where, answer);
+      } catch (cause) {
+        if (cause instanceof RpcError) throw cause;
+        if (deadline.signal.aborted) {
+          throw new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, { mayHaveArrived: true });
+        }
+        throw transportError(where, cause);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    close: () => pool.destroy(),
+  };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw badOption('Solana RPC', 'an endpoint must be an address such as "https://api.devnet.solana.com"', 'rpcUrl');
+}
+
+function authorization(url: URL): { authorization?: string } {
+  if (url.username === '' && url.password === '') return {};
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+function readAnswer(where: string, { status, retryAfter, text }: HttpAnswer): unknown {
+  if (status === 429) throw rateLimited(where, retryAfter);
+  if (status === 401 || status === 403) throw turnedAway(where, status);
+  const message = parseMessage(text);
+  if (message !== undefined && 'error' in message) throw answerError(where, message['error'], retryAfter);
+  if (status >= 400 && status < 500) throw turnedAway(where, status);
+  if (status !== 200) {
+    throw new RpcError('bad_answer', `${where}: answered HTTP ${status}`, { mayHaveArrived: true });
+  }
+  if (message === undefined || !('result' in message)) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
+  return message['result'];
+}
+
+/** Balances over 2^53 lamports exist; as JSON numbers they would be rounded, so they are read as texts. */
+function parseMessage(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text.replace(/"lamports"\s*:\s*(\d{16,})/g, '"lamports":"$1"'));
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function answerError(where: string, error: unknown, retryAfter: string | string[] | undefined): RpcError {
+  if (!isRecord(error) || typeof error['code'] !== 'number') return badAnswer(where, 'the error has no code');
+  const code = error['code'];
+  if (RATE_LIMIT_CODES.has(code)) return rateLimited(where, retryAfter);
+  const text = typeof error['message'] === 'string' ? error['message'].slice(0, 500) : 'no message';
+  return new RpcError('answer', `${where}: ${text} (${code})`, { code, data: error['data'] });
+}
+
+function rateLimited(where: string, retryAfter: string | string[] | undefined): RpcError {
+  const seconds = Number(retryAfter);
+  const asked = Number.isFinite(seconds) && seconds > 0;
+  const details = asked ? { retryAfterMs: Math.min(seconds * 1_000, LONGEST_RETRY_AFTER_MS) } : {};
+  return new RpcError('rate_limited', `${where}: too many requests`, details);
+}
+
+function turnedAway(where: string, status: number): RpcError {
+  return new RpcError('unreachable', `${where}: answered HTTP ${status}; check the address and its key`);
+}
+
+/** The error for an answer of the wrong shape. */
+export function badAnswer(where: string, what: string): RpcError {
+  return new RpcError('bad_answer', `${where}: ${what}`, { mayHaveArrived: true });
+}
+
+function transportError(where: string, cause: unknown): RpcError {
+  const code = errorCode(cause);
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badAnswer(where, 'the answer is too large');
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new RpcError('closed', `${where}: closed`);
+  if (NOT_SENT.has(code)) return new RpcError('unreachable', `${where}: no connection (${code})`, { cause });
+  return new RpcError('unreachable', `${where}: connection lost (${code})`, { cause, mayHaveArrived: true });
+}
+
+/** The first system error code in an error, its causes, and the attempts of a dual-stack connect. */
+function errorCode(error: unknown): string {
+  if (!isRecord(error)) return 'unknown';
+  if (typeof error['code'] === 'string') return error['code'];
+  if (Array.isArray(error['errors']) && error['errors'].length > 0) return errorCode(error['errors'][0]);
+  return error['cause'] === undefined ? 'unknown' : errorCode(error['cause']);
+}
+
+/** Whether a value is an object with string keys (an array is not). */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

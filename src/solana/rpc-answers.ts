@@ -1,0 +1,120 @@
+import type { Commitment } from '../protocol/types.js';
+import { isRecord } from './json-rpc.js';
+import type {
+  AccountState,
+  ChainTip,
+  LatestBlockhash,
+  SignatureState,
+  SignatureStatuses,
+  SimulationOutcome,
+} from './rpc.js';
+
+/** An endpoint's result does not have the shape that Solana's JSON-RPC documents. The message names the field. */
+export class AnswerShapeError extends Error {
+  override readonly name = 'AnswerShapeError';
+}
+
+const COMMITMENTS: Readonly<Record<string, Commitment>> = {
+  processed: 'processed',
+  confirmed: 'confirmed',
+  finalized: 'finalized',
+};
+
+/** Result of `getLatestBlockhash`. */
+export function readLatestBlockhash(result: unknown): LatestBlockhash {
+  const value = record(record(result, 'result')['value'], 'value');
+  return {
+    blockhash: text(value['blockhash'], 'blockhash'),
+    lastValidBlockHeight: count(value['lastValidBlockHeight'], 'lastValidBlockHeight'),
+  };
+}
+
+/** Result of `getEpochInfo`. */
+export function readTip(result: unknown): ChainTip {
+  const info = record(result, 'result');
+  return { slot: count(info['absoluteSlot'], 'absoluteSlot'), blockHeight: count(info['blockHeight'], 'blockHeight') };
+}
+
+/** Result of `getMultipleAccounts` in base64. */
+export function readAccounts(result: unknown, expected: number): readonly (AccountState | null)[] {
+  return list(record(result, 'result')['value'], 'value', expected).map(readAccount);
+}
+
+/** Result of `simulateTransaction`. */
+export function readSimulation(result: unknown): SimulationOutcome {
+  const { slot, value } = withSlot(result);
+  const outcome = record(value, 'value');
+  if (!('err' in outcome)) throw new AnswerShapeError('value.err is missing');
+  const logs = Array.isArray(outcome['logs']) ? outcome['logs'].filter((line) => typeof line === 'string') : [];
+  return { err: outcome['err'], logs, slot };
+}
+
+/** Result of `getSignatureStatuses`. */
+export function readStatuses(result: unknown, expected: number): SignatureStatuses {
+  const { slot, value } = withSlot(result);
+  return { slot, states: list(value, 'value', expected).map(readState) };
+}
+
+/** Result of a call that answers a single text, as `sendTransaction` and `getGenesisHash`. */
+export function readText(result: unknown): string {
+  return text(result, 'result');
+}
+
+function readAccount(account: unknown): AccountState | null {
+  if (account === null) return null;
+  const { lamports, owner, data } = record(account, 'account');
+  const content: unknown = Array.isArray(data) && data[1] === 'base64' ? data[0] : undefined;
+  return {
+    lamports: amount(lamports, 'lamports'),
+    owner: text(owner, 'owner'),
+    data: Buffer.from(text(content, 'data'), 'base64'),
+  };
+}
+
+function readState(state: unknown): SignatureState | null {
+  if (state === null) return null;
+  const status = record(state, 'status');
+  if (!('err' in status)) throw new AnswerShapeError('status.err is missing');
+  return { slot: count(status['slot'], 'status.slot'), err: status['err'], commitment: commitmentOf(status) };
+}
+
+/** Nodes before 1.3 and some providers give only `confirmations`, which is null once the block is final. */
+function commitmentOf(status: Record<string, unknown>): Commitment {
+  const named = status['confirmationStatus'];
+  if (typeof named === 'string') {
+    const commitment = Object.hasOwn(COMMITMENTS, named) ? COMMITMENTS[named] : undefined;
+    if (commitment === undefined) throw new AnswerShapeError('status.confirmationStatus is unknown');
+    return commitment;
+  }
+  return status['confirmations'] === null ? 'finalized' : 'processed';
+}
+
+function withSlot(result: unknown): { slot: number; value: unknown } {
+  const { context, value } = record(result, 'result');
+  return { slot: count(record(context, 'context')['slot'], 'context.slot'), value };
+}
+
+function record(value: unknown, name: string): Record<string, unknown> {
+  if (isRecord(value)) return value;
+  throw new AnswerShapeError(`${name} is not an object`);
+}
+
+function list(value: unknown, name: string, expected: number): readonly unknown[] {
+  if (Array.isArray(value) && value.length === expected) return value;
+  throw new AnswerShapeError(`${name} is not a list of ${expected}`);
+}
+
+function text(value: unknown, name: string): string {
+  if (typeof value === 'string') return value;
+  throw new AnswerShapeError(`${name} is not a text`);
+}
+
+function count(value: unknown, name: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new AnswerShapeError(`${name} is not a whole number`);
+}
+
+function amount(value: unknown, name: string): bigint {
+  if (typeof value === 'string' && /^\d{1,20}$/.test(value)) return BigInt(value);
+  return BigInt(count(value, name));
+}

@@ -1,0 +1,89 @@
+import { badOption } from '../errors.js';
+import { createFailOver } from './fail-over.js';
+import { createJsonRpcEndpoint } from './json-rpc.js';
+import type { SolanaRpc } from './rpc.js';
+import { readAccounts, readLatestBlockhash, readSimulation, readStatuses, readText, readTip } from './rpc-answers.js';
+
+/** Settings of {@link createSolanaRpc}. */
+export interface SolanaRpcOptions {
+  /** One endpoint, or several in order of preference. `http:` or `https:`. */
+  readonly urls: string | readonly string[];
+  /** Deadline of a call with all its tries, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  /** Largest answer that is read, in bytes. Default 16 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** Most connections to one endpoint. Default 64. */
+  readonly connections?: number;
+  /** Rest of an endpoint after its first failure, in milliseconds; doubles with each further one. Default 100. */
+  readonly firstRestMs?: number;
+  /** Longest rest of a failing endpoint, in milliseconds. Default 15,000. */
+  readonly longestRestMs?: number;
+  /** Clock in milliseconds, never going back. Default `performance.now`. */
+  readonly now?: () => number;
+  /** Numbers from 0 up to, not including, 1, for jitter. Default `Math.random`. */
+  readonly random?: () => number;
+}
+
+/** Most addresses in one `getMultipleAccounts` (Solana's limit). */
+export const MAX_ACCOUNTS_PER_CALL = 100;
+
+/** Most signatures in one `getSignatureStatuses` (Solana's limit). */
+export const MAX_SIGNATURES_PER_CALL = 256;
+
+const DEFAULTS = {
+  timeoutMs: 10_000,
+  firstRestMs: 100,
+  longestRestMs: 15_000,
+  now: () => performance.now(),
+  random: Math.random,
+};
+
+/**
+ * Connects to a Solana cluster through one or several JSON-RPC endpoints. Connects with the first call.
+ * All calls may be repeated safely (reads; and sending the same signed bytes, which the cluster takes once), so each
+ * is tried again on the next endpoint, or once more on the only one.
+ *
+ * @throws {TollhouseError} `bad_option` when there is no endpoint or an address is wrong
+ */
+export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
+  const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
+  if (urls.length === 0) throw badOption('Solana RPC', 'no endpoint; give at least one address', 'rpcUrl');
+  const endpoints = urls.map((url) => createJsonRpcEndpoint({ ...options, url }));
+  const call = createFailOver(endpoints, { ...DEFAULTS, ...options });
+
+  return {
+    getLatestBlockhash: (commitment) => call('getLatestBlockhash', [{ commitment }], readLatestBlockhash),
+    getTip: (commitment) => call('getEpochInfo', [{ commitment }], readTip),
+    async getAccounts(addresses, commitment) {
+      if (addresses.length === 0) return [];
+      atMost(addresses, MAX_ACCOUNTS_PER_CALL, 'addresses');
+      const params = [addresses, { encoding: 'base64', commitment }];
+      return call('getMultipleAccounts', params, (result) => readAccounts(result, addresses.length));
+    },
+    simulateTransaction(transaction, commitment) {
+      const config = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false, commitment };
+      return call('simulateTransaction', [base64(transaction), config], readSimulation);
+    },
+    sendTransaction(transaction, { skipPreflight, preflightCommitment }) {
+      const config = { encoding: 'base64', skipPreflight, preflightCommitment };
+      return call('sendTransaction', [base64(transaction), config], readText);
+    },
+    async getSignatureStatuses(signatures, { searchHistory = false } = {}) {
+      atMost(signatures, MAX_SIGNATURES_PER_CALL, 'signatures');
+      const params = [signatures, { searchTransactionHistory: searchHistory }];
+      return call('getSignatureStatuses', params, (result) => readStatuses(result, signatures.length));
+    },
+    getGenesisHash: () => call('getGenesisHash', [], readText),
+    async close() {
+      await Promise.all(endpoints.map((endpoint) => endpoint.close()));
+    },
+  };
+}
+
+function atMost(items: readonly string[], limit: number, what: string): void {
+  if (items.length > limit) throw new RangeError(`${items.length} ${what} in one call; at most ${limit}`);
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+}
