@@ -1,0 +1,126 @@
+// Installs the packed tarball into three fresh projects (ESM, CommonJS, TypeScript) and uses it as a stranger would.
+// Run by .ci/run: node test/package/consumers.mjs <tarball>
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const tarball = resolve(process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball>'));
+const manifest = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'), 'utf8'));
+const optionalPeers = Object.keys(manifest.peerDependenciesMeta);
+const names = {
+  tollhouse: ['createFacilitator', 'remoteFacilitator', 'requirePayment'],
+  'tollhouse/sandbox': ['startSandbox'],
+};
+
+/** Prints the exported names of both entries, and the message of starting a sandbox without LiteSVM. */
+const PROBE = `
+  const main = await load('tollhouse');
+  const sandbox = await load('tollhouse/sandbox');
+  const refusal = await sandbox.startSandbox().then(() => 'it started', (error) => String(error.message));
+  console.log(JSON.stringify({ tollhouse: Object.keys(main), 'tollhouse/sandbox': Object.keys(sandbox), refusal }));
+`;
+
+const TYPESCRIPT = `
+  import express from 'express';
+  import { createFacilitator, remoteFacilitator, requirePayment } from 'tollhouse';
+  import { startSandbox } from 'tollhouse/sandbox';
+  const facilitator = createFacilitator({ network: 'solana-devnet' });
+  const payTo = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
+  const app: express.Express = express();
+  app.get('/a', requirePayment({ facilitator, price: '0.01 USDC', payTo }), (request, response) => {
+    response.json({ paid: request.payment !== undefined });
+  });
+  // @ts-expect-error a price is not optional: the types are there and are not any
+  requirePayment({ facilitator, payTo });
+  export const all: unknown[] = [remoteFacilitator, startSandbox, app];
+`;
+
+const work = mkdtempSync(join(tmpdir(), 'tollhouse-consumers-'));
+try {
+  const esm = checkEsm();
+  const cjs = checkCommonJs();
+  assert.deepEqual(esm, cjs, 'the ESM and the CommonJS build export the same names');
+  checkTypeScript();
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
+
+/** Express comes with the package here: it is a peer, and npm installs peers. */
+function checkEsm() {
+  const folder = project('esm', { type: 'module' }, []);
+  assert.ok(existsSync(join(folder, 'node_modules/express')), 'npm installed the peer express');
+  writeFileSync(join(folder, 'probe.js'), `const load = (name) => import(name);${PROBE}`);
+  const version = execFileSync(join(folder, 'node_modules/.bin/tollhouse'), ['--version'], { encoding: 'utf8' });
+  assert.ok(version.includes(manifest.version), `tollhouse --version says ${version}`);
+  return checkProbe(folder);
+}
+
+function checkCommonJs() {
+  const folder = project('cjs', { type: 'commonjs' }, [`express@${aliased('express4')}`]);
+  writeFileSync(join(folder, 'probe.js'), `const load = require;(async () => {${PROBE}})();`);
+  return checkProbe(folder);
+}
+
+function checkTypeScript() {
+  const tools = ['express', 'typescript', '@types/node', '@types/express'];
+  const folder = project(
+    'typescript',
+    { type: 'module' },
+    tools.map((name) => `${name}@${manifest.devDependencies[name]}`),
+  );
+  writeFileSync(join(folder, 'esm.mts'), TYPESCRIPT);
+  writeFileSync(join(folder, 'cjs.cts'), TYPESCRIPT);
+  typeCheck(folder, ['--module', 'nodenext', '--moduleResolution', 'nodenext', 'esm.mts', 'cjs.cts']);
+  typeCheck(folder, ['--module', 'esnext', '--moduleResolution', 'bundler', 'esm.mts']);
+}
+
+/** A fresh project with the tarball and some packages installed; none of the optional peers comes with them. */
+function project(name, fields, packages) {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', private: true, ...fields }));
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync('npm', ['install', tarball, ...packages, ...flags], { cwd: folder, stdio: 'inherit' });
+  const present = optionalPeers.filter((peer) => existsSync(join(folder, 'node_modules', peer)));
+  assert.deepEqual(present, [], 'optional peers are not installed by themselves');
+  return folder;
+}
+
+function checkProbe(folder) {
+  const found = JSON.parse(execFileSync(process.execPath, ['probe.js'], { cwd: folder, encoding: 'utf8' }));
+  for (const [entry, wanted] of Object.entries(names)) {
+    const missing = wanted.filter((name) => !found[entry].includes(name));
+    assert.deepEqual(missing, [], `${entry} exports ${wanted.join(', ')}`);
+  }
+  assert.match(found.refusal, /litesvm/i, 'a sandbox without LiteSVM says what is missing');
+  assert.match(found.refusal, /npm install/, 'a sandbox without LiteSVM says what to do');
+  return Object.keys(names).map((entry) =>
+    found[entry].filter((name) => !/^(__esModule|default|module\.exports)$/.test(name)).sort(),
+  );
+}
+
+/** Library checks stay on, and only what our types or the consumer get wrong counts, not other packages. */
+function typeCheck(folder, options) {
+  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
+  const flags = [
+    '--noEmit',
+    '--strict',
+    '--exactOptionalPropertyTypes',
+    '--target',
+    'es2022',
+    '--types',
+    'node',
+    '--pretty',
+    'false',
+  ];
+  const run = spawnSync(process.execPath, [tsc, ...flags, ...options], { cwd: folder, encoding: 'utf8' });
+  const ours = run.stdout.split('\n').filter((line) => /^(\w+\.[mc]ts|node_modules\/tollhouse\/|error)/.test(line));
+  assert.deepEqual(ours, [], `types hold under ${options.join(' ')}`);
+}
+
+function aliased(name) {
+  return manifest.devDependencies[name].replace(/^npm:express@/, '');
+}
