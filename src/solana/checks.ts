@@ -1,7 +1,7 @@
 import type { Reason } from '../protocol/reasons.js';
 import { REASONS } from '../protocol/reasons.js';
 import type { Terms } from '../protocol/types.js';
-import { addressBytes } from './address.js';
+import { addressBytes } from '../protocol/address.js';
 import { associatedTokenAddress } from './associated-token.js';
 import { verifyEd25519 } from './ed25519.js';
 import { type PlainInstruction, readInstruction, type TokenTransfer } from './instructions.js';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import bs58 from 'bs58';
 import { badOption } from '../errors.js';
-import { addressOf } from './address.js';
+import { addressOf } from '../protocol/address.js';
 import { createEd25519Signer, type Ed25519Signer } from './ed25519.js';
 import type { DecodedTransaction } from './transaction.js';
 
