@@ -59,22 +59,20 @@ function checkEsm() {
 }
 
 function checkCommonJs() {
-  const folder = project('cjs', { type: 'commonjs' }, [`express@${aliased('express4')}`]);
+  const folder = project('cjs', { type: 'commonjs' }, [realName(manifest.devDependencies.express4)]);
   writeFileSync(join(folder, 'probe.js'), `const load = require;(async () => {${PROBE}})();`);
   return checkProbe(folder);
 }
 
+/** With the types of Express 5 and of Express 4. */
 function checkTypeScript() {
-  const tools = ['express', 'typescript', '@types/node', '@types/express'];
-  const folder = project(
-    'typescript',
-    { type: 'module' },
-    tools.map((name) => `${name}@${manifest.devDependencies[name]}`),
-  );
-  writeFileSync(join(folder, 'esm.mts'), TYPESCRIPT);
-  writeFileSync(join(folder, 'cjs.cts'), TYPESCRIPT);
-  typeCheck(folder, ['--module', 'nodenext', '--moduleResolution', 'nodenext', 'esm.mts', 'cjs.cts']);
-  typeCheck(folder, ['--module', 'esnext', '--moduleResolution', 'bundler', 'esm.mts']);
+  const { express, express4, typescript, '@types/node': node, '@types/express': types } = manifest.devDependencies;
+  const tools = [`typescript@${typescript}`, `@types/node@${node}`];
+  const five = project('typescript', { type: 'module' }, [...tools, `express@${express}`, `@types/express@${types}`]);
+  typeCheck(five, ['--module', 'nodenext', '--moduleResolution', 'nodenext', 'esm.mts', 'cjs.cts']);
+  typeCheck(five, ['--module', 'esnext', '--moduleResolution', 'bundler', 'esm.mts']);
+  const four = project('typescript-express-4', { type: 'module' }, [...tools, realName(express4), '@types/express@4']);
+  typeCheck(four, ['--module', 'nodenext', '--moduleResolution', 'nodenext', 'esm.mts']);
 }
 
 /** A fresh project with the tarball and some packages installed; none of the optional peers comes with them. */
@@ -104,6 +102,8 @@ function checkProbe(folder) {
 
 /** Library checks stay on, and only what our types or the consumer get wrong counts, not other packages. */
 function typeCheck(folder, options) {
+  writeFileSync(join(folder, 'esm.mts'), TYPESCRIPT);
+  writeFileSync(join(folder, 'cjs.cts'), TYPESCRIPT);
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
   const flags = [
     '--noEmit',
@@ -121,6 +121,7 @@ function typeCheck(folder, options) {
   assert.deepEqual(ours, [], `types hold under ${options.join(' ')}`);
 }
 
-function aliased(name) {
-  return manifest.devDependencies[name].replace(/^npm:express@/, '');
+/** `npm:express@4.22.3` → `express@4.22.3`. */
+function realName(alias) {
+  return alias.replace(/^npm:/, '');
 }
