@@ -2,7 +2,11 @@ import type { Commitment } from '../protocol/types.js';
 
 /** How the wait for a transaction ended. */
 export type Landing =
-  /** It reached the commitment; `err` is null when it succeeded, else Solana's TransactionError. */
+  /**
+   * It reached the commitment; `err` is null when it succeeded, else Solana's TransactionError.
+   * `slot` is the slot it is in, or a slightly later one: a push names the newest slot of that commitment, and to ask
+   * for the exact one would cost every payment an RPC call (`getTransaction` tells it).
+   */
   | { readonly status: 'landed'; readonly slot: number; readonly err: unknown }
   /** Its blockhash is dead and it never landed: it never will. */
   | { readonly status: 'expired' }
@@ -30,9 +34,13 @@ export interface Delivery {
 
 /** Sends transactions and learns what became of them. */
 export interface TransactionDelivery {
-  /** Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError only when it was provably never sent. */
+  /**
+   * Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError only when it was provably never sent:
+   * no endpoint could be reached or all refused it. In doubt it counts as sent.
+   */
   deliver(delivery: Delivery): Promise<Landing>;
-  /** Waits without sending, for a transaction that was sent before. */
+  /** Waits without sending, for a transaction that was sent before. The first look is at once and into the history. */
   watch(delivery: Omit<Delivery, 'transaction' | 'preflight'>): Promise<Landing>;
+  /** Ends the connection and all waiting, with `unknown`. */
   close(): Promise<void>;
 }

@@ -1,0 +1,26 @@
+import { isRecord } from './json-rpc.js';
+import { RpcError } from './rpc.js';
+
+/**
+ * What a failed `sendTransaction` means. `sent`: it may be, or is, with the cluster, so it has to be watched.
+ * `rejected`: the node simulated it, it failed, and it went no further. `not_sent`: it is nowhere.
+ */
+export type SendFailure =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'rejected'; readonly err: unknown; readonly logs: readonly string[] }
+  | { readonly kind: 'not_sent' };
+
+/** Solana's code for a transaction that failed the node's own simulation. */
+const PREFLIGHT_FAILURE = -32_002;
+
+/** Reads the error of the first send of a transaction. */
+export function readSendFailure(error: unknown): SendFailure {
+  if (!(error instanceof RpcError)) return { kind: 'not_sent' };
+  const { code, data, mayHaveArrived } = error.details;
+  if (mayHaveArrived === true) return { kind: 'sent' };
+  if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
+  const { err, logs } = data;
+  if (err === undefined || err === null) return { kind: 'not_sent' };
+  if (err === 'AlreadyProcessed') return { kind: 'sent' };
+  return { kind: 'rejected', err, logs: Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [] };
+}
