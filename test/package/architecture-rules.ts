@@ -12,9 +12,9 @@ export interface Rule {
 
 const BASE = ['errors', 'options', 'nearest'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
-const GATES = ['facilitator', 'identity', 'access', 'protocol', ...BASE];
-const ROUTES = ['middleware', 'gateway', 'identity', 'access', 'facilitator', 'storage', 'solana', 'protocol', ...BASE];
-const SERVER = ['routers', 'pages', 'sandbox', 'package.json', ...ROUTES];
+const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
+const ROUTES = ['middleware', 'pages', 'gateway', 'identity', 'access', 'facilitator', 'storage', 'solana', 'protocol', ...BASE];
+const SERVER = ['routers', 'sandbox', 'package.json', ...ROUTES];
 
 /** Who may import whom: a folder of `src/`, or a file directly in it, to folders or single files. Its own folder always. */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +30,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   middleware: GATES,
   gateway: ['storage', ...GATES],
   routers: ROUTES,
-  pages: ROUTES,
+  pages: ['protocol', ...BASE],
   sandbox: ['solana/known-mints', 'protocol', ...BASE],
   server: SERVER,
   cli: ['server', ...SERVER],

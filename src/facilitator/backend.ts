@@ -1,0 +1,51 @@
+import type { Commitment, Payment, Refusal, Settlement, Supported, Terms, Verification } from '../protocol/types.js';
+import type { TokenTransfer } from '../solana/instructions.js';
+import type { DecodedTransaction } from '../solana/transaction.js';
+import type { Broadcast, PaymentRecord } from '../storage/ledger.js';
+
+/** A payment whose form and signature are right for its terms. */
+export interface InspectedPayment {
+  readonly payment: Payment;
+  readonly terms: Terms;
+  readonly transaction: DecodedTransaction;
+  readonly payer: string;
+  /** The one transfer that pays. */
+  readonly transfer: TokenTransfer;
+}
+
+/** The verdict of the pure rules. */
+export type Inspection =
+  | { readonly ok: true; readonly inspected: InspectedPayment }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** How to settle. */
+export interface SettleStep {
+  readonly commitment: Commitment;
+  /** Called before the transaction leaves; rejects or answers false when it must not. */
+  recordBroadcast(broadcast: Broadcast): Promise<boolean>;
+  /** Takes that note back: the transaction provably did not leave. */
+  withdrawBroadcast(): Promise<boolean>;
+}
+
+/**
+ * How a settlement ended for the backend. `unsent` is a failure that left no trace on the chain: the same transaction may
+ * be tried again. `final` failures can never turn into a payment.
+ */
+export type BackendSettlement =
+  | Exclude<Settlement, { readonly status: 'failed' }>
+  | ({ readonly status: 'unsent' } & Refusal)
+  | ({ readonly status: 'failed'; readonly final: 'failed' | 'expired'; readonly signature?: string } & Refusal);
+
+/** Where payments are verified and settled: our own connection to the chain, or another facilitator. */
+export interface SettlementBackend {
+  supported(): Promise<Supported>;
+  /** Applies the rules that need no call to the chain. */
+  inspect(payment: Payment, terms: Terms): Promise<Inspection>;
+  /** Asks whether it would succeed. */
+  verify(inspected: InspectedPayment): Promise<Verification>;
+  /** Signs, sends and waits. */
+  settle(inspected: InspectedPayment, step: SettleStep): Promise<BackendSettlement>;
+  /** Finds out what became of a payment that was sent before. */
+  resume(inspected: InspectedPayment, record: PaymentRecord, step: SettleStep): Promise<BackendSettlement>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,167 @@
+import { LRUCache } from 'lru-cache';
+import { signatureText } from '../protocol/address.js';
+import { REASONS, type Reason } from '../protocol/reasons.js';
+import type { NetworkId, Payment, Supported, Terms, Verification } from '../protocol/types.js';
+import type { BlockhashCache } from '../solana/blockhash-cache.js';
+import { type CheckPolicy, checkPayment } from '../solana/checks.js';
+import type { Delivery, Landing, TransactionDelivery } from '../solana/confirmation.js';
+import type { FeePayer } from '../solana/fee-payer.js';
+import type { MintPolicy } from '../solana/mint-policy.js';
+import { RpcError, type SolanaRpc } from '../solana/rpc.js';
+import { explainFault } from '../solana/simulation.js';
+import { type DecodedTransaction, decodeTransaction } from '../solana/transaction.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { BackendSettlement, InspectedPayment, Inspection, SettlementBackend, SettleStep } from './backend.js';
+import { online, payerFault, settlementOf, unavailable, unsent } from './chain-landing.js';
+
+/** What the embedded facilitator works with. */
+export interface ChainBackendParts {
+  readonly network: NetworkId;
+  readonly rpc: SolanaRpc;
+  readonly delivery: TransactionDelivery;
+  readonly blockhashes: BlockhashCache;
+  readonly mintPolicy: MintPolicy;
+  /** By address, at least one; the first is offered. */
+  readonly feePayers: ReadonlyMap<string, FeePayer>;
+  readonly maxFeeLamports: bigint;
+  /** Longest wait for a settlement, in milliseconds. */
+  readonly settleTimeoutMs: number;
+}
+
+/** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
+const VERIFIED_MS = 30_000;
+const VERIFIED_MAX = 10_000;
+
+type VerifiedCache = LRUCache<string, true>;
+
+/** Verifies and settles on the chain, with fee payers of our own. */
+export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
+  const { network, rpc, delivery, blockhashes, feePayers } = parts;
+  const policy: CheckPolicy = { managedKeys: new Set(feePayers.keys()), maxFeeLamports: parts.maxFeeLamports };
+  const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
+  return {
+    supported: async () => supported(parts),
+    inspect: async (payment, terms) => inspect(payment, terms, network, policy),
+    verify: (inspected) => verify(parts, verified, inspected),
+    settle: (inspected, step) => settle(parts, inspected, step),
+    resume: (inspected, record, step) => resume(parts, inspected, record, step),
+    async close() {
+      await delivery.close();
+      blockhashes.close();
+      await rpc.close();
+    },
+  };
+}
+
+function supported({ network, feePayers, blockhashes }: ChainBackendParts): Supported {
+  const signers = [...feePayers.keys()];
+  const [feePayer] = signers;
+  if (feePayer === undefined) return { kinds: [], extensions: [], signers };
+  const hint = blockhashes.peek();
+  const kind = { scheme: 'exact', network, feePayer };
+  return { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
+}
+
+async function verify(
+  { rpc, mintPolicy }: ChainBackendParts,
+  verified: VerifiedCache,
+  { transaction, transfer, payer }: InspectedPayment,
+): Promise<Verification> {
+  // The message alone decides a simulation; the terms were compared with it by the pure rules.
+  if (verified.has(transaction.messageHash)) return { ok: true, payer };
+  const mintFault = await online(mintPolicy(transfer.mint, transfer.program));
+  if (mintFault !== undefined) return { ok: false, reason: mintFault, message: REASONS[mintFault], payer };
+  const { err } = await online(rpc.simulateTransaction(transaction.bytes, 'confirmed'));
+  if (err !== null) return { ok: false, payer, ...payerFault(await online(explainFault(err, transfer, rpc))) };
+  verified.set(transaction.messageHash, true);
+  return { ok: true, payer };
+}
+
+async function settle(
+  parts: ChainBackendParts,
+  inspected: InspectedPayment,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { transaction, transfer, terms, payer } = inspected;
+  const mintFault = await online(parts.mintPolicy(transfer.mint, transfer.program));
+  if (mintFault !== undefined) return unsent(mintFault, payer);
+  const feePayer = parts.feePayers.get(terms.feePayer ?? '');
+  if (feePayer === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
+  const signed = feePayer.sign(transaction);
+  const signature = firstSignature(signed, transaction);
+  const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
+  if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
+  const landing = await send(parts.delivery, step, {
+    transaction: signed,
+    signature,
+    blockhash: transaction.blockhash,
+    commitment: step.commitment,
+    preflight: true,
+    timeoutMs: timeoutFor(parts, terms),
+    ...height,
+  });
+  return settlementOf(landing, inspected, signature, parts.rpc);
+}
+
+async function send(delivery: TransactionDelivery, step: SettleStep, what: Delivery): Promise<Landing> {
+  try {
+    return await delivery.deliver(what);
+  } catch (error) {
+    // Any other error says nothing about whether the transaction left: the note stays, and the next attempt asks the chain.
+    if (!(error instanceof RpcError)) throw error;
+    await step.withdrawBroadcast();
+    throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
+  }
+}
+
+async function resume(
+  parts: ChainBackendParts,
+  inspected: InspectedPayment,
+  record: PaymentRecord,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { signature, blockhash } = record;
+  if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
+  const wait = {
+    signature,
+    blockhash,
+    commitment: step.commitment,
+    timeoutMs: timeoutFor(parts, inspected.terms),
+    ...heightOf(record.lastValidBlockHeight),
+  };
+  return settlementOf(await online(parts.delivery.watch(wait)), inspected, signature, parts.rpc);
+}
+
+function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {
+  return Math.min(terms.maxTimeoutSeconds * 1000, settleTimeoutMs);
+}
+
+function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransaction): string {
+  return signatureText(signed.subarray(signaturesOffset, signaturesOffset + 64));
+}
+
+function heightOf(lastValidBlockHeight: number | undefined): { readonly lastValidBlockHeight?: number } {
+  return lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
+}
+
+function inspect(payment: Payment, terms: Terms, network: NetworkId, policy: CheckPolicy): Inspection {
+  if (terms.network !== network) return refused('invalid_network');
+  if (payment.network !== terms.network) return refused('invalid_exact_svm_network_mismatch');
+  if (payment.scheme !== terms.scheme) return refused('invalid_exact_svm_unsupported_scheme');
+  return inspectTransaction(payment, terms, policy);
+}
+
+/** Decodes the transaction and applies the rules of the scheme. */
+export function inspectTransaction(payment: Payment, terms: Terms, policy: CheckPolicy): Inspection {
+  const decoded = decodeTransaction(payment.transaction);
+  if (!decoded.ok) return { ok: false, refusal: { reason: decoded.reason, message: decoded.detail } };
+  const { transaction } = decoded;
+  const checked = checkPayment(transaction, terms, policy);
+  if (checked.ok) return { ok: true, inspected: { payment, terms, transaction, ...checked.payment } };
+  const { ok, ...refusal } = checked;
+  return { ok, refusal };
+}
+
+function refused(reason: Reason): Inspection {
+  return { ok: false, refusal: { reason, message: REASONS[reason] } };
+}

@@ -1,0 +1,73 @@
+import { badOption } from '../errors.js';
+import { resolveOptions } from '../options.js';
+import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { createBlockhashCache } from '../solana/blockhash-cache.js';
+import { createTransactionDelivery } from '../solana/delivery.js';
+import { createFeePayer, type FeePayer, type KeypairInput } from '../solana/fee-payer.js';
+import { createMintPolicy } from '../solana/mint-policy.js';
+import { createSolanaRpc } from '../solana/rpc-client.js';
+import { createMemoryLedger } from '../storage/memory-ledger.js';
+import { createChainBackend } from './chain-backend.js';
+import { createPaymentEventBus } from './events.js';
+import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
+import { createPaymentDesk } from './payment-desk.js';
+import type { Facilitator } from './types.js';
+import { x402Client } from './x402-client.js';
+
+const WHERE = 'createFacilitator';
+
+/**
+ * Makes the embedded facilitator: it verifies and settles payments on Solana in this process, and pays the network fee of
+ * each with `keypair`. Nothing is awaited; it connects when it must. Close it when you are done.
+ * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
+ */
+export function createFacilitator(options: FacilitatorOptions): Facilitator {
+  const { network, keypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
+  const feePayers = readFeePayers(keypair);
+  const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
+  if (resolved.ledger === undefined) warnOfMemory();
+
+  const ledger = resolved.ledger ?? createMemoryLedger();
+  const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
+  const backend = createChainBackend({
+    network,
+    rpc,
+    feePayers,
+    delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
+    blockhashes: createBlockhashCache({ rpc }),
+    mintPolicy: createMintPolicy({
+      rpc,
+      allowedMints: new Set(resolved.allowMints),
+      trustedMints: new Set(tokens.map(({ mint }) => mint)),
+    }),
+    maxFeeLamports: resolved.maxFeeLamports,
+    settleTimeoutMs: resolved.settleTimeoutMs,
+  });
+  const events = createPaymentEventBus();
+  const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
+  return Object.freeze({
+    ...x402Client(core, network),
+    ...core,
+    network,
+    tokens,
+    on: events.on,
+    async close() {
+      await backend.close();
+      await ledger.close();
+    },
+  });
+}
+
+function readFeePayers(keypair: KeypairInput | readonly KeypairInput[]): ReadonlyMap<string, FeePayer> {
+  const inputs: readonly KeypairInput[] = Array.isArray(keypair) ? keypair : [keypair];
+  if (inputs.length === 0) throw badOption(WHERE, 'option "keypair" must hold at least one key', 'keypair');
+  return new Map(inputs.map((input) => createFeePayer(input, WHERE)).map((feePayer) => [feePayer.address, feePayer]));
+}
+
+function warnOfMemory(): void {
+  if (process.env.NODE_ENV !== 'production') return;
+  process.emitWarning(
+    'payments are remembered in this process only; with several processes, or to keep them over a restart, give createFacilitator a ledger',
+    { code: 'TOLLHOUSE_MEMORY_LEDGER' },
+  );
+}

@@ -1,0 +1,58 @@
+import { EventEmitter } from 'node:events';
+import type { Reason } from '../protocol/reasons.js';
+import type { Receipt, Terms } from '../protocol/types.js';
+
+/** What a facilitator tells about, by event name (service.md §6). */
+export interface PaymentEvents {
+  /** The money has landed. */
+  readonly 'payment.settled': { readonly id: string; readonly resource: string; readonly receipt: Receipt };
+  /** The transaction was refused or failed; nothing was paid. */
+  readonly 'payment.failed': {
+    readonly id: string;
+    readonly resource: string;
+    readonly payer: string;
+    readonly terms: Terms;
+    readonly reason: Reason;
+  };
+  /** The transaction did not land before its blockhash expired; nothing was paid. */
+  readonly 'payment.expired': {
+    readonly id: string;
+    readonly resource: string;
+    readonly payer: string;
+    readonly terms: Terms;
+  };
+  /** The transaction was sent and its outcome is not known yet. */
+  readonly 'payment.pending': {
+    readonly id: string;
+    readonly resource: string;
+    readonly payer: string;
+    readonly terms: Terms;
+  };
+}
+
+/** Sends events to listeners. A listener that throws is reported as a warning and disturbs nobody. */
+export interface PaymentEventBus {
+  on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
+  emit<Name extends keyof PaymentEvents>(event: Name, data: PaymentEvents[Name]): void;
+}
+
+/** Makes an event bus. */
+export function createPaymentEventBus(): PaymentEventBus {
+  const emitter = new EventEmitter();
+  emitter.setMaxListeners(0);
+  return {
+    on(event, listener) {
+      emitter.on(event, listener);
+      return () => emitter.off(event, listener);
+    },
+    emit(event, data) {
+      for (const listener of emitter.listeners(event)) {
+        try {
+          listener(data);
+        } catch (error) {
+          process.emitWarning(`a listener of "${event}" threw: ${String(error)}`, { code: 'TOLLHOUSE_LISTENER' });
+        }
+      }
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { isAddress } from '../protocol/address.js';
+import type { NetworkId, Token } from '../protocol/types.js';
+import type { KeypairInput } from '../solana/fee-payer.js';
+import type { Ledger } from '../storage/ledger.js';
+
+/** Options of {@link createFacilitator}. */
+export interface FacilitatorOptions {
+  /** The cluster: `solana` (mainnet), `solana-devnet` or `solana-testnet`. */
+  readonly network: NetworkId;
+  /** HTTP address of the Solana RPC, or several in order of preference. Default: the cluster's public, rate-limited one. */
+  readonly rpcUrl?: string | readonly string[];
+  /** WebSocket address of the RPC, on which confirmations are pushed. Default: none, statuses are polled. */
+  readonly wsUrl?: string;
+  /**
+   * The key that pays network fees: web3.js `Keypair`, 64 bytes, base58, or the JSON text of a key file. With several,
+   * the first is offered and the others keep serving what they were offered for. It signs for nothing but the fee.
+   */
+  readonly keypair: KeypairInput | readonly KeypairInput[];
+  /** Where payments are remembered. Default: this process's memory. */
+  readonly ledger?: Ledger;
+  /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
+  readonly tokens?: readonly Token[];
+  /** Token-2022 mints to take whatever their extensions (transfer fee, hook, permanent delegate). Default: none. */
+  readonly allowMints?: readonly string[];
+  /** Highest network fee that a payment may cost the fee payer, in lamports. Default 100,000. */
+  readonly maxFeeLamports?: bigint;
+  /** Longest wait for a settlement before the answer is "pending", in milliseconds. Default 60,000. */
+  readonly settleTimeoutMs?: number;
+  /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
+  readonly rpcTimeoutMs?: number;
+}
+
+const address = z.string().refine(isAddress, 'a Solana address (base58)');
+const http = z.url({ protocol: /^https?$/, error: 'an http(s) address' });
+
+const token = z.strictObject({
+  symbol: z.string().regex(/^[A-Z0-9]{1,12}$/, 'a symbol of capitals and digits'),
+  mint: address,
+  decimals: z.int().min(0).max(18),
+  program: address,
+});
+
+/** A number of milliseconds that a timer can hold. */
+export const milliseconds = z
+  .int('a whole number of milliseconds')
+  .min(1, 'at least 1 millisecond')
+  .max(2_147_483_647, 'at most 2,147,483,647 milliseconds');
+
+/** Schema of {@link FacilitatorOptions}; the defaults of the embedded facilitator stand here. */
+export const facilitatorOptions = z.strictObject({
+  network: z.enum(['solana', 'solana-devnet', 'solana-testnet'], '"solana", "solana-devnet" or "solana-testnet"'),
+  rpcUrl: z.union([http, z.array(http).min(1)], 'an http(s) address, or a list of them').optional(),
+  wsUrl: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
+  keypair: z.custom<FacilitatorOptions['keypair']>(
+    (it) => it !== undefined && it !== null,
+    'the key that pays network fees',
+  ),
+  ledger: z.custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger').optional(),
+  tokens: z.array(token).readonly().optional(),
+  allowMints: z.array(address).readonly().default([]),
+  maxFeeLamports: z
+    .bigint('a number of lamports as bigint, such as 100_000n')
+    .min(5_000n, 'at least 5,000 lamports, the base fee')
+    .default(100_000n),
+  settleTimeoutMs: milliseconds.default(60_000),
+  rpcTimeoutMs: milliseconds.default(10_000),
+});
+
+/** Public RPC of each cluster; rate-limited, for trying things out. */
+export const PUBLIC_RPC: Readonly<Record<NetworkId, string>> = {
+  solana: 'https://api.mainnet-beta.solana.com',
+  'solana-devnet': 'https://api.devnet.solana.com',
+  'solana-testnet': 'https://api.testnet.solana.com',
+};

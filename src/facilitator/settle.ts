@@ -1,0 +1,86 @@
+import { TollhouseError } from '../errors.js';
+import type { Receipt, Settlement } from '../protocol/types.js';
+import type { Ledger, PaymentRecord } from '../storage/ledger.js';
+import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
+import type { PaymentEventBus } from './events.js';
+import type { PaymentUse } from './types.js';
+
+/** A payment that is held, and everything needed to take its money. */
+export interface ClaimedPayment {
+  readonly ledger: Ledger;
+  readonly backend: SettlementBackend;
+  readonly events: PaymentEventBus;
+  readonly inspected: InspectedPayment;
+  /** As it was when it was claimed. */
+  readonly record: PaymentRecord;
+  readonly lease: string;
+  readonly use: PaymentUse;
+}
+
+/**
+ * Takes the money of a held payment and writes down what happened, each step before the next begins:
+ * the signature before the transaction is sent, the outcome before anybody is told. An outcome that is not known is left
+ * as it is, so that the next attempt asks the chain again.
+ */
+export async function settleClaimed(claimed: ClaimedPayment): Promise<Settlement> {
+  const { backend, inspected, record, ledger, lease, use } = claimed;
+  const step: SettleStep = {
+    commitment: use.commitment ?? 'confirmed',
+    recordBroadcast: (broadcast) => ledger.recordBroadcast(record.id, lease, broadcast),
+    withdrawBroadcast: () => ledger.withdrawBroadcast(record.id, lease),
+  };
+  const settlement =
+    record.state === 'broadcast'
+      ? await backend.resume(inspected, record, step)
+      : await backend.settle(inspected, step);
+  return writeDown(claimed, settlement);
+}
+
+async function writeDown(claimed: ClaimedPayment, settlement: BackendSettlement): Promise<Settlement> {
+  const { ledger, events, record, lease, use } = claimed;
+  const { id, payer, terms } = record;
+  const told = { id, resource: use.resource, payer, terms };
+  switch (settlement.status) {
+    case 'settled': {
+      const { slot, signature } = settlement.receipt;
+      mustHold(await ledger.recordOutcome(id, lease, { state: 'confirmed', slot, signature }));
+      events.emit('payment.settled', { id, resource: use.resource, receipt: settlement.receipt });
+      return settlement;
+    }
+    case 'unsent': {
+      await ledger.withdrawBroadcast(id, lease);
+      events.emit('payment.failed', { ...told, reason: settlement.reason });
+      return { ...settlement, status: 'failed' };
+    }
+    case 'failed': {
+      const { final, ...failure } = settlement;
+      mustHold(await ledger.recordOutcome(id, lease, { state: final, reason: failure.reason }));
+      if (final === 'expired') events.emit('payment.expired', told);
+      else events.emit('payment.failed', { ...told, reason: failure.reason });
+      return failure;
+    }
+    case 'pending':
+      events.emit('payment.pending', told);
+      return settlement;
+  }
+}
+
+/** The lease ran out and somebody else took the payment over: that one serves it, we do not. */
+function mustHold(held: boolean): void {
+  if (held) return;
+  throw new TollhouseError(
+    'payment_in_progress',
+    'The payment was taken over by another request; ask again in a moment.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+}
+
+/** The receipt of a payment whose money has landed; undefined for the others. */
+export function receiptOf(record: PaymentRecord): Receipt | undefined {
+  const { state, signature, slot, payer, terms } = record;
+  if ((state !== 'confirmed' && state !== 'served') || signature === undefined || slot === undefined) return undefined;
+  const { network, payTo, asset, amount } = terms;
+  return { signature, network, payer, payTo, asset, amount, slot };
+}

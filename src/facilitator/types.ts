@@ -1,0 +1,81 @@
+import type { FacilitatorClient } from '@x402/core/server';
+import type {
+  Commitment,
+  NetworkId,
+  Payment,
+  Receipt,
+  Refusal,
+  Settlement,
+  Supported,
+  Terms,
+  Token,
+  Verification,
+} from '../protocol/types.js';
+import type { PaymentEvents } from './events.js';
+
+/** What a payment is for. */
+export interface PaymentUse {
+  /** Names the thing that is bought, for instance `GET /report`: the payment is good for this and nothing else. */
+  readonly resource: string;
+  /** How far the transaction must have come. Default `confirmed`. */
+  readonly commitment?: Commitment;
+  /** How long the caller may hold the payment before a crash of the caller is assumed, in milliseconds. Default 120,000. */
+  readonly leaseMs?: number;
+  /**
+   * Whether the chain is asked before the payment is held, with one simulation. Default true. A caller that settles at
+   * once leaves it to the send's own preflight.
+   */
+  readonly simulate?: boolean;
+}
+
+/** The answer to "may I serve this payment?". */
+export type OpenedPayment =
+  /** It is good and nobody else's: serve, then complete or release the claim. */
+  | { readonly status: 'open'; readonly claim: Claim }
+  /** It is no payment for these terms. */
+  | { readonly status: 'refused'; readonly refusal: Refusal }
+  /** Another request is being served for it right now. */
+  | { readonly status: 'in_progress' }
+  /** It was used up. `receipt` is there only for the same use. */
+  | { readonly status: 'used'; readonly receipt?: Receipt }
+  /** It was sent before and the chain still does not say what became of it. */
+  | { readonly status: 'pending'; readonly settlement: Settlement };
+
+/** A payment that is held for one request. */
+export interface Claim {
+  /** Names the payment, whatever door it came through. */
+  readonly id: string;
+  readonly payer: string;
+  readonly terms: Terms;
+  /** Set when the money has landed. */
+  readonly receipt: Receipt | undefined;
+  /** Takes the money. Asked twice it answers the same. An outcome that is not known yet is `pending`, never a failure. */
+  settle(): Promise<Settlement>;
+  /** The paid answer has left: the payment is used up. */
+  complete(): Promise<void>;
+  /** Nothing was delivered: a payment that was not sent is forgotten, a sent one stays good for the same use. */
+  release(): Promise<void>;
+}
+
+/**
+ * The payment core, as gates and routers see it (design.md §3). The embedded one ({@link createFacilitator}) and another
+ * one's HTTP API ({@link remoteFacilitator}) are the same to them. It is also a `FacilitatorClient` of `@x402/core`:
+ * `verify`, `settle` and `getSupported` speak the wire's objects.
+ */
+export interface Facilitator extends FacilitatorClient {
+  readonly network: NetworkId;
+  /** Tokens that can be asked for by symbol. */
+  readonly tokens: readonly Token[];
+  /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
+  supported(): Promise<Supported>;
+  /** Whether a payment is good, without holding it. */
+  verifyPayment(payment: Payment, terms: Terms): Promise<Verification>;
+  /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
+  openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
+  /** Holds, settles and completes in one step, for callers that serve elsewhere. */
+  settlePayment(payment: Payment, terms: Terms): Promise<Settlement>;
+  /** Calls the listener at each event; answers the function that ends that. */
+  on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
+  /** Lets go of sockets, timers and the ledger. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,23 @@
+export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors.js';
+export { createFacilitator } from './facilitator/create-facilitator.js';
+export type { PaymentEvents } from './facilitator/events.js';
+export type { FacilitatorOptions } from './facilitator/facilitator-options.js';
+export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
+export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
+export type { RequestPayment } from './middleware/request-types.js';
+export { requirePayment } from './middleware/require-payment.js';
+export { REASONS, type Reason } from './protocol/reasons.js';
+export type {
+  Commitment,
+  NetworkId,
+  Payment,
+  Receipt,
+  Refusal,
+  Settlement,
+  Supported,
+  Terms,
+  Token,
+  Verification,
+} from './protocol/types.js';
+export type { Ledger } from './storage/ledger.js';
+export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';

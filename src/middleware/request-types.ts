@@ -1,0 +1,20 @@
+import type { Receipt, Terms } from '../protocol/types.js';
+
+/** What a payment gate learned about the request; on `req.payment` in the handler. */
+export interface RequestPayment {
+  /** Wallet that pays, base58. */
+  readonly payer: string;
+  /** What is paid. */
+  readonly terms: Terms;
+  /** Set when the money has landed before the handler runs (`settle: 'before'`, or a payment resumed after an interruption). */
+  readonly receipt: Receipt | undefined;
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by `requirePayment`: who pays what. */
+      payment?: RequestPayment;
+    }
+  }
+}

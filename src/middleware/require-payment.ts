@@ -1,0 +1,148 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { TollhouseError } from '../errors.js';
+import type { OpenedPayment } from '../facilitator/types.js';
+import { resolveOptions } from '../options.js';
+import { findTerms } from '../protocol/match-terms.js';
+import type { Payment, SupportedKind, Terms } from '../protocol/types.js';
+import { createKeptAnswers } from './kept-answers.js';
+import { EXPOSED_HEADERS, type OfferCause, type OpenOffer, refusalCause, sendOffer, UNPAID } from './payment-offer.js';
+import { type RequirePaymentOptions, type ResolvedPaymentOptions, requirePaymentOptions } from './payment-options.js';
+import { type TermsFor, termsOf } from './payment-terms.js';
+import { type PresentedPayment, readPayment } from './read-payment.js';
+import { exposeHeaders, sendError, sendProblem } from './respond.js';
+import { type PaidRequest, sendPending, serveAfterHandler, serveBeforeHandler } from './serve-paid.js';
+import './request-types.js';
+
+const WHERE = 'requirePayment';
+/** What the ledger may think of this process after the handler's deadline and the settlement's: time for a slow store. */
+const LEASE_MARGIN_MS = 30_000;
+
+interface Gate {
+  readonly options: ResolvedPaymentOptions;
+  readonly termsFor: TermsFor;
+  /** Serves a request whose payment is held. */
+  serve(paid: PaidRequest): Promise<void>;
+}
+
+/**
+ * Express middleware that asks for a payment before a route answers. An unpaid request gets a 402 that x402 clients of
+ * both versions understand; a paid one reaches the handler, with {@link RequestPayment} on `req.payment`. One payment is
+ * good for one answer on one method and path. Works on Express 4.21 and 5, on a route, a Router or an app.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function requirePayment(options: RequirePaymentOptions): RequestHandler {
+  const resolved = resolveOptions(WHERE, requirePaymentOptions, options);
+  const kept = createKeptAnswers();
+  const serve =
+    resolved.settle === 'before' ? serveBeforeHandler : (paid: PaidRequest) => serveAfterHandler(paid, kept);
+  const gate: Gate = { options: resolved, termsFor: termsOf(resolved), serve };
+  return function tollhousePaymentGate(req, res, next) {
+    // A CORS preflight carries no credentials and is never asked to pay.
+    if (req.method === 'OPTIONS') return next();
+    handle(gate, req, res, next).catch((error: unknown) => {
+      if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
+      else next(error);
+    });
+  };
+}
+
+async function handle(gate: Gate, req: Request, res: Response, next: NextFunction): Promise<void> {
+  const { facilitator } = gate.options;
+  const presented = readPayment(req);
+  if (presented?.reading.ok === false) {
+    exposeHeaders(res, EXPOSED_HEADERS);
+    return sendProblem(res, 'invalid_payment_header', presented.reading.detail);
+  }
+  const supported = await facilitator.supported();
+  const kind = supported.kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
+  if (kind === undefined) {
+    throw new TollhouseError(
+      'payment_backend_unavailable',
+      `Payments on ${facilitator.network} cannot be taken at the moment.`,
+    );
+  }
+  const payment = presented?.reading.payment;
+  const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, supported.signers));
+  const open: OpenOffer = kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
+  if (presented === undefined || payment === undefined) return sendOffer(req, res, gate.options, open, UNPAID);
+  const opened = await openFirst(gate, req, payment, findTerms(payment, terms));
+  return answer(gate, { req, res, next, presented, open, opened });
+}
+
+/** With several fee payers, a payment that names another one than is offered now was offered that one before. */
+function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string[]): SupportedKind {
+  const named = payment.accepted?.feePayer;
+  return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
+}
+
+/** Tries the terms that the payment may be meant for; protocol versions that name theirs have one candidate. */
+async function openFirst(
+  gate: Gate,
+  req: Request,
+  payment: Payment,
+  candidates: readonly Terms[],
+): Promise<OpenedPayment | undefined> {
+  const { facilitator, commitment, settle, handlerTimeoutMs, maxTimeoutSeconds } = gate.options;
+  const use = {
+    resource: `${req.method} ${req.baseUrl}${req.path}`,
+    commitment,
+    simulate: settle === 'after',
+    leaseMs: handlerTimeoutMs + maxTimeoutSeconds * 1000 + LEASE_MARGIN_MS,
+  };
+  let opened: OpenedPayment | undefined;
+  for (const terms of candidates) {
+    opened = await facilitator.openPayment(payment, terms, use);
+    if (opened.status !== 'refused') return opened;
+  }
+  return opened;
+}
+
+interface Decision {
+  readonly req: Request;
+  readonly res: Response;
+  readonly next: NextFunction;
+  readonly presented: PresentedPayment;
+  readonly open: OpenOffer;
+  readonly opened: OpenedPayment | undefined;
+}
+
+const NO_MATCH: OfferCause = {
+  code: 'no_matching_requirements',
+  detail: 'The payment is for other terms than this resource offers; the offered ones are in this answer.',
+};
+
+const USED: OfferCause = {
+  code: 'payment_already_used',
+  detail: 'This payment was used before. To get an answer again, pay again.',
+};
+
+async function answer(gate: Gate, decision: Decision): Promise<void> {
+  const { req, res, next, presented, open, opened } = decision;
+  const { options } = gate;
+  const offer = (cause: OfferCause) => sendOffer(req, res, options, open, cause);
+  const { door } = presented;
+  exposeHeaders(res, EXPOSED_HEADERS);
+  switch (opened?.status) {
+    case undefined:
+      return offer(NO_MATCH);
+    case 'refused':
+      options.onFailed?.({ req, refusal: opened.refusal });
+      return offer({ ...refusalCause(opened.refusal), settlement: { status: 'failed', ...opened.refusal } });
+    case 'in_progress':
+      return sendProblem(res, 'payment_in_progress', 'Another request is being served for this payment.', {
+        retryAfterSeconds: 1,
+      });
+    case 'used':
+      return offer(
+        opened.receipt === undefined ? USED : { ...USED, settlement: { status: 'settled', receipt: opened.receipt } },
+      );
+    case 'pending':
+      return sendPending(res, door.receipt(opened.settlement, options.facilitator.network));
+    case 'open': {
+      const { claim } = opened;
+      req.payment = { payer: claim.payer, terms: claim.terms, receipt: claim.receipt };
+      options.onVerified?.({ req, payer: claim.payer, terms: claim.terms });
+      return gate.serve({ req, res, next, options, door, claim, offer });
+    }
+  }
+}

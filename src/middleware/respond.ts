@@ -1,0 +1,44 @@
+import type { Response } from 'express';
+import { type ErrorCode, problem, type TollhouseError } from '../errors.js';
+
+/** What an error answer carries beside its problem. */
+export interface ProblemExtras {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+/** Answers with a problem body (RFC 9457) and the status of the code. */
+export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
+  const body = problem(code, detail);
+  res.statusCode = body.status;
+  setHeaders(res, { ...extras.headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
+  if (extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(extras.retryAfterSeconds));
+  res.end(JSON.stringify(body));
+}
+
+/** Answers with an error of ours; other errors are bugs and belong to Express. */
+export function sendError(res: Response, error: TollhouseError): void {
+  sendProblem(res, error.code, error.message, { retryAfterSeconds: error.context.retryAfterSeconds });
+}
+
+/** Sets headers by their names. */
+export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+}
+
+/** Lets scripts of other origins read headers, keeping those that are exposed already. */
+export function exposeHeaders(res: Response, names: readonly string[]): void {
+  const present = String(res.getHeader('Access-Control-Expose-Headers') ?? '');
+  const all = new Set([...present.split(',').map((it) => it.trim()), ...names].filter((it) => it !== ''));
+  res.setHeader('Access-Control-Expose-Headers', [...all].join(', '));
+}
+
+/** The `Cache-Control` of a paid answer: never in a cache that others share, otherwise as the handler wants it. */
+export function privateCacheControl(value: unknown): string {
+  const directives = String(value ?? '')
+    .split(',')
+    .map((it) => it.trim());
+  const kept = directives.filter((it) => it !== '' && !/^(public$|s-maxage|private$)/i.test(it));
+  return kept.some((it) => /^no-store$/i.test(it)) ? kept.join(', ') : ['private', ...kept].join(', ');
+}
