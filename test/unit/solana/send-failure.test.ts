@@ -1,0 +1,38 @@
+import { RpcError } from '../../../src/solana/rpc.js';
+import { readSendFailure, type SendFailure } from '../../../src/solana/send-failure.js';
+
+describe('the error of a first send', () => {
+  it.each<[string, unknown, SendFailure]>([
+    ['no connection', new RpcError('unreachable', ''), { kind: 'not_sent' }],
+    ['a lost connection', new RpcError('unreachable', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['a timeout', new RpcError('timeout', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['garbage', new RpcError('bad_answer', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['a rate limit', new RpcError('rate_limited', ''), { kind: 'not_sent' }],
+    ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'not_sent' }],
+    ['a wrong signature', new RpcError('answer', '', { code: -32003 }), { kind: 'not_sent' }],
+    ['a failed simulation without its error', new RpcError('answer', '', { code: -32002 }), { kind: 'not_sent' }],
+    [
+      'a failed simulation',
+      new RpcError('answer', '', { code: -32002, data: { err: 'BlockhashNotFound', logs: ['a', 5] } }),
+      { kind: 'rejected', err: 'BlockhashNotFound', logs: ['a'] },
+    ],
+    [
+      'a failed simulation without logs',
+      new RpcError('answer', '', { code: -32002, data: { err: { InstructionError: [0, 'x'] }, logs: null } }),
+      { kind: 'rejected', err: { InstructionError: [0, 'x'] }, logs: [] },
+    ],
+    [
+      'a failed simulation after a try in doubt',
+      new RpcError('answer', '', { code: -32002, data: { err: 'BlockhashNotFound' }, mayHaveArrived: true }),
+      { kind: 'sent' },
+    ],
+    [
+      'a transaction that has landed before',
+      new RpcError('answer', '', { code: -32002, data: { err: 'AlreadyProcessed', logs: [] } }),
+      { kind: 'sent' },
+    ],
+    ['a mistake of ours', new TypeError('x'), { kind: 'not_sent' }],
+  ])('means, for %s, what it must', (_name, error, expected) => {
+    expect(readSendFailure(error)).toEqual(expected);
+  });
+});
