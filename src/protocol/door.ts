@@ -8,10 +8,18 @@ export interface DoorOffer {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** What came out of a payment header: a payment, or what is wrong with the header. */
+/**
+ * What came out of a payment header: a payment, or what is wrong with it. `invalid_payment_header` (400) is a header that
+ * cannot be read; `no_matching_requirements` (402) a payment in a scheme or on a network that is never offered here.
+ */
 export type Reading =
   | { readonly ok: true; readonly payment: Payment }
-  | { readonly ok: false; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly code: 'invalid_payment_header' | 'no_matching_requirements';
+      /** A sentence for the payer. */
+      readonly detail: string;
+    };
 
 /**
  * A way to pay over HTTP: a thin codec between the wire and the version-free model (design.md §2).

@@ -1,0 +1,65 @@
+import { PaymentPayloadV2Schema } from '@x402/core/schemas';
+import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
+import type { Door } from './door.js';
+import { firstFault } from './parsed.js';
+import { readPaymentHeader } from './payment-header.js';
+import { settleResponseV2 } from './settle-response.js';
+import type { Offer, Payment, Resource } from './types.js';
+import { writeHeader } from './wire-json.js';
+import { readTerms, readTransaction, unreadable, type WireReading, writeTerms } from './wire-terms.js';
+import { versionFault } from './wire-version.js';
+
+const REQUIRED = 'PAYMENT-REQUIRED';
+const SIGNATURE = 'PAYMENT-SIGNATURE';
+const RESPONSE = 'PAYMENT-RESPONSE';
+
+// Clients echo the resource. Nothing depends on the copy, so a fault in it is no reason to refuse the payment.
+const Payload = PaymentPayloadV2Schema.omit({ resource: true });
+
+/** x402 version 2 over HTTP: terms, payment and receipt travel in headers (x402.md §1). */
+export const x402V2: Door = {
+  name: 'x402-v2',
+  requestHeader: SIGNATURE.toLowerCase(),
+  exposedHeaders: [REQUIRED, RESPONSE],
+  offer: (offer) => ({ headers: { [REQUIRED]: writeHeader(paymentRequired(offer)) } }),
+  read: (header) => readPaymentHeader(SIGNATURE, header, readPayloadV2),
+  receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV2(settlement, network)) }),
+};
+
+/** Reads a version 2 PaymentPayload, from a header or a facilitator's request. */
+export function readPayloadV2(payload: unknown): WireReading<Payment> {
+  const fault = versionFault(payload, 2);
+  if (fault !== undefined) return fault;
+  const shape = Payload.safeParse(payload);
+  if (!shape.success) return unreadable('invalid_payload', firstFault(shape.error.issues));
+  const { accepted: wire, extensions } = shape.data;
+  const accepted = readTerms(wire, 'accepted');
+  if (!accepted.ok) return accepted;
+  const transaction = readTransaction(shape.data.payload);
+  if (!transaction.ok) return transaction;
+  const { scheme, network } = accepted.value;
+  return {
+    ok: true,
+    value: {
+      scheme,
+      network,
+      transaction: transaction.value,
+      accepted: accepted.value,
+      ...(extensions === undefined || extensions === null ? {} : { extensions }),
+    },
+  };
+}
+
+function paymentRequired({ resource, terms, hint, error, extensions }: Offer): PaymentRequired {
+  return {
+    x402Version: 2,
+    ...(error === undefined ? {} : { error }),
+    resource: resourceInfo(resource),
+    accepts: terms.map((it) => writeTerms(it, hint)),
+    ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
+  };
+}
+
+function resourceInfo({ tags, ...rest }: Resource): ResourceInfo {
+  return { ...rest, ...(tags === undefined ? {} : { tags: [...tags] }) };
+}
