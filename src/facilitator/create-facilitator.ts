@@ -3,18 +3,23 @@ import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { createBlockhashCache } from '../solana/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/delivery.js';
-import { createFeePayer, type FeePayer, type KeypairInput } from '../solana/fee-payer.js';
+import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
+import type { KeypairInput } from '../solana/keypair.js';
 import { createMintPolicy } from '../solana/mint-policy.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
 import { createMemoryLedger } from '../storage/memory-ledger.js';
 import { createChainBackend } from './chain-backend.js';
 import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
+import { createHealthProbe } from './health.js';
 import { createPaymentDesk } from './payment-desk.js';
 import type { Facilitator } from './types.js';
 import { x402Client } from './x402-client.js';
 
 const WHERE = 'createFacilitator';
+/** A blockhash lives 150 slots, some 30 s: one that is 10 s old still leaves the payer time enough. */
+const HINT_MAX_AGE_MS = 10_000;
+const HINT_RENEWAL_MS = 8_000;
 
 /**
  * Makes the embedded facilitator: it verifies and settles payments on Solana in this process, and pays the network fee of
@@ -34,7 +39,11 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     rpc,
     feePayers,
     delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
-    blockhashes: createBlockhashCache({ rpc }),
+    blockhashes: createBlockhashCache({
+      rpc,
+      maxAgeMs: HINT_MAX_AGE_MS,
+      warmEveryMs: resolved.blockhashHints ? HINT_RENEWAL_MS : 0,
+    }),
     mintPolicy: createMintPolicy({
       rpc,
       allowedMints: new Set(resolved.allowMints),
@@ -44,12 +53,14 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     settleTimeoutMs: resolved.settleTimeoutMs,
   });
   const events = createPaymentEventBus();
+  const [wallet = ''] = feePayers.keys();
   const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
   return Object.freeze({
     ...x402Client(core, network),
     ...core,
     network,
     tokens,
+    health: createHealthProbe(rpc, wallet),
     on: events.on,
     async close() {
       await backend.close();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isAddress } from '../protocol/address.js';
 import type { NetworkId, Token } from '../protocol/types.js';
-import type { KeypairInput } from '../solana/fee-payer.js';
+import type { KeypairInput } from '../solana/keypair.js';
 import type { Ledger } from '../storage/ledger.js';
 
 /** Options of {@link createFacilitator}. */
@@ -25,6 +25,11 @@ export interface FacilitatorOptions {
   readonly allowMints?: readonly string[];
   /** Highest network fee that a payment may cost the fee payer, in lamports. Default 100,000. */
   readonly maxFeeLamports?: bigint;
+  /**
+   * Whether a 402 carries a recent blockhash, which saves the payer's client a call. Default true: while 402s are being
+   * asked for, one call in eight seconds renews it for all of them.
+   */
+  readonly blockhashHints?: boolean;
   /** Longest wait for a settlement before the answer is "pending", in milliseconds. Default 60,000. */
   readonly settleTimeoutMs?: number;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
@@ -63,6 +68,7 @@ export const facilitatorOptions = z.strictObject({
     .bigint('a number of lamports as bigint, such as 100_000n')
     .min(5_000n, 'at least 5,000 lamports, the base fee')
     .default(100_000n),
+  blockhashHints: z.boolean('true or false').default(true),
   settleTimeoutMs: milliseconds.default(60_000),
   rpcTimeoutMs: milliseconds.default(10_000),
 });

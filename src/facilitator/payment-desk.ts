@@ -6,7 +6,7 @@ import type { Ledger, PaymentRecord } from '../storage/ledger.js';
 import type { InspectedPayment, SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
 import { receiptOf, settleClaimed } from './settle.js';
-import type { Claim, Facilitator, OpenedPayment, PaymentUse } from './types.js';
+import type { Claim, Facilitator, OpenedPayment, PaymentUse, SettleOptions } from './types.js';
 
 const DEFAULT_LEASE_MS = 120_000;
 /** The resource of payments that are settled for a server elsewhere. */
@@ -30,7 +30,7 @@ export function createPaymentDesk(parts: PaymentDeskParts): PaymentDesk {
   return {
     verifyPayment: (payment, terms) => verifyPayment(parts, payment, terms),
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
-    settlePayment: (payment, terms) => settlePayment(parts, payment, terms),
+    settlePayment: (payment, terms, options) => settlePayment(parts, payment, terms, options),
   };
 }
 
@@ -104,17 +104,35 @@ async function begin(
   return { status: 'open', claim };
 }
 
-async function settlePayment(parts: PaymentDeskParts, payment: Payment, terms: Terms): Promise<Settlement> {
+async function settlePayment(
+  parts: PaymentDeskParts,
+  payment: Payment,
+  terms: Terms,
+  { deliver = async () => true }: SettleOptions = {},
+): Promise<Settlement> {
   const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY });
+  if (opened.status !== 'open') {
+    const settlement = unopened(opened);
+    await deliver(settlement);
+    return settlement;
+  }
+  const { claim } = opened;
+  try {
+    const settlement = await claim.settle();
+    const arrived = await deliver(settlement);
+    await (settlement.status === 'settled' && arrived ? claim.complete() : claim.release());
+    return settlement;
+  } catch (error) {
+    await claim.release();
+    throw error;
+  }
+}
+
+function unopened(opened: Exclude<OpenedPayment, { readonly status: 'open' }>): Settlement {
   if (opened.status === 'refused') return { status: 'failed', ...opened.refusal };
   if (opened.status === 'pending') return opened.settlement;
-  if (opened.status !== 'open') {
-    const reason = opened.status === 'used' ? 'duplicate_settlement' : 'settlement_in_progress';
-    return { status: 'failed', reason, message: REASONS[reason] };
-  }
-  const settlement = await opened.claim.settle();
-  await (settlement.status === 'settled' ? opened.claim.complete() : opened.claim.release());
-  return settlement;
+  const reason = opened.status === 'used' ? 'duplicate_settlement' : 'settlement_in_progress';
+  return { status: 'failed', reason, message: REASONS[reason] };
 }
 
 function bindingOf(resource: string, terms: Terms): string {

@@ -12,6 +12,7 @@ import type {
   Verification,
 } from '../protocol/types.js';
 import type { PaymentEvents } from './events.js';
+import type { FacilitatorHealth } from './health.js';
 
 /** What a payment is for. */
 export interface PaymentUse {
@@ -57,6 +58,15 @@ export interface Claim {
   release(): Promise<void>;
 }
 
+/** Options of {@link Facilitator.settlePayment}. */
+export interface SettleOptions {
+  /**
+   * Hands the outcome to the one who asked; answers whether it arrived. Success is answered once: only when it arrived is
+   * the payment used up, otherwise the same payment may ask again. Default: it always arrives.
+   */
+  readonly deliver?: (settlement: Settlement) => Promise<boolean>;
+}
+
 /**
  * The payment core, as gates and routers see it (design.md §3). The embedded one ({@link createFacilitator}) and another
  * one's HTTP API ({@link remoteFacilitator}) are the same to them. It is also a `FacilitatorClient` of `@x402/core`:
@@ -68,12 +78,14 @@ export interface Facilitator extends FacilitatorClient {
   readonly tokens: readonly Token[];
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
   supported(): Promise<Supported>;
+  /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */
+  health(): Promise<FacilitatorHealth>;
   /** Whether a payment is good, without holding it. */
   verifyPayment(payment: Payment, terms: Terms): Promise<Verification>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */
-  settlePayment(payment: Payment, terms: Terms): Promise<Settlement>;
+  settlePayment(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Lets go of sockets, timers and the ledger. */

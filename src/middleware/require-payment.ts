@@ -47,26 +47,30 @@ export function requirePayment(options: RequirePaymentOptions): RequestHandler {
 }
 
 async function handle(gate: Gate, req: Request, res: Response, next: NextFunction): Promise<void> {
-  const { facilitator } = gate.options;
   const presented = readPayment(req);
-  if (presented?.reading.ok === false) {
+  const reading = presented?.reading;
+  if (reading?.ok === false && reading.code === 'invalid_payment_header') {
     exposeHeaders(res, EXPOSED_HEADERS);
-    return sendProblem(res, 'invalid_payment_header', presented.reading.detail);
+    return sendProblem(res, reading.code, reading.detail);
   }
-  const supported = await facilitator.supported();
-  const kind = supported.kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
-  if (kind === undefined) {
-    throw new TollhouseError(
-      'payment_backend_unavailable',
-      `Payments on ${facilitator.network} cannot be taken at the moment.`,
-    );
-  }
-  const payment = presented?.reading.payment;
-  const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, supported.signers));
-  const open: OpenOffer = kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
-  if (presented === undefined || payment === undefined) return sendOffer(req, res, gate.options, open, UNPAID);
-  const opened = await openFirst(gate, req, payment, findTerms(payment, terms));
+  const payment = reading?.ok ? reading.payment : undefined;
+  const open = await openOffer(gate, req, payment);
+  if (presented === undefined || reading === undefined) return sendOffer(req, res, gate.options, open, UNPAID);
+  if (!reading.ok) return sendOffer(req, res, gate.options, open, { ...NO_MATCH, detail: reading.detail });
+  const opened = await openFirst(gate, req, reading.payment, findTerms(reading.payment, open.terms));
   return answer(gate, { req, res, next, presented, open, opened });
+}
+
+async function openOffer(gate: Gate, req: Request, payment: Payment | undefined): Promise<OpenOffer> {
+  const { facilitator } = gate.options;
+  const { kinds, signers } = await facilitator.supported();
+  const kind = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
+  if (kind === undefined) {
+    const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
+    throw new TollhouseError('payment_backend_unavailable', detail);
+  }
+  const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
+  return kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */

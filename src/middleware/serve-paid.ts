@@ -4,6 +4,7 @@ import type { Claim } from '../facilitator/types.js';
 import type { Door } from '../protocol/door.js';
 import type { Settlement } from '../protocol/types.js';
 import { beforeHead } from './apply-head.js';
+import { delivered } from './delivered.js';
 import { type HeldAnswer, type HoldEnd, holdAnswer, sendHeldAnswer } from './held-answer.js';
 import type { KeptAnswers } from './kept-answers.js';
 import { type OfferCause, refusalCause } from './payment-offer.js';
@@ -120,13 +121,4 @@ export function sendPending(res: Response, receipt: Readonly<Record<string, stri
   const detail =
     'The payment was sent and its outcome is not known yet. Send the same payment again to learn it; do not pay anew.';
   sendProblem(res, 'settlement_pending', detail, { headers: receipt, retryAfterSeconds: PENDING_RETRY_SECONDS });
-}
-
-/** Whether the whole answer was handed over before the connection closed. */
-function delivered(res: Response): Promise<boolean> {
-  if (res.closed || res.destroyed) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    res.once('finish', () => resolve(true));
-    res.once('close', () => resolve(res.writableFinished));
-  });
 }

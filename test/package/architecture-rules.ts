@@ -13,8 +13,8 @@ export interface Rule {
 const BASE = ['errors', 'options', 'nearest'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
-const ROUTES = ['middleware', 'pages', 'gateway', 'identity', 'access', 'facilitator', 'storage', 'solana', 'protocol', ...BASE];
-const SERVER = ['routers', 'sandbox', 'package.json', ...ROUTES];
+const ROUTES = ['package.json', 'middleware', 'pages', 'gateway', 'identity', 'access', 'facilitator', 'storage', 'solana', 'protocol', ...BASE];
+const SERVER = ['routers', 'sandbox', ...ROUTES];
 
 /** Who may import whom: a folder of `src/`, or a file directly in it, to folders or single files. Its own folder always. */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {

@@ -1,0 +1,21 @@
+import type { ErrorRequestHandler } from 'express';
+import { type ErrorCode, TollhouseError } from '../errors.js';
+import { sendError, sendProblem } from '../middleware/respond.js';
+
+/** Errors of `express.json()` by their type. */
+const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  'entity.parse.failed': ['invalid_json', 'The body cannot be parsed as JSON.'],
+  'entity.too.large': ['body_too_large', 'The body is larger than this address accepts.'],
+  'encoding.unsupported': ['unsupported_media_type', 'The content encoding of the body is not supported.'],
+  'charset.unsupported': ['unsupported_media_type', 'The character set of the body is not supported.'],
+};
+
+/** Answers errors as problem bodies; what is not ours is told without its particulars. */
+export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, next) => {
+  if (res.headersSent) return next(error);
+  if (error instanceof TollhouseError) return sendError(res, error);
+  const known = BODY_ERRORS[String(Reflect.get(Object(error), 'type'))];
+  if (known !== undefined) return sendProblem(res, ...known);
+  process.emitWarning(error instanceof Error ? error : String(error), { code: 'TOLLHOUSE_INTERNAL' });
+  sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
+};

@@ -1,0 +1,67 @@
+import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import type { Facilitator } from '../facilitator/types.js';
+import { delivered } from '../middleware/delivered.js';
+import { sendProblem } from '../middleware/respond.js';
+import {
+  encodeSettlement,
+  encodeSupported,
+  encodeVerification,
+  readFacilitatorRequest,
+} from '../protocol/facilitator-wire.js';
+import { problemHandler } from './problem-handler.js';
+
+const BODY_LIMIT = '100kb';
+
+/**
+ * The facilitator as other servers use it over HTTP (x402.md §4): `POST /verify`, `POST /settle`, `GET /supported`.
+ * Business answers are 200, whether the payment is good or not; 400 is a malformed body, 5xx a fault.
+ */
+export function createX402Router(facilitator: Facilitator): Router {
+  const router = Router();
+  const json = express.json({ limit: BODY_LIMIT });
+  router.get(
+    '/supported',
+    handled((_req, res) => answerSupported(facilitator, res)),
+  );
+  router.post(
+    '/verify',
+    json,
+    handled((req, res) => answerVerify(facilitator, req, res)),
+  );
+  router.post(
+    '/settle',
+    json,
+    handled((req, res) => answerSettle(facilitator, req, res)),
+  );
+  router.use(problemHandler);
+  return router;
+}
+
+async function answerSupported(facilitator: Facilitator, res: Response): Promise<void> {
+  res.json(encodeSupported(await facilitator.supported()));
+}
+
+async function answerVerify(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  const call = readFacilitatorRequest(req.body);
+  if (!call.ok) return sendProblem(res, 'invalid_request', call.detail);
+  res.json(encodeVerification(await facilitator.verifyPayment(call.payment, call.terms)));
+}
+
+async function answerSettle(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  const call = readFacilitatorRequest(req.body);
+  if (!call.ok) return sendProblem(res, 'invalid_request', call.detail);
+  await facilitator.settlePayment(call.payment, call.terms, {
+    deliver(settlement) {
+      const gone = delivered(res);
+      res.json(encodeSettlement(settlement, call.terms.network));
+      return gone;
+    },
+  });
+}
+
+/** Express 4 does not wait for promises. */
+function handled(handle: (req: Request, res: Response) => Promise<void>): RequestHandler {
+  return (req, res, next) => {
+    handle(req, res).catch(next);
+  };
+}

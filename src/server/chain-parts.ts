@@ -1,0 +1,48 @@
+import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
+import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.js';
+import type { ServerConfiguration } from './configuration.js';
+
+/** The chain that a server works on, and what its facilitator needs for that. */
+export interface ChainParts {
+  readonly facilitatorOptions: FacilitatorOptions;
+  /** Wallet that is paid by the demo route. */
+  readonly payTo: string | undefined;
+  /** The chain, if it is ours. */
+  readonly sandbox: Sandbox | undefined;
+  close(): Promise<void>;
+}
+
+/** Where Solana's own test validator listens, so that wallets and tools find the sandbox without being told. */
+const SANDBOX_PORT = 8899;
+const FEE_PAYER_SOL = '10';
+
+/** Takes the configured chain, or starts the sandbox. */
+export async function connectChain({ chain, payTo }: ServerConfiguration): Promise<ChainParts> {
+  if (chain !== undefined) {
+    const { network, rpcUrl, wsUrl, keypair } = chain;
+    const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };
+    return { facilitatorOptions: { network, keypair, ...urls }, payTo, sandbox: undefined, close: async () => {} };
+  }
+  const sandbox = await startSandboxNearby();
+  const feePayer = await sandbox.createWallet({ sol: FEE_PAYER_SOL });
+  const seller = await sandbox.createWallet({ usdc: '0', usdt: '0', pyusd: '0' });
+  const { network, rpcUrl, wsUrl } = sandbox;
+  const tokens = [...sandbox.tokens, ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL')];
+  return {
+    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, tokens },
+    payTo: payTo ?? seller.publicKey.toBase58(),
+    sandbox,
+    close: () => sandbox.close(),
+  };
+}
+
+/** On the usual port if nobody listens there, else on a free one. */
+async function startSandboxNearby(): Promise<Sandbox> {
+  try {
+    return await startSandbox({ port: SANDBOX_PORT });
+  } catch (error) {
+    if (Reflect.get(Object(error), 'code') !== 'EADDRINUSE') throw error;
+    return startSandbox();
+  }
+}

@@ -1,0 +1,42 @@
+import bs58 from 'bs58';
+import { badOption } from '../errors.js';
+import { createEd25519Signer, type Ed25519Signer } from './ed25519.js';
+
+/** A secret key in one of the usual forms: web3.js `Keypair`, its 64 bytes, base58 text, or the JSON array of a key file. */
+export type KeypairInput = { readonly secretKey: Uint8Array } | Uint8Array | string;
+
+/** Reads a key pair. Throws `bad_option` when the text or bytes are none; the message never shows them. */
+export function readKeypair(input: KeypairInput, where: string): Ed25519Signer {
+  const secret = secretBytes(input);
+  if (secret?.length !== 64) {
+    throw badOption(
+      where,
+      'option "keypair" must be a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file',
+      'keypair',
+    );
+  }
+  const signer = createEd25519Signer(secret.subarray(0, 32));
+  if (!Buffer.from(secret.subarray(32)).equals(signer.publicKey)) {
+    throw badOption(where, 'option "keypair": the public half does not belong to the secret half', 'keypair');
+  }
+  return signer;
+}
+
+function secretBytes(input: KeypairInput): Uint8Array | undefined {
+  if (input instanceof Uint8Array) return input;
+  if (typeof input === 'object' && input !== null)
+    return input.secretKey instanceof Uint8Array ? input.secretKey : undefined;
+  if (typeof input !== 'string') return undefined;
+  const text = input.trim();
+  return text.startsWith('[') ? jsonBytes(text) : bs58.decodeUnsafe(text);
+}
+
+function jsonBytes(text: string): Uint8Array | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const isBytes = Array.isArray(value) && value.every((it) => Number.isInteger(it) && it >= 0 && it <= 255);
+    return isBytes ? Uint8Array.from(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
