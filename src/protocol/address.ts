@@ -2,6 +2,7 @@ import bs58 from 'bs58';
 import { LRUCache } from 'lru-cache';
 
 const ADDRESS_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
+const SIGNATURE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 // Base58 is slow and the same few keys come again in every transaction.
 const texts = new LRUCache<string, string>({ max: 10_000 });
@@ -42,4 +43,9 @@ function decodeAddress(text: string): Uint8Array | undefined {
 /** The base58 text of a 64-byte signature. */
 export function signatureText(bytes: Uint8Array): string {
   return bs58.encode(bytes);
+}
+
+/** Whether a text is the base58 of exactly 64 bytes. */
+export function isSignature(text: string): boolean {
+  return SIGNATURE_PATTERN.test(text) && bs58.decodeUnsafe(text)?.length === 64;
 }

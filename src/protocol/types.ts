@@ -106,7 +106,7 @@ export interface Receipt {
   readonly asset: string;
   /** Atomic units. */
   readonly amount: bigint;
-  /** Slot it landed in. */
+  /** Slot it landed in; 0 where another facilitator settled, whose answer does not say. */
   readonly slot: number;
 }
 
