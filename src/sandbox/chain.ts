@@ -1,0 +1,61 @@
+import { Keypair } from '@solana/web3.js';
+import { type AccountHistory, createAccountHistory } from './account-history.js';
+import { type Bank, createBank } from './bank.js';
+import { type Blockhashes, createBlockhashes } from './blockhashes.js';
+import { idleProgram } from './idle-program.js';
+import { createLedger, type Ledger } from './ledger.js';
+import type { ResolvedOptions, SandboxNetwork } from './options.js';
+import type { Runtime } from './runtime.js';
+import { createSlots, type Slots } from './slots.js';
+
+/** Everything a JSON-RPC method can ask. */
+export interface Chain {
+  readonly genesisHash: string;
+  readonly runtime: Runtime;
+  readonly slots: Slots;
+  readonly blockhashes: Blockhashes;
+  readonly ledger: Ledger;
+  readonly accounts: AccountHistory;
+  readonly bank: Bank;
+  /** Pays air drops and sandbox chores, and is the authority of every mint. */
+  readonly treasury: Keypair;
+}
+
+/** Slots per epoch on every Solana cluster. */
+export const SLOTS_PER_EPOCH = 432_000;
+
+const GENESIS: Readonly<Record<SandboxNetwork, string>> = {
+  'solana-devnet': 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
+  solana: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
+};
+const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+const TREASURY_LAMPORTS = 400_000_000_000_000_000n;
+const SLOT_HASHES = 150;
+
+/** Puts the parts of a chain together and keeps the runtime's clock in step with its slots. */
+export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
+  const slots = createSlots(options.slotMs, options.confirmedAfter, options.finalizedAfter);
+  const past = Math.max(options.finalizedAfter, 1);
+  const blockhashes = createBlockhashes(slots.height(), options.maxBlockhashAge, past);
+  const accounts = createAccountHistory(runtime, slots);
+  const ledger = createLedger(options.historyLimit);
+  const bank = createBank({ runtime, slots, blockhashes, ledger, accounts });
+  const treasury = Keypair.generate();
+  const recentSlots: { slot: bigint; hash: string }[] = [];
+
+  const syncClock = (slot: number): void => {
+    recentSlots.unshift({ slot: BigInt(slot - 1), hash: blockhashes.at(slots.height() - 1) });
+    recentSlots.length = Math.min(recentSlots.length, SLOT_HASHES);
+    runtime.setSlotHashes(recentSlots);
+    runtime.setClock(slot, Math.floor(slot / SLOTS_PER_EPOCH), slots.blockTime(slot) ?? 0);
+  };
+  syncClock(slots.slot());
+  slots.onSlot((slot) => {
+    blockhashes.add(slots.height());
+    syncClock(slot);
+  });
+  runtime.addProgram(LIGHTHOUSE, idleProgram());
+  const account = { lamports: TREASURY_LAMPORTS, owner: '1'.repeat(32), data: new Uint8Array(), executable: false };
+  runtime.setAccount(treasury.publicKey.toBase58(), account);
+  return { genesisHash: GENESIS[options.network], runtime, slots, blockhashes, ledger, accounts, bank, treasury };
+}

@@ -1,0 +1,101 @@
+import { badOption } from '../errors.js';
+
+/**
+ * What goes wrong with a call:
+ * `drop` (a sent transaction gets its signature back and never lands), `late` (it lands some slots later),
+ * `delay` (the answer comes late), `error` (a JSON-RPC error), `429` (HTTP status 429; over WebSocket an error of that code),
+ * `hang` (no answer, the connection stays), `disconnect` (the connection is cut), `silent` (a subscription is accepted
+ * and never notifies).
+ */
+export type FaultKind = 'drop' | 'late' | 'delay' | 'error' | '429' | 'hang' | 'disconnect' | 'silent';
+
+/** A fault on demand. */
+export interface Fault {
+  readonly kind: FaultKind;
+  /** JSON-RPC method it applies to. Default: all that the kind makes sense for. */
+  readonly method?: string;
+  /** How many calls it applies to. Default: all until it is removed. */
+  readonly times?: number;
+  /** For `delay`: milliseconds. Default 100. */
+  readonly delayMs?: number;
+  /** For `late`: slots until the transaction lands. Default 5. */
+  readonly slots?: number;
+  /** For `error`: the JSON-RPC code. Default -32005 ("node is unhealthy"). */
+  readonly code?: number;
+  /** For `error`: the text. */
+  readonly message?: string;
+}
+
+/** The faults in force. */
+export interface Faults {
+  /**
+   * Adds a fault. The first added that applies to a call wins.
+   *
+   * @throws TollhouseError `bad_option` when the fault makes no sense
+   */
+  add(fault: Fault): { remove(): void };
+  /** Removes all faults. */
+  clear(): void;
+}
+
+/** The faults as the dispatcher sees them. */
+export interface FaultSource extends Faults {
+  /** The fault that applies to this call, counted as used. */
+  take(method: string): Fault | undefined;
+}
+
+const SENDING: ReadonlySet<FaultKind> = new Set(['drop', 'late']);
+const KINDS: readonly FaultKind[] = ['drop', 'late', 'delay', 'error', '429', 'hang', 'disconnect', 'silent'];
+
+/** Creates an empty list of faults. */
+export function createFaults(): FaultSource {
+  let active: { readonly fault: Fault; left: number }[] = [];
+  return {
+    add: (fault) => {
+      check(fault);
+      const entry = { fault, left: fault.times ?? Number.POSITIVE_INFINITY };
+      active.push(entry);
+      return {
+        remove: () => {
+          active = active.filter((other) => other !== entry);
+        },
+      };
+    },
+    clear: () => {
+      active = [];
+    },
+    take: (method) => {
+      const entry = active.find(({ fault, left }) => left > 0 && applies(fault, method));
+      if (entry !== undefined) {
+        entry.left -= 1;
+        active = active.filter(({ left }) => left > 0);
+      }
+      return entry?.fault;
+    },
+  };
+}
+
+function applies({ kind, method }: Fault, called: string): boolean {
+  if (method !== undefined) {
+    return method === called;
+  }
+  if (SENDING.has(kind)) {
+    return called === 'sendTransaction';
+  }
+  return kind !== 'silent' || called.endsWith('Subscribe');
+}
+
+function check({ kind, method, times }: Fault): void {
+  if (!KINDS.includes(kind)) {
+    throw badOption('faults.add', `unknown kind "${kind}"; the kinds are ${KINDS.join(', ')}`, 'kind');
+  }
+  if (SENDING.has(kind) && method !== undefined && method !== 'sendTransaction') {
+    throw badOption('faults.add', `"${kind}" applies to sendTransaction only, not to "${method}"`, 'method');
+  }
+  if (kind === 'silent' && method !== undefined && !method.endsWith('Subscribe')) {
+    throw badOption('faults.add', `"silent" applies to subscriptions only, not to "${method}"`, 'method');
+  }
+  if (times !== undefined && (!Number.isInteger(times) || times < 1)) {
+    throw badOption('faults.add', '"times" must be a whole number above 0', 'times');
+  }
+}

@@ -1,0 +1,69 @@
+import type { Keypair } from '@solana/web3.js';
+import type { Calls } from './calls.js';
+import type { CreatedMint, MintOptions } from './create-mint.js';
+import type { Faults } from './faults.js';
+import type { SandboxNetwork } from './options.js';
+import type { AccountState } from './runtime.js';
+import type { SandboxToken } from './tokens.js';
+
+/** What a new wallet holds, as decimal text: `{ sol: '1', usdc: '20.5' }`. Left out means none. */
+export interface WalletFunds {
+  readonly sol?: string;
+  readonly usdc?: string;
+  readonly usdt?: string;
+  readonly pyusd?: string;
+}
+
+/**
+ * A local Solana chain. Addresses are base58 text, lamports and token amounts are atomic `bigint`s. What is changed
+ * through this object (not through a transaction) is final at once and counted nowhere.
+ */
+export interface Sandbox {
+  /** HTTP endpoint of the JSON-RPC; accepts WebSocket upgrades too. */
+  readonly rpcUrl: string;
+  /** WebSocket endpoint; on the port after the HTTP one where that was free, which is where web3.js looks. */
+  readonly wsUrl: string;
+  readonly network: SandboxNetwork;
+  /** USDC, USDT and PYUSD (Token-2022) at their real addresses. */
+  readonly tokens: readonly SandboxToken[];
+  /** Wallets everybody knows (see {@link demoWallet}), each with 100 SOL and 10,000 of every token. */
+  readonly demoWallets: readonly Keypair[];
+  /** Pays for the sandbox's own chores; mint and freeze authority of every mint. A new one per sandbox. */
+  readonly treasury: Keypair;
+  /** JSON-RPC calls received so far, per method: `calls.sendTransaction`. WebSocket methods are not part of `total`. */
+  readonly calls: Calls;
+  /** Sets every counter of `calls` to 0. */
+  resetCalls(): void;
+  /** Faults on demand. */
+  readonly faults: Faults;
+  /** A new wallet holding what is asked for. */
+  createWallet(funds?: WalletFunds): Promise<Keypair>;
+  /** Adds lamports to an address. */
+  airdrop(address: string, lamports: bigint): void;
+  /** Adds tokens to an owner's associated token account, created when missing, frozen or not; returns its address. */
+  fundToken(owner: string, mint: string, amountAtomic: bigint): string;
+  /** Creates a mint, with Token-2022 extensions where asked for. */
+  createMint(options?: MintOptions): CreatedMint;
+  /** Lamports of an address, by the newest state. */
+  balance(address: string): bigint;
+  /** Atomic amount in an owner's associated token account, by the newest state; 0 where there is none. */
+  tokenBalance(owner: string, mint: string): bigint;
+  /** An account, by the newest state; null where there is none. */
+  account(address: string): AccountState | null;
+  /** Writes an account as it is given, whether a transaction could have made it so or not. */
+  setAccount(address: string, state: AccountState): void;
+  /** The current slot. */
+  slot(): number;
+  /** Height of the current block; not the slot. */
+  blockHeight(): number;
+  /** Goes on by a number of slots at once. Default 1. */
+  advanceSlots(count?: number): void;
+  /** Goes on until every blockhash given out so far has expired. */
+  expireBlockhashes(): void;
+  /** Stops the ticking of slots. */
+  pauseSlots(): void;
+  /** Lets slots tick again. */
+  resumeSlots(): void;
+  /** Stops the chain and cuts every connection. */
+  close(): Promise<void>;
+}

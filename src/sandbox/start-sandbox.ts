@@ -1,0 +1,161 @@
+import { Keypair, PublicKey } from '@solana/web3.js';
+import { badOption } from '../errors.js';
+import { createCallCounter } from './calls.js';
+import { type Chain, createChain } from './chain.js';
+import { createMint } from './create-mint.js';
+import { parseDecimal } from './decimal.js';
+import { DEMO_WALLETS, demoWallet } from './demo-wallets.js';
+import { startEndpoint } from './endpoint.js';
+import { createFaucet, type Faucet, tokenAddress } from './faucet.js';
+import { createFaults } from './faults.js';
+import { resolveOptions, type SandboxOptions } from './options.js';
+import { createRuntime } from './runtime.js';
+import type { Sandbox, WalletFunds } from './sandbox.js';
+import type { Subscriptions } from './subscriptions.js';
+import { readTokenAccount } from './token-layout.js';
+import { type SandboxToken, tokensOf } from './tokens.js';
+
+export type { Calls } from './calls.js';
+export type { CreatedMint, MintExtensions, MintOptions } from './create-mint.js';
+export { demoWallet } from './demo-wallets.js';
+export type { Fault, FaultKind, Faults } from './faults.js';
+export type { SandboxNetwork, SandboxOptions } from './options.js';
+export type { AccountState } from './runtime.js';
+export type { Sandbox, WalletFunds } from './sandbox.js';
+export type { SandboxToken } from './tokens.js';
+
+const SOL_DECIMALS = 9;
+const DEMO_FUNDS: WalletFunds = { sol: '100', usdc: '10000', usdt: '10000', pyusd: '10000' };
+const FUND_NAMES = ['sol', 'usdc', 'usdt', 'pyusd'] as const;
+
+/**
+ * Starts a local Solana chain for development and tests: the real runtime (LiteSVM) behind Solana's JSON-RPC over HTTP and
+ * WebSocket. web3.js, kit, `@x402/svm` and wallets use it like devnet, or mainnet where asked for.
+ *
+ * @throws TollhouseError `bad_option` for a wrong option, `missing_dependency` when the package `litesvm` is missing
+ */
+export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
+  const resolved = resolveOptions(options);
+  const chain = createChain(await createRuntime(), resolved);
+  const faucet = createFaucet(chain);
+  const tokens = tokensOf(resolved.network);
+  const demoWallets = Array.from({ length: DEMO_WALLETS }, (_, index) => demoWallet(index));
+  for (const token of tokens) {
+    faucet.placeMint(token);
+  }
+  for (const wallet of demoWallets) {
+    fund(faucet, tokens, wallet, DEMO_FUNDS);
+  }
+  const counter = createCallCounter();
+  const faults = createFaults();
+  const endpoint = await startEndpoint({ chain, counter, faults, host: resolved.host, port: resolved.port });
+  return {
+    rpcUrl: endpoint.rpcUrl,
+    wsUrl: endpoint.wsUrl,
+    network: resolved.network,
+    tokens,
+    demoWallets,
+    treasury: chain.treasury,
+    calls: counter.calls,
+    resetCalls: counter.reset,
+    faults,
+    createMint: (mint) => createMint(chain, faucet, mint),
+    createWallet: async (funds = {}) => {
+      const wallet = Keypair.generate();
+      fund(faucet, tokens, wallet, funds);
+      return wallet;
+    },
+    ...clockOf(chain, resolved.maxBlockhashAge),
+    ...accountsOf(chain, faucet, endpoint.subscriptions),
+    close: async () => {
+      chain.slots.pause();
+      await endpoint.close();
+    },
+  };
+}
+
+type Clock = Pick<
+  Sandbox,
+  'slot' | 'blockHeight' | 'advanceSlots' | 'expireBlockhashes' | 'pauseSlots' | 'resumeSlots'
+>;
+
+function clockOf({ slots }: Chain, maxBlockhashAge: number): Clock {
+  const advanceSlots = (count = 1): void => {
+    if (!Number.isInteger(count) || count < 1) {
+      throw badOption('advanceSlots', `expects a whole number above 0, got ${count}`);
+    }
+    for (let step = 0; step < count; step += 1) {
+      slots.advance();
+    }
+  };
+  return {
+    slot: () => slots.slot(),
+    blockHeight: () => slots.height(),
+    advanceSlots,
+    expireBlockhashes: () => advanceSlots(maxBlockhashAge + 1),
+    pauseSlots: slots.pause,
+    resumeSlots: slots.resume,
+  };
+}
+
+type Accounts = Pick<Sandbox, 'airdrop' | 'fundToken' | 'balance' | 'tokenBalance' | 'account' | 'setAccount'>;
+
+function accountsOf(chain: Chain, faucet: Faucet, subscriptions: Subscriptions): Accounts {
+  const { runtime, accounts } = chain;
+  return {
+    airdrop: (address, lamports) => {
+      faucet.airdrop(checkAddress('airdrop', address), checkAmount('airdrop', lamports));
+      subscriptions.accountWritten(address);
+    },
+    fundToken: (owner, mint, amountAtomic) => {
+      const [ownerAddress, mintAddress] = [checkAddress('fundToken', owner), checkAddress('fundToken', mint)];
+      const account = faucet.fundToken(ownerAddress, mintAddress, checkAmount('fundToken', amountAtomic));
+      subscriptions.accountWritten(account);
+      return account;
+    },
+    balance: (address) => runtime.balance(checkAddress('balance', address)),
+    tokenBalance: (owner, mint) => {
+      const program = runtime.account(checkAddress('tokenBalance', mint))?.owner;
+      const account = program === undefined ? null : runtime.account(tokenAddress(owner, mint, program));
+      return readTokenAccount(account)?.amount ?? 0n;
+    },
+    account: (address) => runtime.account(checkAddress('account', address)),
+    setAccount: (address, state) => {
+      accounts.write(checkAddress('setAccount', address), state);
+      subscriptions.accountWritten(address);
+    },
+  };
+}
+
+function fund(faucet: Faucet, tokens: readonly SandboxToken[], wallet: Keypair, funds: WalletFunds): void {
+  const address = wallet.publicKey.toBase58();
+  const unknown = Object.keys(funds).find((name) => !FUND_NAMES.some((known) => known === name));
+  if (unknown !== undefined) {
+    throw badOption('createWallet', `unknown fund "${unknown}"; the funds are ${FUND_NAMES.join(', ')}`, unknown);
+  }
+  if (funds.sol !== undefined) {
+    faucet.airdrop(address, parseDecimal(funds.sol, SOL_DECIMALS, 'createWallet: "sol"'));
+  }
+  for (const { symbol, mint, decimals } of tokens) {
+    const name = FUND_NAMES.find((known) => known === symbol.toLowerCase());
+    const amount = name === undefined ? undefined : funds[name];
+    if (amount !== undefined) {
+      faucet.fundToken(address, mint, parseDecimal(amount, decimals, `createWallet: "${name}"`));
+    }
+  }
+}
+
+function checkAddress(where: string, address: string): string {
+  try {
+    return new PublicKey(address).toBase58();
+  } catch {
+    throw badOption(where, `${JSON.stringify(address)} is not an address (base58 text of 32 bytes)`);
+  }
+}
+
+function checkAmount(where: string, amount: bigint): bigint {
+  if (typeof amount !== 'bigint' || amount < 0n) {
+    throw badOption(where, `expects an amount as a bigint that is not negative, got ${String(amount)}`);
+  }
+  return amount;
+}

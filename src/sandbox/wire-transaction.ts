@@ -1,0 +1,151 @@
+import { createHash, createPublicKey, verify } from 'node:crypto';
+import { type AddressLookupTableAccount, VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
+
+/** Bytes of a transaction that fits a packet; the length of their base58 and base64 text. */
+const MAX_BYTES = 1232;
+const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
+const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** A transaction that could be decoded and whose indexes are in bounds. */
+export interface WireTransaction {
+  /** The transaction again, in its one canonical encoding. */
+  readonly bytes: Uint8Array;
+  readonly messageBytes: Uint8Array;
+  /** SHA-256 of the message, base64: what the chain tells duplicates by. */
+  readonly messageHash: string;
+  /** The first signature, base58: the transaction's id. */
+  readonly signature: string;
+  readonly parsed: VersionedTransaction;
+  /** Addresses in the message itself, without those from look-up tables. */
+  readonly staticKeys: readonly string[];
+}
+
+/** Addresses a transaction takes from look-up tables. */
+export interface LoadedAddresses {
+  readonly writable: readonly string[];
+  readonly readonly: readonly string[];
+}
+
+/**
+ * Decodes the text of a transaction.
+ *
+ * @param text - the wire transaction as base58 or base64
+ * @param encoding - how `text` is encoded
+ * @throws RpcError `-32602` as a node answers it, when the bytes are no transaction
+ */
+export function decodeTransaction(text: unknown, encoding: 'base58' | 'base64'): WireTransaction {
+  if (typeof text !== 'string') {
+    throw invalidParams('the first parameter must be an encoded transaction');
+  }
+  const bytes = decodeText(text, encoding);
+  return readTransaction(bytes);
+}
+
+/** Decodes the bytes of a transaction; see {@link decodeTransaction}. */
+export function readTransaction(bytes: Uint8Array): WireTransaction {
+  const parsed = parse(bytes);
+  const { message } = parsed;
+  const messageBytes = message.serialize();
+  checkIndexes(parsed);
+  return {
+    bytes: parsed.serialize(),
+    messageBytes,
+    messageHash: createHash('sha256').update(messageBytes).digest('base64'),
+    signature: bs58.encode(Buffer.from(parsed.signatures[0] ?? [])),
+    parsed,
+    staticKeys: message.staticAccountKeys.map((key) => key.toBase58()),
+  };
+}
+
+function decodeText(text: string, encoding: 'base58' | 'base64'): Uint8Array {
+  if (text.length > MAX_TEXT[encoding]) {
+    const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_BYTES}`;
+    throw new RpcError(
+      RPC_CODES.invalidParams,
+      `${encoding} encoded transaction too large: ${text.length} bytes (${limits})`,
+    );
+  }
+  const bytes = encoding === 'base58' ? bs58.decodeUnsafe(text) : Buffer.from(text, 'base64');
+  if (bytes === undefined || (encoding === 'base64' && !/^[A-Za-z0-9+/]+={0,2}$/.test(text))) {
+    throw new RpcError(RPC_CODES.invalidParams, `invalid ${encoding} encoding`);
+  }
+  if (bytes.length > MAX_BYTES) {
+    const detail = `decoded transaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`;
+    throw new RpcError(RPC_CODES.invalidParams, detail);
+  }
+  return bytes;
+}
+
+function parse(bytes: Uint8Array): VersionedTransaction {
+  try {
+    return VersionedTransaction.deserialize(bytes);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new RpcError(RPC_CODES.invalidParams, `failed to deserialize transaction: ${reason}`);
+  }
+}
+
+/** The runtime trusts these bounds and would end the process on bytes that break them. */
+function checkIndexes({ signatures, message }: VersionedTransaction): void {
+  const { header, staticAccountKeys, addressTableLookups } = message;
+  const total =
+    staticAccountKeys.length +
+    addressTableLookups.reduce((sum, table) => sum + table.readonlyIndexes.length + table.writableIndexes.length, 0);
+  const signed = header.numRequiredSignatures;
+  const sane =
+    signed > 0 &&
+    signatures.length === signed &&
+    header.numReadonlySignedAccounts < signed &&
+    signed + header.numReadonlyUnsignedAccounts <= staticAccountKeys.length &&
+    total <= 256 &&
+    message.compiledInstructions.every(
+      ({ programIdIndex, accountKeyIndexes }) =>
+        programIdIndex > 0 &&
+        programIdIndex < staticAccountKeys.length &&
+        accountKeyIndexes.every((index) => index < total),
+    );
+  if (!sane) {
+    throw new RpcError(
+      RPC_CODES.invalidParams,
+      'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
+    );
+  }
+}
+
+/** Whether every signature the message asks for is there and right. */
+export function hasValidSignatures({ parsed, messageBytes }: WireTransaction): boolean {
+  return parsed.signatures.every((signature, index) => {
+    const signer = parsed.message.staticAccountKeys[index];
+    return signer !== undefined && verify(null, messageBytes, publicKey(signer.toBytes()), signature);
+  });
+}
+
+function publicKey(raw: Uint8Array): ReturnType<typeof createPublicKey> {
+  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
+}
+
+/**
+ * Resolves the addresses a transaction takes from look-up tables.
+ *
+ * @param readTable - the table at an address, null where there is none
+ * @returns null when a table or an entry is missing; the runtime then names the error
+ */
+export function resolveLoadedAddresses(
+  { parsed }: WireTransaction,
+  readTable: (address: string) => AddressLookupTableAccount | null,
+): LoadedAddresses | null {
+  const writable: (string | undefined)[] = [];
+  const readonly: (string | undefined)[] = [];
+  for (const lookup of parsed.message.addressTableLookups) {
+    const addresses = readTable(lookup.accountKey.toBase58())?.state.addresses ?? [];
+    writable.push(...lookup.writableIndexes.map((index) => addresses[index]?.toBase58()));
+    readonly.push(...lookup.readonlyIndexes.map((index) => addresses[index]?.toBase58()));
+  }
+  return isComplete(writable) && isComplete(readonly) ? { writable, readonly } : null;
+}
+
+function isComplete(addresses: (string | undefined)[]): addresses is string[] {
+  return !addresses.includes(undefined);
+}
