@@ -1,7 +1,7 @@
 /** The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const wanted = text.toLowerCase();
-  const limit = Math.max(1, Math.floor(wanted.length / 3));
+  const limit = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 1);
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)

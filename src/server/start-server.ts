@@ -4,6 +4,7 @@ import express, { type Express } from 'express';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { requirePayment } from '../middleware/require-payment.js';
+import { sendProblem } from '../middleware/respond.js';
 import { createRouter } from '../routers/create-router.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration.js';
@@ -81,6 +82,7 @@ function createApp(
     });
   }
   app.use(createRouter({ facilitator }));
+  app.use((req, res) => sendProblem(res, 'not_found', `There is nothing at ${req.method} ${req.path}.`));
   return app;
 }
 

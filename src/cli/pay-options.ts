@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { demoWallet } from '../sandbox/demo-wallets.js';
+import type { KeypairInput } from '../solana/keypair.js';
+import { UsageError } from './command.js';
+
+/** What `tollhouse pay` was asked to do. */
+export interface PayOptions {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Wallet that pays. */
+  readonly wallet: KeypairInput;
+  /** RPC to ask; default: by the network of the terms. */
+  readonly rpcUrl: string | undefined;
+  /** Most that may be paid, as decimal text in the token's own unit. */
+  readonly max: string;
+}
+
+/** Where `tollhouse serve` and `tollhouse sandbox` listen unless the port is taken. */
+const SANDBOX_RPC_URL = 'http://127.0.0.1:8899';
+const DEFAULT_MAX = '1';
+
+/** Help of `tollhouse pay`. */
+export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
+
+Asks for a URL, pays its price over x402, and shows each step.
+
+  --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
+  --demo             pay with the sandbox chain's public demo wallet
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)
+  --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
+  -X, --method <m>   HTTP method (default GET, or POST with --data)
+  -H, --header <h>   a request header, "Name: value"; may be given several times
+  -d, --data <text>  request body`;
+
+/** Reads the arguments. Throws UsageError with what to type instead. */
+export function readPayOptions(args: readonly string[]): PayOptions {
+  const { values, positionals } = parse(args);
+  const [url, ...rest] = positionals;
+  if (url === undefined || rest.length > 0)
+    throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
+  if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
+  return {
+    url,
+    method: values.method ?? (values.data === undefined ? 'GET' : 'POST'),
+    headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
+    body: values.data,
+    wallet: readWallet(values.keypair, values.demo),
+    rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : undefined),
+    max: values.max ?? DEFAULT_MAX,
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        keypair: { type: 'string' },
+        demo: { type: 'boolean', default: false },
+        rpc: { type: 'string' },
+        max: { type: 'string' },
+        method: { type: 'string', short: 'X' },
+        header: { type: 'string', short: 'H', multiple: true },
+        data: { type: 'string', short: 'd' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readHeaderArgument(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new UsageError(`--header "${text}" must have the form "Name: value"`);
+  return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+}
+
+function readWallet(path: string | undefined, demo: boolean): KeypairInput {
+  if (demo) return demoWallet(0);
+  if (path === undefined)
+    throw new UsageError('say which wallet pays: --keypair <file>, or --demo on the sandbox chain');
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`--keypair: the file "${path}" cannot be read`);
+  }
+}

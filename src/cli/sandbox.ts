@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+import { type SandboxOptions, startSandbox } from '../sandbox/start-sandbox.js';
+import { type Command, UsageError } from './command.js';
+import { printStep } from './terminal.js';
+import { untilStopped } from './until-stopped.js';
+
+const HELP = `tollhouse sandbox [--port <n>] [--network solana-devnet|solana] [--slot-ms <n>]
+
+Starts a local Solana chain (LiteSVM behind Solana's JSON-RPC) with USDC, USDT, a Token-2022 mint
+and funded demo wallets. Wallets and tools use it like the real thing; nothing on it has any value.
+
+  --port <n>         port of the JSON-RPC; WebSocket is on the next one (default 8899)
+  --network <name>   which cluster to answer as (default solana-devnet)
+  --slot-ms <n>      length of a slot in milliseconds (default 200)`;
+
+const DEFAULT_PORT = 8899;
+
+/** `tollhouse sandbox`: a local chain, until it is stopped. */
+export const sandbox: Command = {
+  name: 'sandbox',
+  summary: 'start a local Solana chain for development',
+  help: HELP,
+  async run(args) {
+    const chain = await startSandbox(readFlags(args));
+    printStep('RPC', chain.rpcUrl);
+    printStep('WebSocket', chain.wsUrl);
+    printStep('network', `answers as ${chain.network}`);
+    for (const { symbol, mint } of chain.tokens) printStep(symbol, mint);
+    for (const [index, wallet] of chain.demoWallets.entries()) {
+      printStep(`demo ${index}`, `${wallet.publicKey.toBase58()}  (100 SOL, 10,000 of every token)`);
+    }
+    await untilStopped();
+    await chain.close();
+    return 0;
+  },
+};
+
+function readFlags(args: readonly string[]): SandboxOptions {
+  const { values } = parse(args);
+  const { network } = values;
+  if (network !== undefined && network !== 'solana' && network !== 'solana-devnet') {
+    throw new UsageError('--network must be "solana-devnet" or "solana"');
+  }
+  return {
+    port: readNumber('--port', values.port) ?? DEFAULT_PORT,
+    ...(network === undefined ? {} : { network }),
+    ...(values['slot-ms'] === undefined ? {} : { slotMs: readNumber('--slot-ms', values['slot-ms']) ?? 0 }),
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    const options = { port: { type: 'string' }, network: { type: 'string' }, 'slot-ms': { type: 'string' } } as const;
+    return parseArgs({ args: [...args], options });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function readNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${flag} must be a whole number, not "${text}"`);
+  return Number(text);
+}

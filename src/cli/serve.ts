@@ -1,0 +1,62 @@
+import { parseArgs } from 'node:util';
+import { VERSION } from '../routers/version.js';
+import { readConfiguration } from '../server/configuration.js';
+import { type RunningServer, startServer } from '../server/start-server.js';
+import { type Command, UsageError } from './command.js';
+import { printStep } from './terminal.js';
+import { untilStopped } from './until-stopped.js';
+
+const HELP = `tollhouse serve [--port <n>] [--host <address>]
+
+Starts the facilitator: POST /verify, POST /settle, GET /supported, GET /health.
+With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo.
+
+  --port <n>         port to listen on (default 4020, or PORT)
+  --host <address>   address to listen on (default 127.0.0.1, or HOST)
+
+Environment: PORT, HOST, BASE_URL, TRUST_PROXY, SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL,
+FACILITATOR_KEYPAIR, PAY_TO (wallet that the demo route's cent goes to).`;
+
+/** `tollhouse serve`: the server, until it is stopped. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'start the facilitator, on a local sandbox chain unless configured otherwise',
+  help: HELP,
+  async run(args) {
+    const { port, host } = readFlags(args);
+    const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
+    const server = await startServer(readConfiguration({ ...process.env, ...overrides }));
+    await printWelcome(server);
+    await untilStopped();
+    console.log('\nstopping: no new requests; those under way are finished');
+    await server.close();
+    return 0;
+  },
+};
+
+function readFlags(args: readonly string[]) {
+  try {
+    const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function printWelcome({ url, chain, facilitator, demo }: RunningServer): Promise<void> {
+  const { wallet, status } = await facilitator.health();
+  const { sandbox } = chain;
+  printStep(
+    'tollhouse',
+    `${VERSION} on ${sandbox === undefined ? facilitator.network : 'a sandbox chain of its own (answers as devnet)'}`,
+  );
+  printStep('server', url);
+  if (sandbox !== undefined) printStep('RPC', sandbox.rpcUrl);
+  printStep('fee payer', `${wallet} (${status})`);
+  if (!demo) return;
+  const rpc = sandbox === undefined || sandbox.rpcUrl === 'http://127.0.0.1:8899' ? '' : ` --rpc ${sandbox.rpcUrl}`;
+  const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';
+  console.log(
+    `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  npx tollhouse pay ${url}/demo ${wallets}${rpc}\n`,
+  );
+}

@@ -1,0 +1,35 @@
+const REFRESH_MS = 100;
+const LABEL_WIDTH = 11;
+const CLEAR_LINE = '\r\u001b[2K';
+
+/** Prints one step: a label in its column, then what happened. */
+export function printStep(label: string, text: string): void {
+  console.log(`${label.padEnd(LABEL_WIDTH)}${text}`);
+}
+
+/**
+ * Waits for something and shows for how long: a line that counts on a terminal, one plain line elsewhere.
+ * The line is gone when the wait is over.
+ */
+export async function withProgress<T>(label: string, text: string, work: Promise<T>): Promise<T> {
+  const { stdout } = process;
+  if (!stdout.isTTY) {
+    printStep(label, `${text} …`);
+    return work;
+  }
+  const since = performance.now();
+  const show = () => stdout.write(`${CLEAR_LINE}${label.padEnd(LABEL_WIDTH)}${text} … ${secondsSince(since)}`);
+  show();
+  const timer = setInterval(show, REFRESH_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    stdout.write(CLEAR_LINE);
+  }
+}
+
+/** Time since a moment of `performance.now()`, as `1.2 s`. */
+export function secondsSince(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

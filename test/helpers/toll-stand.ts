@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Keypair } from '@solana/web3.js';
+import type { Express } from 'express';
+import express5 from 'express';
+import express4 from 'express4';
+import { createFacilitator } from '../../src/facilitator/create-facilitator.js';
+import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
+import type { Facilitator } from '../../src/facilitator/types.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.js';
+
+/** Both Expresses that the middleware promises to work on. */
+export const EXPRESSES = [
+  ['Express 5', express5],
+  ['Express 4', express4],
+] as const;
+
+/** A chain, a facilitator on it, a seller who can receive, and payers. Everything is closed with it. */
+export interface TollStand {
+  readonly sandbox: Sandbox;
+  readonly facilitator: Facilitator;
+  readonly feePayer: Keypair;
+  /** The seller's wallet, with empty accounts for every token. */
+  readonly payTo: string;
+  /** Has 1,000 of every token, and no SOL. */
+  readonly payer: Keypair;
+  /** Another facilitator on the same chain. */
+  facilitatorWith(options: Partial<FacilitatorOptions>): Facilitator;
+  /** Serves an app on a free port; answers its address. */
+  serve(configure: (app: Express) => void, express?: typeof express5): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Slots of 20 ms: a payment is confirmed some 40 ms after it was sent. */
+export async function openTollStand(options: SandboxOptions = {}): Promise<TollStand> {
+  const sandbox = await startSandbox({ slotMs: 20, ...options });
+  const feePayer = await sandbox.createWallet({ sol: '10' });
+  const seller = await sandbox.createWallet({ usdc: '0', usdt: '0', pyusd: '0' });
+  const payer = await sandbox.createWallet({ usdc: '1000', usdt: '1000', pyusd: '1000' });
+  const tokens = sandbox.network === 'solana' ? KNOWN_TOKENS.solana : SANDBOX_TOKENS;
+  const { network, rpcUrl, wsUrl } = sandbox;
+  const closers: (() => Promise<void>)[] = [() => sandbox.close()];
+
+  function facilitatorWith(more: Partial<FacilitatorOptions>): Facilitator {
+    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, tokens, ...more });
+    closers.unshift(() => facilitator.close());
+    return facilitator;
+  }
+
+  return {
+    sandbox,
+    facilitator: facilitatorWith({}),
+    feePayer,
+    payTo: seller.publicKey.toBase58(),
+    payer,
+    facilitatorWith,
+    async serve(configure, express = express5) {
+      const app = express();
+      configure(app);
+      const server = app.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      closers.unshift(() => stop(server));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+    async close() {
+      for (const close of closers) await close();
+    },
+  };
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
