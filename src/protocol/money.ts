@@ -69,7 +69,7 @@ export function parseDecimal(input: string | number, decimals: number): Parsed<b
   if (fault !== undefined) return unparsed(fault);
   const [whole = '', fraction = ''] = text.split('.');
   if (fraction.length > decimals) {
-    return unparsed(`${shown(input)} has ${fraction.length} decimal places, and the token has ${decimals}`);
+    return unparsed(`${shown(input)} has more decimal places than the token, which has ${decimals}`);
   }
   const amount = BigInt(whole + fraction.padEnd(decimals, '0'));
   if (amount > MAX_AMOUNT) return unparsed(`${shown(input)} is more than a token account can hold`);
