@@ -1,13 +1,13 @@
-import { AddressLookupTableAccount, PublicKey } from '@solana/web3.js';
 import type { AccountHistory } from './account-history.js';
 import type { Blockhashes } from './blockhashes.js';
 import type { Balances, LandedTransaction, Ledger, TokenBalance } from './ledger.js';
+import { loadedAddresses } from './lookup-tables.js';
 import type { AccountState, Execution, Runtime } from './runtime.js';
 import type { Commitment, Slots } from './slots.js';
 import { readMint, readTokenAccount } from './token-layout.js';
 import type { TransactionErr } from './transaction-errors.js';
 import { transactionFee } from './transaction-fee.js';
-import { type LoadedAddresses, resolveLoadedAddresses, type WireTransaction } from './wire-transaction.js';
+import type { WireTransaction } from './wire-transaction.js';
 
 /** What the bank works on. */
 export interface BankParts {
@@ -39,9 +39,6 @@ export interface Bank {
   onLanded(listener: (landed: LandedTransaction) => void): void;
 }
 
-const LOOKUP_TABLE_PROGRAM = 'AddressLookupTab1e1111111111111111111111111';
-const NOTHING_LOADED: LoadedAddresses = { writable: [], readonly: [] };
-
 /** Creates the bank of a chain. */
 export function createBank(parts: BankParts): Bank {
   const { runtime, slots, blockhashes, ledger, accounts } = parts;
@@ -58,7 +55,7 @@ export function createBank(parts: BankParts): Bank {
     if (rejection(transaction, slots.height()) !== null) {
       return null;
     }
-    const loaded = loadedAddresses(runtime, transaction);
+    const loaded = loadedAddresses(runtime, transaction.parsed.message);
     const keys = [...transaction.staticKeys, ...loaded.writable, ...loaded.readonly];
     const programs = new Set(transaction.parsed.message.compiledInstructions.map((item) => item.programIdIndex));
     const before = keys.map((key, index) => (programs.has(index) ? null : runtime.account(key)));
@@ -99,19 +96,6 @@ export function createBank(parts: BankParts): Bank {
 
 function notExecuted(err: TransactionErr): Execution {
   return { err, logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: null, postAccounts: new Map() };
-}
-
-function loadedAddresses(runtime: Runtime, transaction: WireTransaction): LoadedAddresses {
-  const loaded = resolveLoadedAddresses(transaction, (address) => {
-    const account = runtime.account(address);
-    return account?.owner === LOOKUP_TABLE_PROGRAM
-      ? new AddressLookupTableAccount({
-          key: new PublicKey(address),
-          state: AddressLookupTableAccount.deserialize(account.data),
-        })
-      : null;
-  });
-  return loaded ?? NOTHING_LOADED;
 }
 
 function balancesOf(runtime: Runtime, keys: readonly string[], states: readonly (AccountState | null)[]): Balances {

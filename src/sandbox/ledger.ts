@@ -1,5 +1,6 @@
+import type { LoadedAddresses } from './lookup-tables.js';
 import type { Execution } from './runtime.js';
-import type { LoadedAddresses, WireTransaction } from './wire-transaction.js';
+import type { WireTransaction } from './wire-transaction.js';
 
 /** A token account's balance around a transaction. */
 export interface TokenBalance {

@@ -1,6 +1,6 @@
-import bs58 from 'bs58';
 import type * as LiteSvmModule from 'litesvm/dist/internal.js';
 import { TollhouseError } from '../errors.js';
+import { fromAddress, toAddress } from './address.js';
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErr } from './transaction-errors.js';
 
 /** An account as the runtime holds it. */
@@ -67,15 +67,15 @@ export async function createRuntime(): Promise<Runtime> {
   svm.setTransactionHistory(0n);
   return {
     account: (address) => {
-      const account = svm.getAccount(bs58.decode(address));
+      const account = svm.getAccount(fromAddress(address));
       return account === null ? null : toState(account);
     },
-    balance: (address) => svm.getBalance(bs58.decode(address)) ?? 0n,
+    balance: (address) => svm.getBalance(fromAddress(address)) ?? 0n,
     setAccount: (address, { lamports, owner, data, executable }) => {
-      svm.setAccount(bs58.decode(address), new lite.Account(lamports, data, bs58.decode(owner), executable, 0n));
+      svm.setAccount(fromAddress(address), new lite.Account(lamports, data, fromAddress(owner), executable, 0n));
     },
-    addProgram: (address, elf) => svm.addProgram(bs58.decode(address), elf),
-    ownedBy: (program) => svm.getProgramAccounts(bs58.decode(program)).map((entry) => base58(entry.address)),
+    addProgram: (address, elf) => svm.addProgram(fromAddress(address), elf),
+    ownedBy: (program) => svm.getProgramAccounts(fromAddress(program)).map((entry) => toAddress(entry.address)),
     rentExempt: (size) => svm.minimumBalanceForRentExemption(BigInt(size)),
     setClock: (slot, epoch, unixTime) => {
       const time = BigInt(unixTime);
@@ -103,7 +103,7 @@ async function loadLiteSvm(): Promise<LiteSvm> {
 function toState(account: LiteSvmModule.Account): AccountState {
   return {
     lamports: account.lamports(),
-    owner: base58(account.owner()),
+    owner: toAddress(account.owner()),
     data: account.data(),
     executable: account.executable(),
   };
@@ -124,10 +124,10 @@ function toExecution(
     logs: meta.logs(),
     innerInstructions: meta.innerInstructions().map((group) => group.map(toInner)),
     unitsConsumed: meta.computeUnitsConsumed(),
-    returnData: data.length === 0 ? null : { programId: base58(returned.programId()), data },
+    returnData: data.length === 0 ? null : { programId: toAddress(returned.programId()), data },
     postAccounts: new Map(
       outcome instanceof lite.SimulatedTransactionInfo
-        ? outcome.postAccounts().map((entry) => [base58(entry.address), toState(entry.account())])
+        ? outcome.postAccounts().map((entry) => [toAddress(entry.address), toState(entry.account())])
         : [],
     ),
   };
@@ -168,8 +168,4 @@ function toInstructionErr(
     return INSTRUCTION_ERRORS[err]?.[0] ?? `UnknownInstructionError${err}`;
   }
   return err instanceof lite.InstructionErrorCustom ? { Custom: err.code } : 'BorshIoError';
-}
-
-function base58(bytes: Uint8Array): string {
-  return bs58.encode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }

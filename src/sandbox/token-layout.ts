@@ -1,4 +1,4 @@
-import bs58 from 'bs58';
+import { toAddress } from './address.js';
 import type { AccountState } from './runtime.js';
 
 /** Address of the SPL Token program. */
@@ -35,7 +35,13 @@ export function readTokenAccount(state: AccountState | null): TokenAccount | nul
     return null;
   }
   const data = view(state.data);
-  return data[108] === 0 ? null : { mint: base58(data, 0), owner: base58(data, 32), amount: data.readBigUInt64LE(64) };
+  return data[108] === 0
+    ? null
+    : {
+        mint: toAddress(data.subarray(0, 32)),
+        owner: toAddress(data.subarray(32, 64)),
+        amount: data.readBigUInt64LE(64),
+      };
 }
 
 /** Reads a mint; null when the account is none, or is not initialized. */
@@ -75,10 +81,6 @@ function withUint64Added(state: AccountState, offset: number, amount: bigint): A
   const data = Buffer.from(state.data);
   data.writeBigUInt64LE(data.readBigUInt64LE(offset) + amount, offset);
   return { ...state, data };
-}
-
-function base58(data: Buffer, offset: number): string {
-  return bs58.encode(data.subarray(offset, offset + 32));
 }
 
 function view(data: Uint8Array): Buffer {

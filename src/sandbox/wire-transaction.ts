@@ -1,6 +1,8 @@
-import { createHash, createPublicKey, verify } from 'node:crypto';
-import { type AddressLookupTableAccount, VersionedTransaction } from '@solana/web3.js';
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
+import { LRUCache } from 'lru-cache';
+import { fromAddress, toAddress, toBase58 } from './address.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
 
 /** Bytes of a transaction that fits a packet; the length of their base58 and base64 text. */
@@ -20,12 +22,6 @@ export interface WireTransaction {
   readonly parsed: VersionedTransaction;
   /** Addresses in the message itself, without those from look-up tables. */
   readonly staticKeys: readonly string[];
-}
-
-/** Addresses a transaction takes from look-up tables. */
-export interface LoadedAddresses {
-  readonly writable: readonly string[];
-  readonly readonly: readonly string[];
 }
 
 /**
@@ -50,12 +46,14 @@ export function readTransaction(bytes: Uint8Array): WireTransaction {
   const messageBytes = message.serialize();
   checkIndexes(parsed);
   return {
-    bytes: parsed.serialize(),
+    bytes: Uint8Array.from(
+      Buffer.concat([Uint8Array.of(parsed.signatures.length), ...parsed.signatures, messageBytes]),
+    ),
     messageBytes,
     messageHash: createHash('sha256').update(messageBytes).digest('base64'),
-    signature: bs58.encode(Buffer.from(parsed.signatures[0] ?? [])),
+    signature: toBase58(parsed.signatures[0] ?? new Uint8Array()),
     parsed,
-    staticKeys: message.staticAccountKeys.map((key) => key.toBase58()),
+    staticKeys: message.staticAccountKeys.map((key) => toAddress(key.toBytes())),
   };
 }
 
@@ -115,37 +113,23 @@ function checkIndexes({ signatures, message }: VersionedTransaction): void {
 }
 
 /** Whether every signature the message asks for is there and right. */
-export function hasValidSignatures({ parsed, messageBytes }: WireTransaction): boolean {
+export function hasValidSignatures({ parsed, messageBytes, staticKeys }: WireTransaction): boolean {
   return parsed.signatures.every((signature, index) => {
-    const signer = parsed.message.staticAccountKeys[index];
-    return signer !== undefined && verify(null, messageBytes, publicKey(signer.toBytes()), signature);
+    const signer = staticKeys[index];
+    return signer !== undefined && verify(null, messageBytes, publicKey(signer), signature);
   });
 }
 
-function publicKey(raw: Uint8Array): ReturnType<typeof createPublicKey> {
-  return createPublicKey({ key: Buffer.concat([SPKI_PREFIX, raw]), format: 'der', type: 'spki' });
-}
+/** Making a key object costs more than verifying with it, and the same few wallets sign most transactions. */
+const KEYS = new LRUCache<string, KeyObject>({ max: 1_000 });
 
-/**
- * Resolves the addresses a transaction takes from look-up tables.
- *
- * @param readTable - the table at an address, null where there is none
- * @returns null when a table or an entry is missing; the runtime then names the error
- */
-export function resolveLoadedAddresses(
-  { parsed }: WireTransaction,
-  readTable: (address: string) => AddressLookupTableAccount | null,
-): LoadedAddresses | null {
-  const writable: (string | undefined)[] = [];
-  const readonly: (string | undefined)[] = [];
-  for (const lookup of parsed.message.addressTableLookups) {
-    const addresses = readTable(lookup.accountKey.toBase58())?.state.addresses ?? [];
-    writable.push(...lookup.writableIndexes.map((index) => addresses[index]?.toBase58()));
-    readonly.push(...lookup.readonlyIndexes.map((index) => addresses[index]?.toBase58()));
+function publicKey(address: string): KeyObject {
+  const known = KEYS.get(address);
+  if (known !== undefined) {
+    return known;
   }
-  return isComplete(writable) && isComplete(readonly) ? { writable, readonly } : null;
-}
-
-function isComplete(addresses: (string | undefined)[]): addresses is string[] {
-  return !addresses.includes(undefined);
+  const der = Buffer.concat([SPKI_PREFIX, fromAddress(address)]);
+  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+  KEYS.set(address, key);
+  return key;
 }
