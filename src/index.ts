@@ -19,5 +19,6 @@ export type {
   Token,
   Verification,
 } from './protocol/types.js';
+export { createRouter, type RouterOptions } from './routers/create-router.js';
 export type { Ledger } from './storage/ledger.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';
