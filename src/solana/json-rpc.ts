@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { badOption } from '../errors.js';
+import { connectionFailure } from './connection-failure.js';
 import { RpcError } from './rpc.js';
 
 /** What one endpoint needs. */
@@ -38,22 +39,6 @@ const DEFAULT_CONNECTIONS = 64;
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 30_000;
 const LONGEST_RETRY_AFTER_MS = 60_000;
-
-/** Errors that prove that no byte of the request has left. */
-const NOT_SENT = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'UND_ERR_CONNECT_TIMEOUT',
-  'CERT_HAS_EXPIRED',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'ERR_TLS_CERT_ALTNAME_INVALID',
-]);
 
 /** Codes that providers put into a JSON-RPC error to say "too many requests". */
 const RATE_LIMIT_CODES = new Set([429, -32_429]);
@@ -164,19 +149,11 @@ export function badAnswer(where: string, what: string): RpcError {
 }
 
 function transportError(where: string, cause: unknown): RpcError {
-  const code = errorCode(cause);
+  const { code, mayHaveArrived } = connectionFailure(cause);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badAnswer(where, 'the answer is too large');
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new RpcError('closed', `${where}: closed`);
-  if (NOT_SENT.has(code)) return new RpcError('unreachable', `${where}: no connection (${code})`, { cause });
-  return new RpcError('unreachable', `${where}: connection lost (${code})`, { cause, mayHaveArrived: true });
-}
-
-/** The first system error code in an error, its causes, and the attempts of a dual-stack connect. */
-function errorCode(error: unknown): string {
-  if (!isRecord(error)) return 'unknown';
-  if (typeof error['code'] === 'string') return error['code'];
-  if (Array.isArray(error['errors']) && error['errors'].length > 0) return errorCode(error['errors'][0]);
-  return error['cause'] === undefined ? 'unknown' : errorCode(error['cause']);
+  if (!mayHaveArrived) return new RpcError('unreachable', `${where}: no connection (${code})`, { cause });
+  return new RpcError('unreachable', `${where}: connection lost (${code})`, { cause, mayHaveArrived });
 }
 
 /** Whether a value is an object with string keys (an array is not). */

@@ -1,0 +1,39 @@
+/** How an HTTP call ended without an answer. */
+export interface ConnectionFailure {
+  /** The system's or undici's error code, `unknown` where there is none. */
+  readonly code: string;
+  /** Whether the request may have reached the other side; false only when no byte of it has left. */
+  readonly mayHaveArrived: boolean;
+}
+
+/** Errors that prove that no byte of the request has left. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+
+/** Reads the error of an HTTP call that got no answer. */
+export function connectionFailure(error: unknown): ConnectionFailure {
+  const code = errorCode(error);
+  return { code, mayHaveArrived: !NOT_SENT.has(code) };
+}
+
+/** The first system error code in an error, its causes, and the attempts of a dual-stack connect. */
+function errorCode(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return 'unknown';
+  const code: unknown = Reflect.get(error, 'code');
+  if (typeof code === 'string') return code;
+  const attempts: unknown = Reflect.get(error, 'errors');
+  if (Array.isArray(attempts) && attempts.length > 0) return errorCode(attempts[0]);
+  return errorCode(Reflect.get(error, 'cause'));
+}
