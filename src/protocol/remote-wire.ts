@@ -82,8 +82,9 @@ export function decodeVerification(body: unknown, { payer }: AskedPayment): Pars
 }
 
 /**
- * Reads the answer of another facilitator's `POST /settle`. A failure for a reason that is not known here, of a transaction
- * that was sent, is `pending`: facilitators answer so when they gave up waiting, and the money may still move.
+ * Reads the answer of another facilitator's `POST /settle`. `failed` is only what says that this call moved no money:
+ * a refusal for a reason that is known here, of a transaction that was not sent, or a transaction that landed with an
+ * error or expired. Anything else that is no success is `pending`: the money may have moved, or may yet.
  */
 export function decodeSettlement(body: unknown, asked: AskedPayment): Parsed<Settlement> {
   const answer = readAnswer(SettleAnswer, body);
@@ -92,7 +93,7 @@ export function decodeSettlement(body: unknown, asked: AskedPayment): Parsed<Set
   const { terms } = asked;
   if (network !== undefined && networkFrom(network) !== terms.network) return unparsed('it is about another network');
   if (signature !== undefined && !isSignature(signature)) return unparsed('its transaction is not a signature');
-  if (!success) return unsettled(answer.value, asked);
+  if (!success) return parsed(unsettled(answer.value, asked));
   if (signature === undefined) return unparsed('it tells of a success without a transaction');
   const { network: landedOn, payTo, asset, amount } = terms;
   const receipt = { signature, network: landedOn, payer: asked.payer, payTo, asset, amount, slot: 0 };
@@ -112,20 +113,29 @@ export function decodeSupported(body: unknown): Parsed<Supported> {
   });
 }
 
-function unsettled(
-  { errorReason, errorMessage, transaction: signature }: z.output<typeof SettleAnswer>,
-  { payer }: AskedPayment,
-): Parsed<Settlement> {
+/** Reasons that do not say how the payment ends. */
+const OPEN_REASONS: ReadonlySet<Reason> = new Set(['settlement_pending', 'settlement_in_progress']);
+/** Reasons that are final even though there is a signature. */
+const LANDED_REASONS: ReadonlySet<Reason> = new Set([
+  'invalid_exact_svm_transaction_failed',
+  'invalid_exact_svm_transaction_expired',
+]);
+
+function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: AskedPayment): Settlement {
+  const { errorReason, errorMessage, transaction: signature } = answer;
   const reason = errorReason === undefined ? undefined : reasonFrom(errorReason);
-  const unknown = reason === undefined || reason === 'settlement_pending';
-  if (unknown && signature !== undefined) return parsed({ status: 'pending', signature, payer });
-  if (reason === 'settlement_pending') return unparsed('it tells of a pending settlement without a transaction');
-  return parsed({
-    status: 'failed',
-    payer,
-    ...(signature === undefined ? {} : { signature }),
-    ...refusal(errorReason, errorMessage, 'invalid_exact_svm_verification_failed'),
-  });
+  const known = signature === undefined ? {} : { signature };
+  if (reason === undefined || !endsPayment(reason, answer)) return { status: 'pending', payer, ...known };
+  return { status: 'failed', payer, ...known, reason, message: errorMessage ?? REASONS[reason] };
+}
+
+function endsPayment(reason: Reason, { errorMessage, transaction }: z.output<typeof SettleAnswer>): boolean {
+  if (OPEN_REASONS.has(reason)) return false;
+  if (!LANDED_REASONS.has(reason)) return transaction === undefined;
+  // The reference says "failed" without a transaction when sending broke off, and with one and these words when it only
+  // could not note that it is pending.
+  if (reason === 'invalid_exact_svm_transaction_expired') return true;
+  return transaction !== undefined && !errorMessage?.startsWith('settlement_pending');
 }
 
 function refusal(reason: string | undefined, message: string | undefined, fallback: Reason): Refusal {

@@ -7,7 +7,7 @@ import type { NetworkId, Settlement } from './types.js';
 type Outcome = Omit<SettleResponseV1, 'network'>;
 
 /**
- * The receipt of version 2 (x402.md §1): `transaction` is the signature, or empty when nothing was sent.
+ * The receipt of version 2 (x402.md §1): `transaction` is the signature, or empty when nothing was sent or it is not known.
  *
  * @param network - of a settlement that did not land; a receipt names its own
  */
@@ -30,7 +30,7 @@ function unsettled(settlement: Exclude<Settlement, { readonly status: 'settled' 
       success: false,
       errorReason: 'settlement_pending',
       errorMessage: REASONS.settlement_pending,
-      transaction: settlement.signature,
+      transaction: settlement.signature ?? '',
       payer: settlement.payer,
     };
   }

@@ -110,11 +110,14 @@ export interface Receipt {
   readonly slot: number;
 }
 
-/** How a settlement ended: landed, refused or failed for good, or not known yet. */
+/**
+ * How a settlement ended: landed, refused or failed for good, or not known yet. A pending one is without a signature where
+ * another facilitator settles and did not tell it.
+ */
 export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }
   | ({ readonly status: 'failed'; readonly signature?: string } & Refusal)
-  | { readonly status: 'pending'; readonly signature: string; readonly payer: string };
+  | { readonly status: 'pending'; readonly signature?: string; readonly payer: string };
 
 /** What a facilitator can settle, free of protocol versions. */
 export interface Supported {

@@ -131,21 +131,40 @@ describe('decodeSettlement', () => {
     });
   });
 
-  test('a failure of a sent transaction for an unknown reason is not final', () => {
+  test.each([
+    ['a reason that is not known here', 'confirmation_gave_up', SIGNATURE],
+    ['a refusal of a transaction that was sent', 'insufficient_funds', SIGNATURE],
+    ['a transaction that is being settled', 'settlement_in_progress', undefined],
+    ['a pending transaction that is not named', 'settlement_pending', undefined],
+    ['a reason that is not known here, and no transaction', 'the_moon', undefined],
+    ['a send that broke off', 'transaction_failed', undefined],
+    ['no reason at all', undefined, undefined],
+  ])('%s does not end the payment', (_, errorReason, transaction) => {
+    const body = { success: false, errorReason, transaction: transaction ?? '', network: WIRE_TERMS.network, payer: null };
+    const signature = transaction === undefined ? {} : { signature: transaction };
+    expect(decodeSettlement(body, ASKED)).toEqual({ ok: true, value: { status: 'pending', payer: PAYER, ...signature } });
+  });
+
+  test('a failure that only could not be noted as pending does not end the payment', () => {
     const body = {
       success: false,
-      errorReason: 'confirmation_gave_up',
+      errorReason: 'invalid_exact_svm_transaction_failed',
+      errorMessage: 'settlement_pending, but failed to persist for retry: disk full',
       transaction: SIGNATURE,
-      network: WIRE_TERMS.network,
     };
     expect(decodeSettlement(body, ASKED)).toEqual({ ok: true, value: SETTLEMENTS.pending });
   });
 
-  test('a failure for an unknown reason, with nothing sent, is one', () => {
-    const body = { success: false, errorReason: 'the_moon', transaction: '', network: WIRE_TERMS.network, payer: null };
+  test('a refusal for a known reason, with nothing sent, ends it', () => {
+    const body = { success: false, errorReason: 'duplicate_settlement', transaction: '' };
     expect(decodeSettlement(body, ASKED)).toEqual({
       ok: true,
-      value: { status: 'failed', reason: 'invalid_exact_svm_verification_failed', message: 'the_moon', payer: PAYER },
+      value: {
+        status: 'failed',
+        reason: 'duplicate_settlement',
+        message: REASONS.duplicate_settlement,
+        payer: PAYER,
+      },
     });
   });
 
@@ -153,7 +172,6 @@ describe('decodeSettlement', () => {
     ['a success without a transaction', { success: true, transaction: '', network: WIRE_TERMS.network }],
     ['a transaction that is no signature', { success: true, transaction: FEE_PAYER, network: WIRE_TERMS.network }],
     ['another network', { success: true, transaction: SIGNATURE, network: 'eip155:8453' }],
-    ['a pending one without a transaction', { success: false, errorReason: 'settlement_pending', transaction: '' }],
     ['no success', { transaction: SIGNATURE }],
     ['null', null],
   ])('%s is no answer', (_, body) => {
