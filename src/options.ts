@@ -32,7 +32,9 @@ function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unkn
   if (issue.path.length === 0) return [`the options must be an object (${issue.message})`];
   const name = issue.path.join('.');
   const missing = issue.path.length === 1 && isMissing(input, String(issue.path[0]));
-  return [missing ? `option "${name}" is missing: it must be ${issue.message}` : `option "${name}" must be ${issue.message}`];
+  return [
+    missing ? `option "${name}" is missing: it must be ${issue.message}` : `option "${name}" must be ${issue.message}`,
+  ];
 }
 
 function unknownOption(key: string, known: readonly string[]): string {
@@ -42,5 +44,5 @@ function unknownOption(key: string, known: readonly string[]): string {
 }
 
 function isMissing(input: unknown, name: string): boolean {
-  return typeof input === 'object' && input !== null && Reflect.get(input, name) === undefined;
+  return Reflect.get(Object(input), name) === undefined;
 }

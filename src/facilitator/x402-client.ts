@@ -24,8 +24,9 @@ export function x402Client(
     },
     async settle(paymentPayload, paymentRequirements) {
       const call = readFacilitatorCall(paymentPayload, paymentRequirements);
-      if (!call.ok) return encodeSettlement({ status: 'failed', reason: call.reason, message: call.detail }, network);
-      return encodeSettlement(await core.settlePayment(call.payment, call.terms), network);
+      if (!call.ok)
+        return encodeSettlement({ status: 'failed', reason: call.reason, message: call.detail }, network, call.version);
+      return encodeSettlement(await core.settlePayment(call.payment, call.terms), network, call.version);
     },
     async getSupported() {
       return encodeSupported(await core.supported());

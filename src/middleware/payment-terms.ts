@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 import { badOption } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
+import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parsePrice } from '../protocol/money.js';
 import type { SupportedKind, Terms } from '../protocol/types.js';
 import type { Price, RequirePaymentOptions, ResolvedPaymentOptions } from './payment-options.js';
 
 const WHERE = 'requirePayment';
-const MAX_MEMO_BYTES = 256;
 
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
 type RouteTerms = Omit<Terms, 'feePayer'>;
@@ -56,7 +56,7 @@ function readTerms(
 function readPrices(price: Price, { facilitator }: ResolvedPaymentOptions) {
   const prices = Array.isArray(price) ? price : [price];
   if (prices.length === 0) throw badOption(WHERE, 'option "price" must hold at least one price', 'price');
-  return prices.map((it) => parsePrice(it, facilitator.tokens));
+  return prices.map((it) => parsePrice(it, facilitator.tokens, WHERE));
 }
 
 /** With one part given as a function, the others are still wrong now and not at the first request. */

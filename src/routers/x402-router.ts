@@ -43,17 +43,23 @@ async function answerSupported(facilitator: Facilitator, res: Response): Promise
 
 async function answerVerify(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
   const call = readFacilitatorRequest(req.body);
-  if (!call.ok) return sendProblem(res, 'invalid_request', call.detail);
+  if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
+  if (!call.ok) return void res.json(encodeVerification({ ok: false, reason: call.reason, message: call.detail }));
   res.json(encodeVerification(await facilitator.verifyPayment(call.payment, call.terms)));
 }
 
 async function answerSettle(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
   const call = readFacilitatorRequest(req.body);
-  if (!call.ok) return sendProblem(res, 'invalid_request', call.detail);
+  if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
+  const { network } = facilitator;
+  if (!call.ok) {
+    const refused = { status: 'failed', reason: call.reason, message: call.detail } as const;
+    return void res.json(encodeSettlement(refused, network, call.version));
+  }
   await facilitator.settlePayment(call.payment, call.terms, {
     deliver(settlement) {
       const gone = delivered(res);
-      res.json(encodeSettlement(settlement, call.terms.network));
+      res.json(encodeSettlement(settlement, call.terms.network, call.version));
       return gone;
     },
   });
