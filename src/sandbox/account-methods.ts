@@ -66,6 +66,9 @@ const getTokenAccountsByOwner: Method = (chain, params) => {
   const config = readConfig(params, 2);
   const commitment = readCommitment(chain, config);
   const read = readerAt(chain, commitment);
+  if (filter.mint !== undefined && readMint(read(filter.mint)) === null) {
+    throw new RpcError(RPC_CODES.invalidParams, 'Invalid param: could not find mint');
+  }
   const found = candidates(chain, filter.programs).filter((address) => {
     const state = read(address);
     const account = readTokenAccount(state);

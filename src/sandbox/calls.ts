@@ -16,6 +16,9 @@ export const SOCKET_METHODS = [
   'slotUnsubscribe',
 ] as const;
 
+/** Names of all methods. */
+export const METHOD_NAMES: readonly string[] = [...Object.keys(HTTP_METHODS), ...SOCKET_METHODS];
+
 /** A method answered over WebSocket. */
 export type SocketMethod = (typeof SOCKET_METHODS)[number];
 
@@ -32,7 +35,7 @@ export interface CallCounter {
 
 /** Creates counters that all stand at 0. */
 export function createCallCounter(): CallCounter {
-  const names = ['total', ...Object.keys(HTTP_METHODS), ...SOCKET_METHODS];
+  const names = ['total', ...METHOD_NAMES];
   const counters: Record<string, number> = Object.fromEntries(names.map((name) => [name, 0]));
   const add = (name: string): void => {
     counters[name] = (counters[name] ?? 0) + 1;

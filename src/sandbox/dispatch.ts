@@ -46,14 +46,14 @@ export function createDispatch({ transport, counter, faults, signal }: DispatchP
     }
     counter.count(call.method, transport);
     const fault = faults.take(call.method);
+    const early = fault?.takesEffect === true ? run(call, invoke, fault) : undefined;
     if (fault?.kind === 'delay') {
       await wait(fault.delayMs ?? DEFAULT_DELAY_MS, undefined, { signal }).catch(() => undefined);
     }
-    const kind = fault?.kind;
-    if (isTransportFault(kind)) {
-      return { kind };
+    if (isTransportFault(fault)) {
+      return { kind: fault.kind };
     }
-    const outcome = run(call, invoke, fault);
+    const outcome = fault?.kind === 'error' ? demanded(fault) : early === undefined ? run(call, invoke, fault) : early;
     return call.id === undefined ? { kind: 'none' } : answer(call.id, outcome);
   };
 }
@@ -66,9 +66,6 @@ export function errorBody(error: RpcError, id: unknown = null): unknown {
 
 function run({ method, params }: Call, invoke: Invoke, fault: Fault | undefined): unknown {
   try {
-    if (fault?.kind === 'error') {
-      throw new RpcError(fault.code ?? UNHEALTHY, fault.message ?? 'Node is unhealthy');
-    }
     return invoke(method, params, fault);
   } catch (error) {
     return error instanceof RpcError ? error : new RpcError(-32603, `Internal error: ${String(error)}`);
@@ -88,6 +85,10 @@ function readCall(request: unknown): Call | null {
   return jsonrpc === '2.0' && typeof method === 'string' && Array.isArray(params) ? { id, method, params } : null;
 }
 
-function isTransportFault(kind: Fault['kind'] | undefined): kind is TransportFault {
-  return kind !== undefined && TRANSPORT_FAULTS.has(kind);
+function demanded({ code, message }: Fault): RpcError {
+  return new RpcError(code ?? UNHEALTHY, message ?? 'Node is unhealthy');
+}
+
+function isTransportFault(fault: Fault | undefined): fault is Fault & { kind: TransportFault } {
+  return fault !== undefined && TRANSPORT_FAULTS.has(fault.kind);
 }

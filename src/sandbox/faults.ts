@@ -24,6 +24,10 @@ export interface Fault {
   readonly code?: number;
   /** For `error`: the text. */
   readonly message?: string;
+  /**
+   * The call takes effect, and only then the fault strikes: a transaction lands whose answer is lost. Default false.
+   */
+  readonly takesEffect?: boolean;
 }
 
 /** The faults in force. */
@@ -46,13 +50,19 @@ export interface FaultSource extends Faults {
 
 const SENDING: ReadonlySet<FaultKind> = new Set(['drop', 'late']);
 const KINDS: readonly FaultKind[] = ['drop', 'late', 'delay', 'error', '429', 'hang', 'disconnect', 'silent'];
+const FIELDS = ['kind', 'method', 'times', 'delayMs', 'slots', 'code', 'message', 'takesEffect'];
+const COUNTS = ['times', 'delayMs', 'slots'] as const;
 
-/** Creates an empty list of faults. */
-export function createFaults(): FaultSource {
+/**
+ * Creates an empty list of faults.
+ *
+ * @param methods - the names a fault may give as its method
+ */
+export function createFaults(methods: readonly string[]): FaultSource {
   let active: { readonly fault: Fault; left: number }[] = [];
   return {
     add: (fault) => {
-      check(fault);
+      check(fault, methods);
       const entry = { fault, left: fault.times ?? Number.POSITIVE_INFINITY };
       active.push(entry);
       return {
@@ -85,17 +95,26 @@ function applies({ kind, method }: Fault, called: string): boolean {
   return kind !== 'silent' || called.endsWith('Subscribe');
 }
 
-function check({ kind, method, times }: Fault): void {
+function check(fault: Fault, methods: readonly string[]): void {
+  const { kind, method } = fault;
   if (!KINDS.includes(kind)) {
     throw badOption('faults.add', `unknown kind "${kind}"; the kinds are ${KINDS.join(', ')}`, 'kind');
   }
-  if (SENDING.has(kind) && method !== undefined && method !== 'sendTransaction') {
-    throw badOption('faults.add', `"${kind}" applies to sendTransaction only, not to "${method}"`, 'method');
+  const unknown = Object.keys(fault).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined) {
+    throw badOption('faults.add', `unknown field "${unknown}"; the fields are ${FIELDS.join(', ')}`, unknown);
   }
-  if (kind === 'silent' && method !== undefined && !method.endsWith('Subscribe')) {
-    throw badOption('faults.add', `"silent" applies to subscriptions only, not to "${method}"`, 'method');
+  if (method !== undefined && !methods.includes(method)) {
+    throw badOption('faults.add', `the sandbox has no method "${method}"`, 'method');
   }
-  if (times !== undefined && (!Number.isInteger(times) || times < 1)) {
-    throw badOption('faults.add', '"times" must be a whole number above 0', 'times');
+  if (method !== undefined && !applies({ kind }, method)) {
+    const target = SENDING.has(kind) ? 'sendTransaction' : 'subscriptions';
+    throw badOption('faults.add', `"${kind}" applies to ${target} only, not to "${method}"`, 'method');
+  }
+  for (const name of COUNTS) {
+    const value = fault[name];
+    if (value !== undefined && (!Number.isInteger(value) || value < 1)) {
+      throw badOption('faults.add', `"${name}" must be a whole number above 0, got ${value}`, name);
+    }
   }
 }

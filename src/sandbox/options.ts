@@ -19,7 +19,10 @@ export interface SandboxOptions {
   readonly finalizedAfter?: number;
   /** Blocks a blockhash stays valid. Default 150. */
   readonly maxBlockhashAge?: number;
-  /** Transactions kept for `getTransaction` and `getSignatureStatuses`; the oldest go first. Default 100,000. */
+  /**
+   * Transactions kept, the oldest go first: what can be looked up, and what is refused as a duplicate. Default 100,000, at
+   * about 4 KB each.
+   */
   readonly historyLimit?: number;
 }
 

@@ -1,6 +1,6 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
 import { badOption } from '../errors.js';
-import { createCallCounter } from './calls.js';
+import { createCallCounter, METHOD_NAMES } from './calls.js';
 import { type Chain, createChain } from './chain.js';
 import { createMint } from './create-mint.js';
 import { parseDecimal } from './decimal.js';
@@ -47,7 +47,7 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
     fund(faucet, tokens, wallet, DEMO_FUNDS);
   }
   const counter = createCallCounter();
-  const faults = createFaults();
+  const faults = createFaults(METHOD_NAMES);
   const endpoint = await startEndpoint({ chain, counter, faults, host: resolved.host, port: resolved.port });
   return {
     rpcUrl: endpoint.rpcUrl,
