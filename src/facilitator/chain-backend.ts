@@ -1,18 +1,20 @@
 import { LRUCache } from 'lru-cache';
 import { signatureText } from '../protocol/address.js';
-import { REASONS, type Reason } from '../protocol/reasons.js';
-import type { NetworkId, Payment, Supported, Terms, Verification } from '../protocol/types.js';
+import { REASONS } from '../protocol/reasons.js';
+import type { NetworkId, Supported, Terms, Verification } from '../protocol/types.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
-import { type CheckPolicy, checkPayment } from '../solana/checks.js';
+import type { CheckPolicy } from '../solana/checks.js';
 import type { Delivery, Landing, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
 import { RpcError, type SolanaRpc } from '../solana/rpc.js';
 import { explainFault } from '../solana/simulation.js';
-import { type DecodedTransaction, decodeTransaction } from '../solana/transaction.js';
+import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
-import type { BackendSettlement, InspectedPayment, Inspection, SettlementBackend, SettleStep } from './backend.js';
-import { online, payerFault, settlementOf, unavailable, unsent } from './chain-landing.js';
+import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
+import { online, payerFault, settlementOf } from './chain-landing.js';
+import { inspectPayment } from './inspect-payment.js';
+import { unavailable, unsent } from './outcomes.js';
 
 /** What the embedded facilitator works with. */
 export interface ChainBackendParts {
@@ -41,7 +43,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
   const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
     supported: async () => supported(parts),
-    inspect: async (payment, terms) => inspect(payment, terms, network, policy),
+    inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected) => verify(parts, verified, inspected),
     settle: (inspected, step) => settle(parts, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
@@ -142,26 +144,4 @@ function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransac
 
 function heightOf(lastValidBlockHeight: number | undefined): { readonly lastValidBlockHeight?: number } {
   return lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
-}
-
-function inspect(payment: Payment, terms: Terms, network: NetworkId, policy: CheckPolicy): Inspection {
-  if (terms.network !== network) return refused('invalid_network');
-  if (payment.network !== terms.network) return refused('invalid_exact_svm_network_mismatch');
-  if (payment.scheme !== terms.scheme) return refused('invalid_exact_svm_unsupported_scheme');
-  return inspectTransaction(payment, terms, policy);
-}
-
-/** Decodes the transaction and applies the rules of the scheme. */
-export function inspectTransaction(payment: Payment, terms: Terms, policy: CheckPolicy): Inspection {
-  const decoded = decodeTransaction(payment.transaction);
-  if (!decoded.ok) return { ok: false, refusal: { reason: decoded.reason, message: decoded.detail } };
-  const { transaction } = decoded;
-  const checked = checkPayment(transaction, terms, policy);
-  if (checked.ok) return { ok: true, inspected: { payment, terms, transaction, ...checked.payment } };
-  const { ok, ...refusal } = checked;
-  return { ok, refusal };
-}
-
-function refused(reason: Reason): Inspection {
-  return { ok: false, refusal: { reason, message: REASONS[reason] } };
 }

@@ -1,12 +1,10 @@
-import { TollhouseError } from '../errors.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Receipt } from '../protocol/types.js';
 import type { Landing } from '../solana/confirmation.js';
 import { RpcError, type SolanaRpc } from '../solana/rpc.js';
 import { type ChainFault, explainFault } from '../solana/simulation.js';
 import type { BackendSettlement, InspectedPayment } from './backend.js';
-
-const OUTAGE_RETRY_SECONDS = 2;
+import { unavailable, unsent } from './outcomes.js';
 
 /** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
 export async function online<T>(call: Promise<T>): Promise<T> {
@@ -17,16 +15,6 @@ export async function online<T>(call: Promise<T>): Promise<T> {
       throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
     throw error;
   }
-}
-
-/** The error for a fault on our side: nothing was charged, and the same payment can be sent again. */
-export function unavailable(detail: string, cause?: unknown): TollhouseError {
-  return new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: OUTAGE_RETRY_SECONDS, cause });
-}
-
-/** A failure that left no trace on the chain. */
-export function unsent(reason: Reason, payer: string, message: string = REASONS[reason]): BackendSettlement {
-  return { status: 'unsent', reason, message, payer };
 }
 
 /** Turns what became of a transaction into what became of the payment. */

@@ -7,14 +7,11 @@ import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import { createMintPolicy } from '../solana/mint-policy.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
-import { createMemoryLedger } from '../storage/memory-ledger.js';
+import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
-import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHealthProbe } from './health.js';
-import { createPaymentDesk } from './payment-desk.js';
 import type { Facilitator } from './types.js';
-import { x402Client } from './x402-client.js';
 
 const WHERE = 'createFacilitator';
 /** A blockhash lives 150 slots, some 30 s: one that is 10 s old still leaves the payer time enough. */
@@ -30,9 +27,6 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
   const { network, keypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
   const feePayers = readFeePayers(keypair);
   const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
-  if (resolved.ledger === undefined) warnOfMemory();
-
-  const ledger = resolved.ledger ?? createMemoryLedger();
   const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
   const backend = createChainBackend({
     network,
@@ -52,20 +46,13 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     maxFeeLamports: resolved.maxFeeLamports,
     settleTimeoutMs: resolved.settleTimeoutMs,
   });
-  const events = createPaymentEventBus();
   const [wallet = ''] = feePayers.keys();
-  const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
-  return Object.freeze({
-    ...x402Client(core, network),
-    ...core,
+  return assembleFacilitator({
     network,
     tokens,
+    ledger: ledgerOrMemory(WHERE, resolved.ledger),
+    backend,
     health: createHealthProbe(rpc, wallet),
-    on: events.on,
-    async close() {
-      await backend.close();
-      await ledger.close();
-    },
   });
 }
 
@@ -73,12 +60,4 @@ function readFeePayers(keypair: KeypairInput | readonly KeypairInput[]): Readonl
   const inputs: readonly KeypairInput[] = Array.isArray(keypair) ? keypair : [keypair];
   if (inputs.length === 0) throw badOption(WHERE, 'option "keypair" must hold at least one key', 'keypair');
   return new Map(inputs.map((input) => createFeePayer(input, WHERE)).map((feePayer) => [feePayer.address, feePayer]));
-}
-
-function warnOfMemory(): void {
-  if (process.env.NODE_ENV !== 'production') return;
-  process.emitWarning(
-    'payments are remembered in this process only; with several processes, or to keep them over a restart, give createFacilitator a ledger',
-    { code: 'TOLLHOUSE_MEMORY_LEDGER' },
-  );
 }
