@@ -1,0 +1,40 @@
+/** What of an HTTP request may prove who is calling. Header names in lower case. */
+export interface IdentityRequest {
+  /** Looks up a request header. */
+  header(name: string): string | undefined;
+  /** Absolute address of the request, as the client sees it. */
+  readonly url: string;
+}
+
+/** A wallet whose owner is the caller: it signed something for this server. */
+export interface ProvenWallet {
+  /** Base58. */
+  readonly address: string;
+  /** How it was proven: an access token, or the header SIGN-IN-WITH-X. */
+  readonly by: 'jwt' | 'siwx';
+  /** Scopes of the access token; empty for other proofs. */
+  readonly scopes: readonly string[];
+}
+
+/** Codes of refused proofs; each is in the error table. */
+export type ProofFault = 'invalid_token' | 'token_expired' | 'invalid_sign_in' | 'sign_in_replayed';
+
+/** What came out of looking for a proof. A wallet that is merely named, in a query or body, is never proof of anything. */
+export type Proof =
+  | { readonly status: 'proven'; readonly wallet: ProvenWallet }
+  | { readonly status: 'absent' }
+  | { readonly status: 'refused'; readonly code: ProofFault; readonly detail: string };
+
+/** A sign-in that a client can answer: the `sign-in-with-x` extension as it goes into a 401 or 402. */
+export interface SignInChallenge {
+  /** The extension object under its name `sign-in-with-x`, as it goes over the wire. */
+  readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** Finds out who is calling. Gates use this and nothing else of identity. */
+export interface Identity {
+  /** Looks for a proof on a request: access token first, then SIGN-IN-WITH-X. Nonces are used up by this. */
+  prove(request: IdentityRequest): Promise<Proof>;
+  /** A fresh challenge for the address of a request. */
+  challenge(request: IdentityRequest): Promise<SignInChallenge>;
+}
