@@ -1,5 +1,6 @@
+import type { Commitment } from '../protocol/types.js';
 import type { AccountState, Runtime } from './runtime.js';
-import type { Commitment, Slots } from './slots.js';
+import type { Slots } from './slots.js';
 
 /**
  * Accounts as they were at each commitment. The runtime holds the newest state only; this keeps, for every slot that is

@@ -1,10 +1,10 @@
+import type { Commitment } from '../protocol/types.js';
 import { encodeAccount } from './account-encoding.js';
 import type { Chain } from './chain.js';
 import type { Method } from './method.js';
 import { asAddress, type Config, readAddress, readCommitment, readConfig, readList, withContext } from './params.js';
 import type { ReadAccount } from './parse-account.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
-import type { Commitment } from './slots.js';
 import {
   isTokenProgram,
   readMint,

@@ -1,9 +1,10 @@
+import type { Commitment } from '../protocol/types.js';
 import type { AccountHistory } from './account-history.js';
 import type { Blockhashes } from './blockhashes.js';
 import type { Balances, LandedTransaction, Ledger, TokenBalance } from './ledger.js';
 import { loadedAddresses } from './lookup-tables.js';
 import type { AccountState, Execution, Runtime } from './runtime.js';
-import type { Commitment, Slots } from './slots.js';
+import type { Slots } from './slots.js';
 import { readMint, readTokenAccount } from './token-layout.js';
 import type { TransactionErr } from './transaction-errors.js';
 import { transactionFee } from './transaction-fee.js';

@@ -1,11 +1,12 @@
 import { Keypair } from '@solana/web3.js';
+import { GENESIS_HASHES } from '../protocol/networks.js';
 import { type AccountHistory, createAccountHistory } from './account-history.js';
 import { type Bank, createBank } from './bank.js';
 import { type Blockhashes, createBlockhashes } from './blockhashes.js';
 import { idleProgram } from './idle-program.js';
 import { createLedger, type Ledger } from './ledger.js';
-import type { ResolvedOptions, SandboxNetwork } from './options.js';
 import type { Runtime } from './runtime.js';
+import type { ResolvedOptions } from './sandbox-options.js';
 import { createSlots, type Slots } from './slots.js';
 
 /** Everything a JSON-RPC method can ask. */
@@ -24,10 +25,6 @@ export interface Chain {
 /** Slots per epoch on every Solana cluster. */
 export const SLOTS_PER_EPOCH = 432_000;
 
-const GENESIS: Readonly<Record<SandboxNetwork, string>> = {
-  'solana-devnet': 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
-  solana: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
-};
 const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
 const TREASURY_LAMPORTS = 400_000_000_000_000_000n;
 const SLOT_HASHES = 150;
@@ -57,5 +54,14 @@ export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
   runtime.addProgram(LIGHTHOUSE, idleProgram());
   const account = { lamports: TREASURY_LAMPORTS, owner: '1'.repeat(32), data: new Uint8Array(), executable: false };
   runtime.setAccount(treasury.publicKey.toBase58(), account);
-  return { genesisHash: GENESIS[options.network], runtime, slots, blockhashes, ledger, accounts, bank, treasury };
+  return {
+    genesisHash: GENESIS_HASHES[options.network],
+    runtime,
+    slots,
+    blockhashes,
+    ledger,
+    accounts,
+    bank,
+    treasury,
+  };
 }

@@ -11,10 +11,10 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { badOption } from '../errors.js';
+import type { Token } from '../protocol/types.js';
 import type { Chain } from './chain.js';
 import type { AccountState } from './runtime.js';
 import { readMint, readTokenAccount, withAmountAdded, withSupplyAdded } from './token-layout.js';
-import type { SandboxToken } from './tokens.js';
 import { describeTransactionError } from './transaction-errors.js';
 
 /** Gives out money and tokens. What it gives is final at once and appears in no transaction. */
@@ -24,7 +24,7 @@ export interface Faucet {
   /** Adds tokens to an owner's associated token account, which is created when missing; returns its address. */
   fundToken(owner: string, mint: string, amountAtomic: bigint): string;
   /** Puts a mint at a chosen address, with the treasury as its authority. */
-  placeMint(token: SandboxToken): void;
+  placeMint(token: Token): void;
   /** Executes instructions that the treasury pays for. */
   run(instructions: readonly TransactionInstruction[], signers?: readonly Signer[]): void;
 }

@@ -1,8 +1,7 @@
-import { PublicKey } from '@solana/web3.js';
-import bs58 from 'bs58';
+import { isAddress, isSignature } from '../protocol/address.js';
+import type { Commitment } from '../protocol/types.js';
 import type { Chain } from './chain.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
-import type { Commitment } from './slots.js';
 
 /** The configuration object at the end of most parameter lists. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -34,20 +33,16 @@ export function readAddress(params: readonly unknown[], index: number): string {
 
 /** The value as an address, checked. */
 export function asAddress(value: unknown): string {
-  if (typeof value !== 'string') {
-    throw invalidParams('expected an address as base58 text');
+  if (typeof value !== 'string' || !isAddress(value)) {
+    throw new RpcError(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not an address`);
   }
-  try {
-    return new PublicKey(bs58.decode(value)).toBase58();
-  } catch {
-    throw new RpcError(RPC_CODES.invalidParams, `Invalid param: ${value} is not an address`);
-  }
+  return value;
 }
 
-/** The signature in a value: base58 text of 64 bytes. */
+/** The value as a signature, checked. */
 export function asSignature(value: unknown): string {
-  if (typeof value !== 'string' || bs58.decodeUnsafe(value)?.length !== 64) {
-    throw new RpcError(RPC_CODES.invalidParams, 'Invalid param: Invalid');
+  if (typeof value !== 'string' || !isSignature(value)) {
+    throw new RpcError(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not a signature`);
   }
   return value;
 }

@@ -1,4 +1,4 @@
-import { toBase58 } from './address.js';
+import bs58 from 'bs58';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenAmount } from './token-layout.js';
 
 /** An instruction whose indexes point into a transaction's account keys. */
@@ -20,7 +20,7 @@ type Parser = (accounts: readonly string[], data: Buffer) => Parsed | string | n
 
 /** An instruction in the `json` encoding. */
 export function compiledJson({ programIdIndex, accounts, data, stackHeight }: Instruction): unknown {
-  return { accounts, data: toBase58(data), programIdIndex, stackHeight };
+  return { accounts, data: bs58.encode(data), programIdIndex, stackHeight };
 }
 
 /**
@@ -37,7 +37,7 @@ export function parseInstruction(instruction: Instruction, keys: readonly string
   const [program, parser] = PROGRAMS[programId] ?? [];
   const parsed = parser === undefined ? null : attempt(() => parser(accounts, data));
   return parsed === null
-    ? { accounts, data: toBase58(data), programId, stackHeight }
+    ? { accounts, data: bs58.encode(data), programId, stackHeight }
     : { parsed, program, programId, stackHeight };
 }
 
@@ -64,10 +64,10 @@ function parseSystem(accounts: readonly string[], data: Buffer): Parsed | null {
   switch (data.readUInt32LE(0)) {
     case 0: {
       const info = { source, newAccount: second, lamports: data.readBigUInt64LE(4), space: data.readBigUInt64LE(12) };
-      return { type: 'createAccount', info: { ...info, owner: toBase58(data.subarray(20, 52)) } };
+      return { type: 'createAccount', info: { ...info, owner: bs58.encode(data.subarray(20, 52)) } };
     }
     case 1:
-      return { type: 'assign', info: { account: source, owner: toBase58(data.subarray(4, 36)) } };
+      return { type: 'assign', info: { account: source, owner: bs58.encode(data.subarray(4, 36)) } };
     case 2:
       return { type: 'transfer', info: { source, destination: second, lamports: data.readBigUInt64LE(4) } };
     case 8:
@@ -96,7 +96,7 @@ const amount = (data: Buffer): Record<string, unknown> => ({ amount: data.readBi
 const checkedAmount = (data: Buffer): Record<string, unknown> => ({
   tokenAmount: tokenAmount(data.readBigUInt64LE(1), data.readUInt8(9)),
 });
-const ownerField = (data: Buffer): Record<string, unknown> => ({ owner: toBase58(data.subarray(1, 33)) });
+const ownerField = (data: Buffer): Record<string, unknown> => ({ owner: bs58.encode(data.subarray(1, 33)) });
 
 const TOKEN_LAYOUTS: Readonly<Record<number, TokenLayout>> = {
   3: { type: 'transfer', accounts: ['source', 'destination', 'authority'], fields: amount },

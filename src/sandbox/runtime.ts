@@ -1,6 +1,6 @@
 import type * as LiteSvmModule from 'litesvm/dist/internal.js';
 import { TollhouseError } from '../errors.js';
-import { fromAddress, toAddress } from './address.js';
+import { addressBytes, addressOf } from '../protocol/address.js';
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErr } from './transaction-errors.js';
 
 /** An account as the runtime holds it. */
@@ -67,15 +67,15 @@ export async function createRuntime(): Promise<Runtime> {
   svm.setTransactionHistory(0n);
   return {
     account: (address) => {
-      const account = svm.getAccount(fromAddress(address));
+      const account = svm.getAccount(addressBytes(address));
       return account === null ? null : toState(account);
     },
-    balance: (address) => svm.getBalance(fromAddress(address)) ?? 0n,
+    balance: (address) => svm.getBalance(addressBytes(address)) ?? 0n,
     setAccount: (address, { lamports, owner, data, executable }) => {
-      svm.setAccount(fromAddress(address), new lite.Account(lamports, data, fromAddress(owner), executable, 0n));
+      svm.setAccount(addressBytes(address), new lite.Account(lamports, data, addressBytes(owner), executable, 0n));
     },
-    addProgram: (address, elf) => svm.addProgram(fromAddress(address), elf),
-    ownedBy: (program) => svm.getProgramAccounts(fromAddress(program)).map((entry) => toAddress(entry.address)),
+    addProgram: (address, elf) => svm.addProgram(addressBytes(address), elf),
+    ownedBy: (program) => svm.getProgramAccounts(addressBytes(program)).map((entry) => addressOf(entry.address)),
     rentExempt: (size) => svm.minimumBalanceForRentExemption(BigInt(size)),
     setClock: (slot, epoch, unixTime) => {
       const time = BigInt(unixTime);
@@ -103,7 +103,7 @@ async function loadLiteSvm(): Promise<LiteSvm> {
 function toState(account: LiteSvmModule.Account): AccountState {
   return {
     lamports: account.lamports(),
-    owner: toAddress(account.owner()),
+    owner: addressOf(account.owner()),
     data: account.data(),
     executable: account.executable(),
   };
@@ -124,10 +124,10 @@ function toExecution(
     logs: meta.logs(),
     innerInstructions: meta.innerInstructions().map((group) => group.map(toInner)),
     unitsConsumed: meta.computeUnitsConsumed(),
-    returnData: data.length === 0 ? null : { programId: toAddress(returned.programId()), data },
+    returnData: data.length === 0 ? null : { programId: addressOf(returned.programId()), data },
     postAccounts: new Map(
       outcome instanceof lite.SimulatedTransactionInfo
-        ? outcome.postAccounts().map((entry) => [toAddress(entry.address), toState(entry.account())])
+        ? outcome.postAccounts().map((entry) => [addressOf(entry.address), toState(entry.account())])
         : [],
     ),
   };

@@ -1,18 +1,16 @@
 import type { Keypair } from '@solana/web3.js';
+import type { Token } from '../protocol/types.js';
 import type { Calls } from './calls.js';
 import type { CreatedMint, MintOptions } from './create-mint.js';
 import type { Faults } from './faults.js';
-import type { SandboxNetwork } from './options.js';
 import type { AccountState } from './runtime.js';
-import type { SandboxToken } from './tokens.js';
+import type { SandboxNetwork } from './sandbox-options.js';
 
-/** What a new wallet holds, as decimal text: `{ sol: '1', usdc: '20.5' }`. Left out means none. */
-export interface WalletFunds {
-  readonly sol?: string;
-  readonly usdc?: string;
-  readonly usdt?: string;
-  readonly pyusd?: string;
-}
+/**
+ * What a new wallet holds, as decimal text by lower-case symbol: `{ sol: '1', usdc: '20.5' }`. `'0'` of a token gives it an
+ * empty account to receive in, a token left out none.
+ */
+export type WalletFunds = { readonly [Symbol in 'sol' | 'usdc' | 'usdt' | 'pyusd' | 'usdg' | 'cash']?: string };
 
 /**
  * A local Solana chain. Addresses are base58 text, lamports and token amounts are atomic `bigint`s. What is changed
@@ -24,8 +22,8 @@ export interface Sandbox {
   /** WebSocket endpoint; on the port after the HTTP one where that was free, which is where web3.js looks. */
   readonly wsUrl: string;
   readonly network: SandboxNetwork;
-  /** USDC, USDT and PYUSD (Token-2022) at their real addresses. */
-  readonly tokens: readonly SandboxToken[];
+  /** USDC first, USDT, and the other known tokens, at their real addresses; some belong to Token-2022. */
+  readonly tokens: readonly Token[];
   /** Wallets everybody knows (see {@link demoWallet}), each with 100 SOL and 10,000 of every token. */
   readonly demoWallets: readonly Keypair[];
   /** Pays for the sandbox's own chores; mint and freeze authority of every mint. A new one per sandbox. */

@@ -5,6 +5,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import type { Commitment } from '../protocol/types.js';
 import { encodeAccount } from './account-encoding.js';
 import type { Chain } from './chain.js';
 import type { Fault } from './faults.js';
@@ -22,7 +23,6 @@ import {
 import { parseInstruction } from './parse-instruction.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
 import type { Execution } from './runtime.js';
-import type { Commitment } from './slots.js';
 import { describeTransactionError } from './transaction-errors.js';
 import { transactionFee } from './transaction-fee.js';
 import { innerGroups } from './transaction-json.js';

@@ -1,5 +1,4 @@
-/** How settled a slot is. */
-export type Commitment = 'processed' | 'confirmed' | 'finalized';
+import type { Commitment } from '../protocol/types.js';
 
 /** What a slot listener is told. */
 export type SlotListener = (slot: number) => void;

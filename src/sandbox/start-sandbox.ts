@@ -1,32 +1,33 @@
-import { Keypair, PublicKey } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { badOption } from '../errors.js';
+import { isAddress } from '../protocol/address.js';
+import { parseDecimal } from '../protocol/money.js';
+import type { Token } from '../protocol/types.js';
 import { createCallCounter, METHOD_NAMES } from './calls.js';
 import { type Chain, createChain } from './chain.js';
 import { createMint } from './create-mint.js';
-import { parseDecimal } from './decimal.js';
 import { DEMO_WALLETS, demoWallet } from './demo-wallets.js';
 import { startEndpoint } from './endpoint.js';
 import { createFaucet, type Faucet, tokenAddress } from './faucet.js';
 import { createFaults } from './faults.js';
-import { resolveOptions, type SandboxOptions } from './options.js';
 import { createRuntime } from './runtime.js';
 import type { Sandbox, WalletFunds } from './sandbox.js';
+import { resolveSandboxOptions, type SandboxOptions } from './sandbox-options.js';
 import type { Subscriptions } from './subscriptions.js';
 import { readTokenAccount } from './token-layout.js';
-import { type SandboxToken, tokensOf } from './tokens.js';
+import { tokensOf } from './tokens.js';
 
 export type { Calls } from './calls.js';
 export type { CreatedMint, MintExtensions, MintOptions } from './create-mint.js';
 export { demoWallet } from './demo-wallets.js';
 export type { Fault, FaultKind, Faults } from './faults.js';
-export type { SandboxNetwork, SandboxOptions } from './options.js';
 export type { AccountState } from './runtime.js';
 export type { Sandbox, WalletFunds } from './sandbox.js';
-export type { SandboxToken } from './tokens.js';
+export type { SandboxNetwork, SandboxOptions } from './sandbox-options.js';
 
 const SOL_DECIMALS = 9;
-const DEMO_FUNDS: WalletFunds = { sol: '100', usdc: '10000', usdt: '10000', pyusd: '10000' };
-const FUND_NAMES = ['sol', 'usdc', 'usdt', 'pyusd'] as const;
+const DEMO_SOL = '100';
+const DEMO_TOKENS = '10000';
 
 /**
  * Starts a local Solana chain for development and tests: the real runtime (LiteSVM) behind Solana's JSON-RPC over HTTP and
@@ -35,7 +36,7 @@ const FUND_NAMES = ['sol', 'usdc', 'usdt', 'pyusd'] as const;
  * @throws TollhouseError `bad_option` for a wrong option, `missing_dependency` when the package `litesvm` is missing
  */
 export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
-  const resolved = resolveOptions(options);
+  const resolved = resolveSandboxOptions(options);
   const chain = createChain(await createRuntime(), resolved);
   const faucet = createFaucet(chain);
   const tokens = tokensOf(resolved.network);
@@ -43,8 +44,9 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
   for (const token of tokens) {
     faucet.placeMint(token);
   }
+  const demoFunds = Object.fromEntries(tokens.map(({ symbol }) => [symbol.toLowerCase(), DEMO_TOKENS]));
   for (const wallet of demoWallets) {
-    fund(faucet, tokens, wallet, DEMO_FUNDS);
+    fund(faucet, tokens, wallet, { ...demoFunds, sol: DEMO_SOL });
   }
   const counter = createCallCounter();
   const faults = createFaults(METHOD_NAMES);
@@ -127,30 +129,31 @@ function accountsOf(chain: Chain, faucet: Faucet, subscriptions: Subscriptions):
   };
 }
 
-function fund(faucet: Faucet, tokens: readonly SandboxToken[], wallet: Keypair, funds: WalletFunds): void {
+function fund(faucet: Faucet, tokens: readonly Token[], wallet: Keypair, funds: WalletFunds): void {
   const address = wallet.publicKey.toBase58();
-  const unknown = Object.keys(funds).find((name) => !FUND_NAMES.some((known) => known === name));
-  if (unknown !== undefined) {
-    throw badOption('createWallet', `unknown fund "${unknown}"; the funds are ${FUND_NAMES.join(', ')}`, unknown);
-  }
-  if (funds.sol !== undefined) {
-    faucet.airdrop(address, parseDecimal(funds.sol, SOL_DECIMALS, 'createWallet: "sol"'));
-  }
-  for (const { symbol, mint, decimals } of tokens) {
-    const name = FUND_NAMES.find((known) => known === symbol.toLowerCase());
-    const amount = name === undefined ? undefined : funds[name];
-    if (amount !== undefined) {
-      faucet.fundToken(address, mint, parseDecimal(amount, decimals, `createWallet: "${name}"`));
+  for (const [name, text] of Object.entries(funds)) {
+    const token = tokens.find(({ symbol }) => symbol.toLowerCase() === name);
+    if (name !== 'sol' && token === undefined) {
+      const names = ['sol', ...tokens.map(({ symbol }) => symbol.toLowerCase())].join(', ');
+      throw badOption('createWallet', `unknown token "${name}"; the sandbox has ${names}`, name);
+    }
+    const amount = parseDecimal(text, token?.decimals ?? SOL_DECIMALS);
+    if (!amount.ok) {
+      throw badOption('createWallet', `"${name}": ${amount.detail}`, name);
+    }
+    if (token === undefined) {
+      faucet.airdrop(address, amount.value);
+    } else {
+      faucet.fundToken(address, token.mint, amount.value);
     }
   }
 }
 
 function checkAddress(where: string, address: string): string {
-  try {
-    return new PublicKey(address).toBase58();
-  } catch {
+  if (typeof address !== 'string' || !isAddress(address)) {
     throw badOption(where, `${JSON.stringify(address)} is not an address (base58 text of 32 bytes)`);
   }
+  return address;
 }
 
 function checkAmount(where: string, amount: bigint): bigint {

@@ -1,6 +1,6 @@
+import type { Commitment } from '../protocol/types.js';
 import type { SocketMethod } from './calls.js';
 import { asCommitment, asSignature, type Config, readAddress, readConfig } from './params.js';
-import type { Commitment } from './slots.js';
 
 /** What can be subscribed to. */
 export type SubscriptionKind = 'signature' | 'account' | 'slot';

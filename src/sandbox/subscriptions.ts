@@ -1,10 +1,10 @@
+import type { Commitment } from '../protocol/types.js';
 import { encodeAccount } from './account-encoding.js';
 import type { SocketMethod } from './calls.js';
 import type { Chain } from './chain.js';
 import type { Fault } from './faults.js';
 import { readCount, withContext } from './params.js';
 import { RPC_CODES, RpcError } from './rpc-error.js';
-import type { Commitment } from './slots.js';
 import { readWanted, SOCKET_ACTIONS, type SubscriptionKind, type Wanted } from './subscription-requests.js';
 
 /** Sends a notification to the client that subscribed. */

@@ -1,4 +1,4 @@
-import { toBase58 } from './address.js';
+import bs58 from 'bs58';
 import { TOKEN_2022_PROGRAM } from './token-layout.js';
 
 /** One extension of a Token-2022 account or mint, as RPC nodes write it. */
@@ -95,6 +95,6 @@ function readInterest(data: Buffer): ParsedExtension['state'] {
 }
 
 function address(data: Buffer, at: number): string | null {
-  const text = toBase58(data.subarray(at, at + 32));
+  const text = bs58.encode(data.subarray(at, at + 32));
   return text === NO_ADDRESS ? null : text;
 }

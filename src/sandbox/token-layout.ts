@@ -1,4 +1,5 @@
-import { toAddress } from './address.js';
+import { addressOf } from '../protocol/address.js';
+import { formatAmount } from '../protocol/money.js';
 import type { AccountState } from './runtime.js';
 
 /** Address of the SPL Token program. */
@@ -38,8 +39,8 @@ export function readTokenAccount(state: AccountState | null): TokenAccount | nul
   return data[108] === 0
     ? null
     : {
-        mint: toAddress(data.subarray(0, 32)),
-        owner: toAddress(data.subarray(32, 64)),
+        mint: addressOf(data.subarray(0, 32)),
+        owner: addressOf(data.subarray(32, 64)),
         amount: data.readBigUInt64LE(64),
       };
 }
@@ -65,10 +66,7 @@ export function withSupplyAdded(state: AccountState, amount: bigint): AccountSta
 
 /** The amount of a token as RPC nodes write it. */
 export function tokenAmount(amount: bigint, decimals: number): Record<string, unknown> {
-  const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  const uiAmountString = fraction === '' ? whole : `${whole}.${fraction}`;
+  const uiAmountString = formatAmount(amount, decimals);
   return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
 }
 

@@ -1,5 +1,5 @@
 import type { VersionedMessage } from '@solana/web3.js';
-import { toBase58 } from './address.js';
+import bs58 from 'bs58';
 import type { Chain } from './chain.js';
 import type { Balances, LandedTransaction } from './ledger.js';
 import type { Config } from './params.js';
@@ -14,7 +14,7 @@ type Render = (transaction: WireTransaction, landed: LandedTransaction) => unkno
 const ENCODINGS: Readonly<Record<string, Render>> = {
   json: (transaction) => plainJson(transaction),
   jsonParsed: (transaction, landed) => parsedJson(transaction, landed),
-  base58: ({ bytes }) => [toBase58(bytes), 'base58'],
+  base58: ({ bytes }) => [bs58.encode(bytes), 'base58'],
   base64: ({ bytes }) => [Buffer.from(bytes).toString('base64'), 'base64'],
 };
 
@@ -90,7 +90,7 @@ function plainJson({ parsed: { message, signatures }, staticKeys }: WireTransact
       instructions: instructionsOf(message).map(compiledJson),
       recentBlockhash: message.recentBlockhash,
     },
-    signatures: signatures.map((signature) => toBase58(signature)),
+    signatures: signatures.map((signature) => bs58.encode(signature)),
   };
 }
 
@@ -111,7 +111,7 @@ function parsedJson(
       instructions: instructionsOf(message).map((instruction) => parseInstruction(instruction, landed.keys)),
       recentBlockhash: message.recentBlockhash,
     },
-    signatures: signatures.map((signature) => toBase58(signature)),
+    signatures: signatures.map((signature) => bs58.encode(signature)),
   };
 }
 

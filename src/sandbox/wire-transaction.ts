@@ -2,7 +2,7 @@ import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto
 import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { LRUCache } from 'lru-cache';
-import { fromAddress, toAddress, toBase58 } from './address.js';
+import { addressBytes, addressOf } from '../protocol/address.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
 
 /** Bytes of a transaction that fits a packet; the length of their base58 and base64 text. */
@@ -51,9 +51,9 @@ export function readTransaction(bytes: Uint8Array): WireTransaction {
     ),
     messageBytes,
     messageHash: createHash('sha256').update(messageBytes).digest('base64'),
-    signature: toBase58(parsed.signatures[0] ?? new Uint8Array()),
+    signature: bs58.encode(parsed.signatures[0] ?? new Uint8Array()),
     parsed,
-    staticKeys: message.staticAccountKeys.map((key) => toAddress(key.toBytes())),
+    staticKeys: message.staticAccountKeys.map((key) => addressOf(key.toBytes())),
   };
 }
 
@@ -128,7 +128,7 @@ function publicKey(address: string): KeyObject {
   if (known !== undefined) {
     return known;
   }
-  const der = Buffer.concat([SPKI_PREFIX, fromAddress(address)]);
+  const der = Buffer.concat([SPKI_PREFIX, addressBytes(address)]);
   const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
   KEYS.set(address, key);
   return key;

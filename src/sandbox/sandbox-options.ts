@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { badOption } from '../errors.js';
+import { resolveOptions } from '../options.js';
+
+/** The cluster the sandbox answers as. It decides the genesis hash and the mint addresses. */
+export type SandboxNetwork = 'solana-devnet' | 'solana';
+
+/** Options of {@link startSandbox}. All may be left out. */
+export interface SandboxOptions {
+  /** Port of the HTTP endpoint. Default 0: a free one. The WebSocket endpoint takes the next port where it is free. */
+  readonly port?: number;
+  /** Address to listen on. Default `127.0.0.1`. */
+  readonly host?: string;
+  /** Cluster to answer as. Default `solana-devnet`. */
+  readonly network?: SandboxNetwork;
+  /** Milliseconds per slot. Default 200. 0: slots advance only by `advanceSlots`. */
+  readonly slotMs?: number;
+  /** Slots until a transaction is `confirmed`. Default 2. */
+  readonly confirmedAfter?: number;
+  /** Slots until a transaction is `finalized`. Default 32; not below `confirmedAfter`. */
+  readonly finalizedAfter?: number;
+  /** Blocks a blockhash stays valid. Default 150. */
+  readonly maxBlockhashAge?: number;
+  /**
+   * Transactions kept, the oldest go first: what can be looked up, and what is refused as a duplicate. Default 100,000, at
+   * about 4 KB each.
+   */
+  readonly historyLimit?: number;
+}
+
+/** Options with the defaults filled in. */
+export type ResolvedOptions = Readonly<Required<SandboxOptions>>;
+
+const whole = (min: number, max: number) => {
+  const text = `a whole number from ${min} to ${max}`;
+  return z.int(text).min(min, text).max(max, text);
+};
+
+/** Schema of {@link SandboxOptions}; the defaults stand here. */
+const sandboxOptions = z.strictObject({
+  port: whole(0, 65_535).default(0),
+  host: z.string('an address to listen on').min(1, 'an address to listen on').default('127.0.0.1'),
+  network: z.enum(['solana-devnet', 'solana'], '"solana-devnet" or "solana"').default('solana-devnet'),
+  slotMs: whole(0, 60_000).default(200),
+  confirmedAfter: whole(0, 1_000).default(2),
+  finalizedAfter: whole(0, 1_000).default(32),
+  maxBlockhashAge: whole(1, 10_000).default(150),
+  historyLimit: whole(1, 10_000_000).default(100_000),
+});
+
+/**
+ * Fills in the defaults and checks every option.
+ *
+ * @throws TollhouseError `bad_option` with the fix in the message, for an unknown name or a value out of range
+ */
+export function resolveSandboxOptions(options?: SandboxOptions): ResolvedOptions {
+  const resolved = resolveOptions('startSandbox', sandboxOptions, options);
+  const { confirmedAfter, finalizedAfter } = resolved;
+  if (finalizedAfter < confirmedAfter) {
+    const detail = `"finalizedAfter" (${finalizedAfter}) must not be below "confirmedAfter" (${confirmedAfter})`;
+    throw badOption('startSandbox', detail, 'finalizedAfter');
+  }
+  return resolved;
+}
