@@ -2,6 +2,8 @@ export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors.j
 export { createFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events.js';
 export type { FacilitatorOptions } from './facilitator/facilitator-options.js';
+export { remoteFacilitator } from './facilitator/remote-facilitator.js';
+export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
 export type { RequestPayment } from './middleware/request-types.js';

@@ -52,17 +52,31 @@ export const milliseconds = z
   .min(1, 'at least 1 millisecond')
   .max(2_147_483_647, 'at most 2,147,483,647 milliseconds');
 
+/** Schema of an option that names the cluster. */
+export const networkOption = z.enum(
+  ['solana', 'solana-devnet', 'solana-testnet'],
+  '"solana", "solana-devnet" or "solana-testnet"',
+);
+
+/** Schema of an option that is a ledger. */
+export const ledgerOption = z
+  .custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger')
+  .optional();
+
+/** Schema of an option that lists tokens. */
+export const tokensOption = z.array(token).readonly().optional();
+
 /** Schema of {@link FacilitatorOptions}; the defaults of the embedded facilitator stand here. */
 export const facilitatorOptions = z.strictObject({
-  network: z.enum(['solana', 'solana-devnet', 'solana-testnet'], '"solana", "solana-devnet" or "solana-testnet"'),
+  network: networkOption,
   rpcUrl: z.union([http, z.array(http).min(1)], 'an http(s) address, or a list of them').optional(),
   wsUrl: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
   keypair: z.custom<FacilitatorOptions['keypair']>(
     (it) => it !== undefined && it !== null,
     'the key that pays network fees',
   ),
-  ledger: z.custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger').optional(),
-  tokens: z.array(token).readonly().optional(),
+  ledger: ledgerOption,
+  tokens: tokensOption,
   allowMints: z.array(address).readonly().default([]),
   maxFeeLamports: z
     .bigint('a number of lamports as bigint, such as 100_000n')

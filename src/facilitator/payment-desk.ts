@@ -110,7 +110,7 @@ async function settlePayment(
   terms: Terms,
   { deliver = async () => true }: SettleOptions = {},
 ): Promise<Settlement> {
-  const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY });
+  const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY, simulate: false });
   if (opened.status !== 'open') {
     const settlement = unopened(opened);
     await deliver(settlement);

@@ -1,0 +1,33 @@
+import { resolveOptions } from '../options.js';
+import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
+import { createRemote } from './remote.js';
+import { createRemoteBackend, remoteHealth } from './remote-backend.js';
+import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
+import type { Facilitator } from './types.js';
+
+const WHERE = 'remoteFacilitator';
+
+/**
+ * Uses another facilitator over HTTP (x402.md §4) where an embedded one would be used: it verifies, settles and pays the
+ * network fees; payments are claimed and remembered here. How far a transaction must have come is the other's decision, a
+ * route's `commitment` does not reach it. Nothing is awaited; it connects when it must. Close it when you are done.
+ *
+ * While the facilitator cannot be reached, its last `/supported` keeps 402s going and payments are answered
+ * `payment_backend_unavailable`. A settlement whose answer is lost is pending: the same payment asks again.
+ *
+ * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
+ */
+export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
+  const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
+  const { network, timeoutMs, settleTimeoutMs, headers = {} } = resolved;
+  const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
+  const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
+  return assembleFacilitator({
+    network,
+    tokens: resolved.tokens ?? KNOWN_TOKENS[network],
+    ledger: ledgerOrMemory(WHERE, resolved.ledger),
+    backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs }),
+    health: () => remoteHealth(remotes),
+  });
+}

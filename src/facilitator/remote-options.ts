@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { NetworkId, Token } from '../protocol/types.js';
+import type { Ledger } from '../storage/ledger.js';
+import { ledgerOption, milliseconds, networkOption, tokensOption } from './facilitator-options.js';
+import type { RemoteHeaders } from './remote-client.js';
+
+/** Options of {@link remoteFacilitator}. */
+export interface RemoteFacilitatorOptions {
+  /**
+   * Address of the facilitator, without `/verify`: `https://facilitator.example.com/x402`. With several, the first that
+   * answers is offered to payers. A payment is settled only where its fee payer is at home; where several share a fee
+   * payer, the next one is asked when one cannot be reached, but never once a settlement may have begun elsewhere.
+   */
+  readonly url: string | readonly string[];
+  /** The cluster that payments are taken on. */
+  readonly network: NetworkId;
+  /** Where payments are remembered. Default: this process's memory. */
+  readonly ledger?: Ledger;
+  /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
+  readonly tokens?: readonly Token[];
+  /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
+  readonly headers?: RemoteHeaders;
+  /** Longest wait for an answer of `/supported` and `/verify`, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number;
+  /**
+   * Longest that a facilitator may take to settle, in milliseconds; the terms' `maxTimeoutSeconds` where that is less. We
+   * listen five seconds longer; then the outcome is "pending". Default 60,000.
+   */
+  readonly settleTimeoutMs?: number;
+}
+
+const ADDRESS = 'the http(s) address of a facilitator, without user, query or fragment';
+
+const url = z.string(ADDRESS).refine(isBaseUrl, ADDRESS);
+
+/** Schema of {@link RemoteFacilitatorOptions}; the defaults stand here. */
+export const remoteFacilitatorOptions = z.strictObject({
+  url: z.union([url, z.array(url).min(1).readonly()], `${ADDRESS}, or a list of them`),
+  network: networkOption,
+  ledger: ledgerOption,
+  tokens: tokensOption,
+  headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
+  timeoutMs: milliseconds.default(10_000),
+  settleTimeoutMs: milliseconds.default(60_000),
+});
+
+function isBaseUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password, search, hash } = new URL(text);
+  return /^https?:$/.test(protocol) && [username, password, search, hash].every((part) => part === '');
+}
+
+function isHeaders(value: unknown): boolean {
+  if (typeof value === 'function') return true;
+  return typeof value === 'object' && value !== null && Object.values(value).every((it) => typeof it === 'string');
+}
