@@ -1,7 +1,7 @@
+import { addressBytes } from '../protocol/address.js';
 import type { Reason } from '../protocol/reasons.js';
 import { REASONS } from '../protocol/reasons.js';
 import type { Terms } from '../protocol/types.js';
-import { addressBytes } from '../protocol/address.js';
 import { associatedTokenAddress } from './associated-token.js';
 import { verifyEd25519 } from './ed25519.js';
 import { type PlainInstruction, readInstruction, type TokenTransfer } from './instructions.js';
@@ -44,6 +44,14 @@ interface Check {
   readonly run: (subject: Subject) => Reason | undefined;
 }
 
+/** Everything that a payment of the scheme may do. */
+const ALLOWED: ReadonlySet<PlainInstruction['kind']> = new Set<PlainInstruction['kind']>([
+  'token-transfer',
+  'compute-limit',
+  'compute-price',
+  'memo',
+  'guard',
+]);
 const MAX_INSTRUCTIONS = 8;
 const MAX_MEMO_BYTES = 256;
 const REQUIRED_SIGNATURES = 2;
@@ -102,7 +110,9 @@ export const CHECKS: readonly Check[] = [
   {
     name: 'known instructions only',
     run: ({ instructions }) =>
-      has(instructions, 'other') ? 'invalid_exact_svm_payload_unknown_optional_instruction' : undefined,
+      instructions.every(({ kind }) => ALLOWED.has(kind))
+        ? undefined
+        : 'invalid_exact_svm_payload_unknown_optional_instruction',
   },
   {
     name: 'no key of ours in an instruction',

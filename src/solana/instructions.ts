@@ -15,9 +15,40 @@ export interface TokenTransfer {
   readonly amount: bigint;
 }
 
-/** What an instruction does, as far as a payment may do it; everything else is `other`. */
+/** A System transfer of native SOL. */
+export interface SolTransfer {
+  readonly kind: 'sol-transfer';
+  readonly source: string;
+  readonly destination: string;
+  readonly lamports: bigint;
+}
+
+/** The creation of an associated token account, paid for by `funder`. */
+export interface TokenAccountCreation {
+  readonly kind: 'create-token-account';
+  readonly funder: string;
+  readonly account: string;
+  readonly owner: string;
+  readonly mint: string;
+}
+
+/** A plain Transfer of a token program, which does not name the mint. */
+export interface UncheckedTransfer {
+  readonly kind: 'unchecked-token-transfer';
+  readonly program: string;
+  readonly source: string;
+  readonly destination: string;
+  readonly authority: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+/** What an instruction does, as far as some kind of payment may do it; everything else is `other`. */
 export type PlainInstruction =
   | TokenTransfer
+  | UncheckedTransfer
+  | SolTransfer
+  | TokenAccountCreation
   | { readonly kind: 'compute-limit'; readonly units: number }
   | { readonly kind: 'compute-price'; readonly microLamports: bigint }
   | { readonly kind: 'memo'; readonly data: Uint8Array }
@@ -36,6 +67,7 @@ const READERS: Readonly<Record<string, (instruction: Instruction) => PlainInstru
   [PROGRAMS.memo]: ({ data }) => ({ kind: 'memo', data }),
   [PROGRAMS.lighthouse]: readGuard,
   [PROGRAMS.system]: readSystemInstruction,
+  [PROGRAMS.associatedToken]: readTokenAccountCreation,
 };
 
 /** Reads one instruction. Pure; never throws. */
@@ -43,23 +75,39 @@ export function readInstruction(instruction: Instruction): PlainInstruction {
   return READERS[instruction.program]?.(instruction) ?? OTHER;
 }
 
+const TRANSFER = 3;
+const TRANSFER_BYTES = 9;
 const TRANSFER_CHECKED = 12;
 const TRANSFER_CHECKED_BYTES = 10;
 
 /** ApproveChecked, MintToChecked and BurnChecked have the same shape: the discriminator alone tells them apart. */
-function readTokenInstruction({ program, accounts, data }: Instruction): PlainInstruction {
+function readTokenInstruction(instruction: Instruction): PlainInstruction {
+  const { program, accounts, data } = instruction;
+  if (data[0] === TRANSFER) return readUncheckedTransfer(instruction);
   const [source, mint, destination, authority] = accounts;
   if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || authority === undefined) return OTHER;
   if (source === undefined || mint === undefined || destination === undefined) return OTHER;
-  return {
-    kind: 'token-transfer',
-    program,
-    source,
-    mint,
-    destination,
-    authority,
-    amount: view(data).getBigUint64(1, true),
-  };
+  const amount = view(data).getBigUint64(1, true);
+  return { kind: 'token-transfer', program, source, mint, destination, authority, amount };
+}
+
+function readUncheckedTransfer({ program, accounts, data }: Instruction): PlainInstruction {
+  const [source, destination, authority] = accounts;
+  if (data.length !== TRANSFER_BYTES || source === undefined || destination === undefined) return OTHER;
+  if (authority === undefined) return OTHER;
+  const amount = view(data).getBigUint64(1, true);
+  return { kind: 'unchecked-token-transfer', program, source, destination, authority, amount };
+}
+
+const CREATE = 0;
+const CREATE_IDEMPOTENT = 1;
+
+function readTokenAccountCreation({ accounts, data }: Instruction): PlainInstruction {
+  const variant = data.length === 0 ? CREATE : data.length === 1 ? data[0] : undefined;
+  const [funder, account, owner, mint] = accounts;
+  if (variant !== CREATE && variant !== CREATE_IDEMPOTENT) return OTHER;
+  if (funder === undefined || account === undefined || owner === undefined || mint === undefined) return OTHER;
+  return { kind: 'create-token-account', funder, account, owner, mint };
 }
 
 const SET_COMPUTE_UNIT_LIMIT = 2;
@@ -86,12 +134,17 @@ function readGuard({ data }: Instruction): PlainInstruction {
   return discriminator >= FIRST_ASSERTION && discriminator <= LAST_ASSERTION ? { kind: 'guard' } : OTHER;
 }
 
+const SYSTEM_TRANSFER = 2;
+const SYSTEM_TRANSFER_BYTES = 12;
 const ADVANCE_NONCE_ACCOUNT = 4;
 
-function readSystemInstruction({ data }: Instruction): PlainInstruction {
-  return data.length >= 4 && view(data).getUint32(0, true) === ADVANCE_NONCE_ACCOUNT
-    ? { kind: 'nonce-advance' }
-    : OTHER;
+function readSystemInstruction({ accounts, data }: Instruction): PlainInstruction {
+  const variant = data.length >= 4 ? view(data).getUint32(0, true) : undefined;
+  if (variant === ADVANCE_NONCE_ACCOUNT) return { kind: 'nonce-advance' };
+  const [source, destination] = accounts;
+  if (variant !== SYSTEM_TRANSFER || data.length !== SYSTEM_TRANSFER_BYTES) return OTHER;
+  if (source === undefined || destination === undefined) return OTHER;
+  return { kind: 'sol-transfer', source, destination, lamports: view(data).getBigUint64(4, true) };
 }
 
 function view(data: Uint8Array): DataView {

@@ -76,8 +76,12 @@ async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits |
 
 function traitsOf(mint: Mint): MintTraits {
   const fee = getTransferFeeConfig(mint);
-  const takesFee = fee !== null && [fee.olderTransferFee, fee.newerTransferFee].some((it) => it.transferFeeBasisPoints > 0);
+  const takesFee =
+    fee !== null && [fee.olderTransferFee, fee.newerTransferFee].some((it) => it.transferFeeBasisPoints > 0);
   const hook = getTransferHook(mint);
   const hooked = hook !== null && !hook.programId.equals(PublicKey.default);
-  return { altersTransfers: takesFee || hooked, issuerPowers: getExtensionTypes(mint.tlvData).some((it) => POWERS.has(it)) };
+  return {
+    altersTransfers: takesFee || hooked,
+    issuerPowers: getExtensionTypes(mint.tlvData).some((it) => POWERS.has(it)),
+  };
 }

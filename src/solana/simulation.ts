@@ -33,7 +33,8 @@ const FEE_PAYER_DRY: ReadonlySet<unknown> = new Set(['AccountNotFound', 'Insuffi
  */
 export async function explainFault(err: unknown, transfer: TokenTransfer, rpc: SolanaRpc): Promise<ChainFault> {
   const operatorFault = FEE_PAYER_DRY.has(err) || (isRecord(err) && 'InsufficientFundsForRent' in err);
-  if (operatorFault) return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
+  if (operatorFault)
+    return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
   const named = BY_NAME.get(err);
   if (named !== undefined) return payerFault(named);
   const numbered = BY_NUMBER.get(customErrorOf(err));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Reason } from '../protocol/reasons.js';
 import { addressOf } from '../protocol/address.js';
+import type { Reason } from '../protocol/reasons.js';
 import { ByteReader, ByteReaderError } from './byte-reader.js';
 
 const SIGNATURE_BYTES = 64;
