@@ -1,6 +1,7 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { NetworkId, Payment, Terms } from '../protocol/types.js';
-import { type CheckPolicy, checkPayment } from '../solana/checks.js';
+import { checkPayment } from '../solana/checks.js';
+import type { CheckPolicy } from '../solana/rules.js';
 import { decodeTransaction } from '../solana/transaction.js';
 import type { Inspection } from './backend.js';
 

@@ -2,8 +2,9 @@ import type { PlainInstruction } from './instructions.js';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
-/** The runtime's allowance for an instruction of a transaction that sets no limit. */
-const DEFAULT_UNITS_PER_INSTRUCTION = 200_000;
+/** The runtime's allowances where a transaction sets no limit, for each instruction: of a program, and of one built in (SIMD-0170). */
+const DEFAULT_UNITS = 200_000;
+const DEFAULT_BUILTIN_UNITS = 3_000;
 const MAX_UNITS = 1_400_000;
 
 /** Highest fee in lamports that a transaction can cost its fee payer: base fee, and price times unit limit rounded up. */
@@ -17,6 +18,8 @@ export function networkFee(requiredSignatures: number, instructions: readonly Pl
 function unitLimit(instructions: readonly PlainInstruction[]): number {
   const limit = instructions.find((it) => it.kind === 'compute-limit');
   if (limit !== undefined) return limit.units;
-  const metered = instructions.filter((it) => it.kind !== 'compute-price');
-  return metered.length * DEFAULT_UNITS_PER_INSTRUCTION;
+  return instructions.reduce(
+    (sum, it) => sum + (it.kind === 'compute-price' ? DEFAULT_BUILTIN_UNITS : DEFAULT_UNITS),
+    0,
+  );
 }
