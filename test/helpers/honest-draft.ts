@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Terms, Token } from '../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../src/solana/associated-token.js';
+import { PROGRAMS } from '../../src/solana/programs.js';
 import type { Draft } from './draft.js';
 import { memo, type TransferParts, transferChecked, unitLimit, unitPrice } from './raw-instructions.js';
 
@@ -68,7 +69,8 @@ export function withMemo(draft: Draft, ...instead: TransactionInstruction[]): Dr
 
 /** The draft with other instructions in place of its compute budget. */
 export function withBudget(draft: Draft, ...instead: TransactionInstruction[]): Draft {
-  return { ...draft, instructions: [...instead, ...draft.instructions.slice(2)] };
+  const rest = draft.instructions.filter(({ programId }) => programId.toBase58() !== PROGRAMS.computeBudget);
+  return { ...draft, instructions: [...instead, ...rest] };
 }
 
 function replaced(draft: Draft, position: number, instead: readonly TransactionInstruction[]): Draft {

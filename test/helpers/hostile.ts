@@ -1,4 +1,4 @@
-import { Connection, Keypair } from '@solana/web3.js';
+import { Connection, type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { Express } from 'express';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
@@ -36,6 +36,8 @@ export interface Attack {
   readonly payer?: Keypair;
   /** `rules` (default): refused without a single RPC call. `chain`: refused by what the chain says, before anything is sent. */
   readonly refusedBy?: 'rules' | 'chain';
+  /** Whether the chain would execute it, so that nothing but our rules stands in its way. Default: not asked. */
+  readonly wouldLand?: boolean;
 }
 
 /** A stand with everything to attack it. */
@@ -170,8 +172,16 @@ async function refuses(arena: Arena, attack: Attack): Promise<void> {
   const honest = twin(draft, scene);
   const bytes = buildDraft(await hostile(honest, scene));
   expect(Buffer.from(bytes).equals(buildDraft(honest))).toBe(false);
+  if (attack.wouldLand) expect(await simulated(arena.stand, bytes)).toBeNull();
   await turnsAway(arena, bytes, terms, reason, refusedBy);
   await pays(arena, honest, terms, payer);
+}
+
+/** What the chain says about a transaction whose fee payer has signed. */
+async function simulated({ sandbox }: TollStand, bytes: Uint8Array): Promise<unknown> {
+  const connection = new Connection(sandbox.rpcUrl, 'confirmed');
+  const { value } = await connection.simulateTransaction(VersionedTransaction.deserialize(bytes));
+  return value.err;
 }
 
 /** Every door answers the same refusal; nobody signed, nothing was sent, nothing was spent, no handler ran. */
@@ -182,32 +192,36 @@ async function turnsAway(
   reason: Reason,
   refusedBy: 'rules' | 'chain',
 ): Promise<void> {
-  const { sandbox, feePayer, payTo } = stand;
-  const before = { lamports: sandbox.balance(feePayer.publicKey.toBase58()), runs: handlerRuns() };
-  const sold = sandbox.tokenBalance(payTo, terms.asset);
+  const { sandbox } = stand;
+  const held = () => ({
+    lamports: sandbox.balance(terms.feePayer!),
+    seller: sandbox.tokenBalance(terms.payTo, terms.asset),
+    runs: handlerRuns(),
+  });
+  const before = held();
   sandbox.resetCalls();
 
   const payment = paymentOf(transaction, terms);
   expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, reason });
+  for (const headers of [headerV2(transaction, terms), headerV1(transaction, terms)]) {
+    expect(await refusalOf(await fetch(route(terms), { headers }))).toEqual({ status: 402, reason });
+  }
+  expect(sandbox.calls.sendTransaction).toBe(0);
+
   const settlement = await facilitator.settlePayment(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason });
   expect(settlement).not.toHaveProperty('signature');
-  for (const header of [headerV2(transaction, terms), headerV1(transaction, terms)]) {
-    expect(await refusalOf(await fetch(route(terms), { headers: header }))).toEqual({ status: 402, reason });
-  }
-
-  expect(sandbox.calls.sendTransaction).toBe(0);
+  // Who settles without having verified leaves the simulation to the node that would send.
+  expect(sandbox.calls.sendTransaction).toBeLessThanOrEqual(refusedBy === 'rules' ? 0 : 1);
   if (refusedBy === 'rules') expect(sandbox.calls.total).toBe(0);
-  expect(handlerRuns()).toBe(before.runs);
-  expect(before.lamports - sandbox.balance(feePayer.publicKey.toBase58())).toBe(0n);
-  expect(sandbox.tokenBalance(payTo, terms.asset)).toBe(sold);
+  expect(held()).toEqual(before);
 }
 
 async function pays({ stand, facilitator, route, handlerRuns }: Arena, draft: Draft, terms: Terms, payer: Keypair) {
-  const { sandbox, feePayer } = stand;
+  const { sandbox } = stand;
   const wallet = payer.publicKey.toBase58();
   const funds = () => ({
-    lamports: sandbox.balance(feePayer.publicKey.toBase58()),
+    lamports: sandbox.balance(terms.feePayer!),
     seller: sandbox.tokenBalance(terms.payTo, terms.asset),
     payer: sandbox.tokenBalance(wallet, terms.asset),
     runs: handlerRuns(),

@@ -11,5 +11,6 @@ test.each([
   arena().refuses({
     reason: 'invalid_exact_svm_payload_no_transfer_instruction',
     hostile: (honest, { transfer }) => withLast(honest, transferChecked({ ...transfer, ...changes })),
+    wouldLand: true,
   }),
 );

@@ -1,0 +1,60 @@
+import { buildDraft } from '../../helpers/draft.js';
+import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
+
+const arena = useArena();
+
+/** The transaction with other bytes in the fee payer's signature slot. */
+function withSlot(transaction: Uint8Array, fill: number): Uint8Array {
+  return Uint8Array.from(transaction).fill(fill, 1, 65);
+}
+
+test('other bytes in the slot of the fee payer are the same payment, and buy no second service', async () => {
+  const { facilitator, handlerRuns, route, stand } = arena();
+  const terms = arena().terms();
+  const { draft } = await arena().honest(terms);
+  await arena().pays(draft, terms);
+  const [runs, lamports] = [handlerRuns(), stand.sandbox.balance(terms.feePayer!)];
+  stand.sandbox.resetCalls();
+
+  for (const fill of [0, 1, 255]) {
+    const again = withSlot(buildDraft(draft), fill);
+    for (const headers of [headerV2(again, terms), headerV1(again, terms)]) {
+      const refusal = await refusalOf(await fetch(route(terms), { headers }));
+      expect(refusal).toEqual({ status: 402, reason: 'payment_already_used' });
+    }
+    const payment = paymentOf(again, terms);
+    const refused = { reason: 'duplicate_settlement' };
+    expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, ...refused });
+    expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', ...refused });
+  }
+  expect(handlerRuns()).toBe(runs);
+  expect(stand.sandbox.calls.total).toBe(0);
+  expect(stand.sandbox.balance(terms.feePayer!)).toBe(lamports);
+});
+
+test('twenty copies at once with different bytes in that slot run the handler once', async () => {
+  const { handlerRuns, route, stand } = arena();
+  const terms = arena().terms();
+  const { draft } = await arena().honest(terms);
+  const transaction = buildDraft(draft);
+  const runs = handlerRuns();
+  const sold = stand.sandbox.tokenBalance(terms.payTo, terms.asset);
+  stand.sandbox.resetCalls();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, fill) =>
+      fetch(route(terms), { headers: headerV2(withSlot(transaction, fill), terms) }),
+    ),
+  );
+  const statuses = answers.map(({ status }) => status);
+  expect(statuses.filter((it) => it === 200)).toHaveLength(1);
+  expect(statuses.filter((it) => it === 409 || it === 402)).toHaveLength(19);
+  expect(handlerRuns() - runs).toBe(1);
+  expect(stand.sandbox.calls.sendTransaction).toBe(1);
+  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset) - sold).toBe(terms.amount);
+});
+
+test('whatever was in the slot before, the fee payer signs, and the payment is good', async () => {
+  const terms = arena().terms();
+  const { draft } = await arena().honest(terms);
+  await arena().pays({ ...draft, changeBytes: (it) => withSlot(it, 7) }, terms);
+});

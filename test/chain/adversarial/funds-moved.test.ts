@@ -1,0 +1,58 @@
+import { createTransferInstruction } from '@solana/spl-token';
+import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
+import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/programs.js';
+import { buildDraft } from '../../helpers/draft.js';
+import { headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
+
+const arena = useArena();
+
+/** Moves everything that a payer has to somebody else, as the payer can at any time. */
+async function empty(payer: Keypair, mint: string): Promise<void> {
+  const { sandbox, payTo } = arena().stand;
+  const owner = payer.publicKey.toBase58();
+  const [from, to] = [owner, payTo].map((it) => new PublicKey(associatedTokenAddress(it, mint, PROGRAMS.token)));
+  const move = createTransferInstruction(from!, to!, payer.publicKey, sandbox.tokenBalance(owner, mint));
+  const connection = new Connection(sandbox.rpcUrl, 'confirmed');
+  await sendAndConfirmTransaction(connection, new Transaction().add(move), [payer]);
+}
+
+test('a payer who moves the money between verify and settle is not settled, and costs nothing', async () => {
+  const { stand, facilitator } = arena();
+  const payer = await stand.sandbox.createWallet({ usdc: '1', sol: '1' });
+  const terms = arena().terms();
+  const { draft } = await arena().honest(terms, payer);
+  const payment = paymentOf(buildDraft(draft), terms);
+  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  await empty(payer, terms.asset);
+
+  const before = stand.sandbox.balance(terms.feePayer!);
+  const settlement = await facilitator.settlePayment(payment, terms);
+  expect(settlement).toMatchObject({ status: 'failed', reason: 'insufficient_funds' });
+  expect(settlement).not.toHaveProperty('signature');
+  expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
+
+  stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, terms.amount);
+  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+});
+
+test('a payer who moves the money while the handler works gets nothing of its answer', async () => {
+  const { stand, facilitator } = arena();
+  const payer = await stand.sandbox.createWallet({ usdc: '1', sol: '1' });
+  const terms = arena().terms();
+  const url = await stand.serve((app) => {
+    const price = { asset: terms.asset, amount: terms.amount };
+    app.get('/', requirePayment({ facilitator, price, payTo: terms.payTo }), async (_req, res) => {
+      await empty(payer, terms.asset);
+      res.setHeader('X-Secret', 'in a header').json({ secret: 'in the body' });
+    });
+  });
+  const { draft } = await arena().honest(terms, payer);
+  const before = stand.sandbox.balance(terms.feePayer!);
+  const answer = await fetch(url, { headers: headerV2(buildDraft(draft), terms) });
+  expect(answer.headers.get('X-Secret')).toBeNull();
+  expect(await answer.clone().text()).not.toContain('in the body');
+  expect(await refusalOf(answer)).toEqual({ status: 402, reason: 'insufficient_funds' });
+  expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
+});

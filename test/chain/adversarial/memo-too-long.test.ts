@@ -1,0 +1,23 @@
+import { withLast, withMemo } from '../../helpers/honest-draft.js';
+import { useArena } from '../../helpers/hostile.js';
+import { memo } from '../../helpers/raw-instructions.js';
+
+const arena = useArena();
+
+test.each([
+  ['in ASCII', 'x'],
+  ['in letters of two bytes', 'é'],
+])('a memo of 256 bytes is good, a longer one is refused: %s', (_name, letter) =>
+  arena().refuses({
+    reason: 'invalid_exact_svm_payload_memo_too_long',
+    twin: (honest) => withMemo(honest, memo(letter.repeat(256 / Buffer.byteLength(letter)))),
+    hostile: (honest) => withMemo(honest, memo(`${letter.repeat(256 / Buffer.byteLength(letter))}x`)),
+  }),
+);
+
+test('a second memo that is too long is refused', () =>
+  arena().refuses({
+    reason: 'invalid_exact_svm_payload_memo_too_long',
+    hostile: (honest) => withLast(honest, memo('x'.repeat(257))),
+    wouldLand: true,
+  }));

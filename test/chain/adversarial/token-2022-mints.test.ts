@@ -1,0 +1,75 @@
+import { Keypair } from '@solana/web3.js';
+import type { MintExtensions } from '../../../src/sandbox/start-sandbox.js';
+import { buildDraft } from '../../helpers/draft.js';
+import { type Arena, tokenNamed, useArena } from '../../helpers/hostile.js';
+
+const arena = useArena();
+const someone = Keypair.generate().publicKey.toBase58();
+
+/** A mint with extensions, of which the payer has plenty, and the seller an account. */
+function mintWith({ stand }: Arena, extensions: MintExtensions): string {
+  const { mint } = stand.sandbox.createMint({ program: 'token-2022', extensions });
+  stand.sandbox.fundToken(stand.payer.publicKey.toBase58(), mint, 1_000_000n);
+  stand.sandbox.fundToken(stand.payTo, mint, 0n);
+  return mint;
+}
+
+const REFUSED: readonly [string, MintExtensions][] = [
+  ['a transfer fee', { transferFee: { basisPoints: 1, maximumFee: 1n } }],
+  ['a transfer hook', { transferHook: { programId: someone } }],
+  ['a permanent delegate', { permanentDelegate: someone }],
+  ['confidential transfers', { confidentialTransfer: true }],
+  ['no transfers at all', { nonTransferable: true }],
+];
+
+test.each(REFUSED)('a mint with %s is refused', async (_name, extensions) => {
+  const terms = arena().terms({ asset: mintWith(arena(), extensions) });
+  const { draft } = await arena().honest(terms);
+  await arena().turnsAway(buildDraft(draft), terms, 'invalid_exact_svm_mint_not_accepted', 'chain');
+  expect(arena().stand.sandbox.calls.simulateTransaction).toBe(0);
+});
+
+test.each([
+  ['no extensions', {}],
+  ['a transfer fee of nothing', { transferFee: { basisPoints: 0, maximumFee: 0n } }],
+  ['an authority that may close it', { closeAuthority: someone }],
+])('a mint with %s is good', async (_name, extensions) => {
+  const terms = arena().terms({ asset: mintWith(arena(), extensions) });
+  const { draft } = await arena().honest(terms);
+  await arena().pays(draft, terms);
+});
+
+test('a Token-2022 token of the list is good', async () => {
+  const terms = arena().terms({ asset: tokenNamed(arena().facilitator, 'PYUSD').mint });
+  const { draft } = await arena().honest(terms);
+  await arena().pays(draft, terms);
+});
+
+test.each([
+  ['a permanent delegate', { permanentDelegate: someone }],
+  ['confidential transfers', { confidentialTransfer: true }],
+])('a mint with %s is good where the operator allows it', async (_name, extensions) => {
+  const { stand } = arena();
+  const terms = arena().terms({ asset: mintWith(arena(), extensions) });
+  const { draft } = await arena().honest(terms);
+  const transaction = buildDraft(draft);
+  const payment = { scheme: 'exact', network: terms.network, transaction };
+  expect(await arena().facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed' });
+  const tolerant = stand.facilitatorWith({ allowMints: [terms.asset] });
+  expect(await tolerant.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(terms.amount);
+});
+
+test.each([
+  ['a permanent delegate', true, { permanentDelegate: someone }],
+  ['a transfer fee', false, { transferFee: { basisPoints: 1, maximumFee: 1n } }],
+])('on the list of tokens, a mint with %s is good: %s', async (_name, good, extensions) => {
+  const { stand, facilitator } = arena();
+  const mint = mintWith(arena(), extensions);
+  const token = { ...tokenNamed(facilitator, 'PYUSD'), symbol: 'OWN', mint };
+  const trusting = stand.facilitatorWith({ tokens: [...facilitator.tokens, token] });
+  const terms = arena().terms({ asset: mint });
+  const { draft } = await arena().honest(terms);
+  const payment = { scheme: 'exact', network: terms.network, transaction: buildDraft(draft) };
+  expect(await trusting.verifyPayment(payment, terms)).toMatchObject({ ok: good });
+});

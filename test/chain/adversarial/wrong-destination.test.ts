@@ -1,0 +1,40 @@
+import { Keypair } from '@solana/web3.js';
+import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/programs.js';
+import { withTransfer } from '../../helpers/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/hostile.js';
+import { transferChecked } from '../../helpers/raw-instructions.js';
+
+const arena = useArena();
+
+/** A token account that belongs to the seller and is not the associated one. */
+function secondAccountOfSeller({ stand, transfer }: Scene): string {
+  const account = Keypair.generate().publicKey.toBase58();
+  stand.sandbox.setAccount(account, stand.sandbox.account(transfer.destination)!);
+  return account;
+}
+
+const DESTINATIONS: readonly [string, boolean, (scene: Scene) => string][] = [
+  ["the payer's own account", true, ({ transfer }) => transfer.source],
+  [
+    'the account of somebody else',
+    true,
+    ({ stand, terms }) => stand.sandbox.fundToken(Keypair.generate().publicKey.toBase58(), terms.asset, 0n),
+  ],
+  ['another token account of the seller', true, secondAccountOfSeller],
+  [
+    "the seller's associated account under the other token program",
+    false,
+    ({ terms }) => associatedTokenAddress(terms.payTo, terms.asset, PROGRAMS.token2022),
+  ],
+  ["the seller's wallet itself", false, ({ terms }) => terms.payTo],
+];
+
+test.each(DESTINATIONS)('a transfer to %s is refused', (_name, wouldLand, destinationOf) =>
+  arena().refuses({
+    reason: 'invalid_exact_svm_payload_recipient_mismatch',
+    hostile: (honest, scene) =>
+      withTransfer(honest, transferChecked({ ...scene.transfer, destination: destinationOf(scene) })),
+    wouldLand,
+  }),
+);
