@@ -29,7 +29,7 @@ export interface RemoteBackendParts {
 const FRESH_MS = 60_000;
 /** So often at most a facilitator that could not be reached is asked whether it is back. */
 const REST_MS = 5_000;
-/** So much longer than the facilitator may take we listen: its own "pending" tells more than our time-out. */
+/** So much longer than the terms allow we listen: the facilitator's own "pending" tells more than our time-out. */
 const LISTEN_LONGER_MS = 5_000;
 
 /** Reasons that say that the payment can never be made with this transaction. */
@@ -153,7 +153,7 @@ async function resume(
 }
 
 function askToSettle({ remotes, settleTimeoutMs }: RemoteBackendParts, inspected: InspectedPayment) {
-  const timeoutMs = Math.min(inspected.terms.maxTimeoutSeconds * 1000, settleTimeoutMs) + LISTEN_LONGER_MS;
+  const timeoutMs = Math.min(inspected.terms.maxTimeoutSeconds * 1000 + LISTEN_LONGER_MS, settleTimeoutMs);
   return askInTurn(remotes, inspected, 'settle', timeoutMs, decodeSettlement);
 }
 

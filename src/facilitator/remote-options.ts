@@ -23,8 +23,8 @@ export interface RemoteFacilitatorOptions {
   /** Longest wait for an answer of `/supported` and `/verify`, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /**
-   * Longest that a facilitator may take to settle, in milliseconds; the terms' `maxTimeoutSeconds` where that is less. We
-   * listen five seconds longer; then the outcome is "pending". Default 60,000.
+   * Longest wait for the answer of `/settle`, in milliseconds; five seconds more than the terms' `maxTimeoutSeconds` where
+   * that is less. Then the outcome is "pending". Default 65,000.
    */
   readonly settleTimeoutMs?: number;
 }
@@ -41,7 +41,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   tokens: tokensOption,
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),
-  settleTimeoutMs: milliseconds.default(60_000),
+  settleTimeoutMs: milliseconds.default(65_000),
 });
 
 function isBaseUrl(text: string): boolean {

@@ -1,0 +1,23 @@
+import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { serveFacilitator } from '../helpers/facilitator-server.js';
+import { facilitatorContract } from './facilitator.js';
+
+facilitatorContract('embedded', async (stand, options) => {
+  const facilitator = stand.facilitatorWith(options);
+  return { facilitator, close: () => facilitator.close() };
+});
+
+facilitatorContract('remote, over HTTP', async (stand, options) => {
+  const embedded = stand.facilitatorWith(options);
+  const server = await serveFacilitator(embedded);
+  const facilitator = remoteFacilitator({ url: server.url, network: 'solana-devnet', tokens: SANDBOX_TOKENS });
+  return {
+    facilitator,
+    async close() {
+      await facilitator.close();
+      await server.close();
+      await embedded.close();
+    },
+  };
+});

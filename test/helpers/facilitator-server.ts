@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express, { type RequestHandler } from 'express';
+import type { Facilitator } from '../../src/facilitator/types.js';
+import { createRouter } from '../../src/routers/create-router.js';
+
+/** A facilitator's HTTP API on a port of its own. */
+export interface FacilitatorServer {
+  readonly url: string;
+  /** Paths asked for so far, in order. */
+  readonly asked: readonly string[];
+  /** How often a path was asked for. */
+  count(path: string): number;
+  /** Whatever comes before the router from now on; default nothing. */
+  before: RequestHandler;
+  /** Connections open right now. */
+  connections(): Promise<number>;
+  /** Stops listening and cuts every connection. */
+  close(): Promise<void>;
+}
+
+/** Serves a facilitator. */
+export async function serveFacilitator(facilitator: Facilitator): Promise<FacilitatorServer> {
+  const asked: string[] = [];
+  const app = express();
+  app.use((req, res, next) => {
+    asked.push(req.path);
+    served.before(req, res, next);
+  });
+  app.use(createRouter({ facilitator }));
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const served: FacilitatorServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    count: (path) => asked.filter((it) => it === path).length,
+    before: (_req, _res, next) => next(),
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  return served;
+}
