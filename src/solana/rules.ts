@@ -1,7 +1,7 @@
 import { addressBytes } from '../protocol/address.js';
+import { verifyEd25519 } from '../protocol/ed25519.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import type { Reason } from '../protocol/reasons.js';
-import { verifyEd25519 } from './ed25519.js';
 import type { PlainInstruction } from './instructions.js';
 import { networkFee } from './network-fee.js';
 import type { DecodedTransaction } from './transaction.js';
