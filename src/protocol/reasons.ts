@@ -57,6 +57,10 @@ export const REASONS = {
   invalid_exact_svm_transaction_expired:
     'The transaction did not land before its blockhash expired; nothing was paid. Sign a new one.',
   invalid_exact_svm_verification_failed: 'The payment could not be verified.',
+  invalid_transfer_reference_missing:
+    "The transaction does not name the payment's reference account; it must be among the accounts of a transfer.",
+  invalid_transfer_leg_missing:
+    'The transaction does not transfer the exact amount to every recipient of the payment, each by a transfer of its own.',
   insufficient_funds: "The payer's token account does not hold the amount.",
   duplicate_settlement: 'This transaction has been used for a payment before.',
   settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',

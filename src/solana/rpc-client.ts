@@ -1,6 +1,7 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
+import { readLandedTransaction, readSignatures } from './landed-transaction.js';
 import type { SolanaRpc } from './rpc.js';
 import { readAccounts, readLatestBlockhash, readSimulation, readStatuses, readText, readTip } from './rpc-answers.js';
 
@@ -73,6 +74,12 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       const params = [signatures, { searchTransactionHistory: searchHistory }];
       return call('getSignatureStatuses', params, (result) => readStatuses(result, signatures.length));
     },
+    getTransaction(signature, commitment) {
+      const config = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
+      return call('getTransaction', [signature, config], readLandedTransaction);
+    },
+    getSignaturesForAddress: (address, limit) =>
+      call('getSignaturesForAddress', [address, { limit, commitment: 'confirmed' }], readSignatures),
     getGenesisHash: () => call('getGenesisHash', [], readText),
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()));

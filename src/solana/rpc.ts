@@ -1,4 +1,5 @@
 import type { Commitment } from '../protocol/types.js';
+import type { LandedTransaction } from './landed-transaction.js';
 
 /** An account as it is on the chain. */
 export interface AccountState {
@@ -63,6 +64,10 @@ export interface SolanaRpc {
     signatures: readonly string[],
     options?: { readonly searchHistory?: boolean },
   ): Promise<SignatureStatuses>;
+  /** A transaction that has reached the commitment, null when there is none; `processed` is not enough for a node to tell. */
+  getTransaction(signature: string, commitment: 'confirmed' | 'finalized'): Promise<LandedTransaction | null>;
+  /** Signatures of transactions that name an address, newest first. */
+  getSignaturesForAddress(address: string, limit: number): Promise<readonly string[]>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
 }
