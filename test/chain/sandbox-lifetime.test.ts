@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ComputeBudgetProgram, Keypair, VersionedTransaction } from '@solana/web3.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { until } from '../helpers/until.js';
 import { call, type Json, lamports, send, sign, status, toWire } from './sandbox-client.js';
 
 let sandbox: Sandbox;
@@ -232,16 +233,14 @@ test('an old status is found only by searching the history', async () => {
 test('slots tick by themselves until they are paused', async () => {
   const ticking = await startSandbox({ slotMs: 1 });
   const start = ticking.slot();
-  while (ticking.slot() < start + 3) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await until(() => ticking.slot() >= start + 3);
   ticking.pauseSlots();
   const paused = ticking.slot();
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  for (let turn = 0; turn < 20; turn += 1) {
+    await call(ticking, 'getHealth');
+  }
   expect(ticking.slot()).toBe(paused);
   ticking.resumeSlots();
-  while (ticking.slot() === paused) {
-    await new Promise((resolve) => setImmediate(resolve));
-  }
+  await until(() => ticking.slot() > paused);
   await ticking.close();
 });

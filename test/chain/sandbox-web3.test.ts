@@ -9,6 +9,7 @@ import {
   Transaction,
 } from '@solana/web3.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { until } from '../helpers/until.js';
 import { lamports, tokens } from './sandbox-client.js';
 
 let sandbox: Sandbox;
@@ -149,14 +150,11 @@ test('an account subscription tells every change at its commitment', async () =>
       },
       { commitment: 'confirmed' },
     );
-    const subscribed = setInterval(() => {
-      if (sandbox.calls.accountSubscribe > before) {
-        clearInterval(subscribed);
-        sandbox.airdrop(to.toBase58(), 500n);
-        const transfer = new Transaction().add(lamports(payer, to, 250));
-        void sendAndConfirmTransaction(connection, transfer, [payer]);
-      }
-    }, 2);
+    void until(() => sandbox.calls.accountSubscribe > before).then(() => {
+      sandbox.airdrop(to.toBase58(), 500n);
+      const transfer = new Transaction().add(lamports(payer, to, 250));
+      return sendAndConfirmTransaction(connection, transfer, [payer]);
+    });
   });
   expect(seen).toEqual([1_000_500, 1_000_750]);
 });
