@@ -1,7 +1,7 @@
+import { AnswerShapeError } from './answer-shape-error.js';
 import { createEndpointHealth, type EndpointHealth, type HealthOptions } from './endpoint-health.js';
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
 import { RpcError } from './rpc.js';
-import { AnswerShapeError } from './rpc-answers.js';
 
 /** Settings of {@link createFailOver}. */
 export interface FailOverOptions extends HealthOptions {

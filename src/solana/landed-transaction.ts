@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
-import { AnswerShapeError } from './rpc-answers.js';
+import { AnswerShapeError } from './answer-shape-error.js';
 import type { Instruction } from './transaction.js';
 
 /** A token account as it was when a transaction touched it. */

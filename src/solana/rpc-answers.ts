@@ -1,4 +1,5 @@
 import type { Commitment } from '../protocol/types.js';
+import { AnswerShapeError } from './answer-shape-error.js';
 import { isRecord } from './json-rpc.js';
 import type {
   AccountState,
@@ -8,11 +9,6 @@ import type {
   SignatureStatuses,
   SimulationOutcome,
 } from './rpc.js';
-
-/** An endpoint's result does not have the shape that Solana's JSON-RPC documents. The message names the field. */
-export class AnswerShapeError extends Error {
-  override readonly name = 'AnswerShapeError';
-}
 
 const COMMITMENTS: Readonly<Record<string, Commitment>> = {
   processed: 'processed',
