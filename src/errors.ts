@@ -19,6 +19,16 @@ export const ERRORS = {
   invalid_request: { status: 400, title: 'The request is not valid', retryable: false },
   body_too_large: { status: 413, title: 'The body is too large', retryable: false },
   unsupported_media_type: { status: 415, title: 'The content type is not supported', retryable: false },
+  validation_failed: { status: 422, title: 'Some fields are not valid', retryable: false },
+  unauthenticated: { status: 401, title: 'Prove who is calling', retryable: false },
+  invalid_token: { status: 401, title: 'The token is not valid', retryable: false },
+  token_expired: { status: 401, title: 'The token has expired', retryable: false },
+  invalid_sign_in: { status: 401, title: 'The sign-in does not prove the wallet', retryable: false },
+  sign_in_replayed: { status: 401, title: 'The sign-in was used before', retryable: false },
+  forbidden: { status: 403, title: 'The caller may not do this', retryable: false },
+  rate_limited: { status: 429, title: 'Too many requests', retryable: true },
+  store_unavailable: { status: 503, title: 'Nothing can be remembered at the moment', retryable: true },
+  not_configured: { status: 501, title: 'This server is not set up for that', retryable: false },
   not_found: { status: 404, title: 'There is nothing at this address', retryable: false },
   method_not_allowed: { status: 405, title: 'This address does not answer to this method', retryable: false },
   invalid_payment_header: { status: 400, title: 'The payment header cannot be read', retryable: false },
@@ -42,10 +52,22 @@ export const ERRORS = {
 /** A code of the error table. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** One field of a request body that is at fault. */
+export interface FieldFault {
+  /** Where it is, as a JSON pointer (RFC 6901); empty for the whole body. */
+  readonly pointer: string;
+  /** What is wrong with it, for programs: `required`, `unknown`, or the name of the rule that it breaks. */
+  readonly code: string;
+  /** What it must be, for people. */
+  readonly detail: string;
+}
+
 /** What an error may carry beside its code. */
 export interface ErrorContext {
   /** The option, parameter or header that is at fault. */
   readonly param?: string;
+  /** Every field at fault, where a body was checked. */
+  readonly errors?: readonly FieldFault[];
   /** Seconds after which a retry makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds?: number;
   /** What went wrong underneath; never shown to a client. */
@@ -61,8 +83,12 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly param?: string;
+  readonly errors?: readonly FieldFault[];
   readonly request_id?: string;
 }
+
+/** Members of a problem that only some errors have. */
+export type ProblemMembers = Pick<Problem, 'param' | 'errors' | 'request_id'>;
 
 /** The one error class. `code` is stable and meant for programs, `message` for people. */
 export class TollhouseError extends Error {
@@ -93,15 +119,17 @@ export class TollhouseError extends Error {
 
   /** The error as a problem body. */
   toProblem(requestId?: string): Problem {
+    const { param, errors } = this.context;
     return problem(this.code, this.message, {
-      ...(this.context.param === undefined ? {} : { param: this.context.param }),
+      ...(param === undefined ? {} : { param }),
+      ...(errors === undefined ? {} : { errors }),
       ...(requestId === undefined ? {} : { request_id: requestId }),
     });
   }
 }
 
 /** Builds a problem body (RFC 9457) for a code of the table. */
-export function problem(code: ErrorCode, detail: string, extra: Pick<Problem, 'param' | 'request_id'> = {}): Problem {
+export function problem(code: ErrorCode, detail: string, extra: ProblemMembers = {}): Problem {
   const { status, title, retryable } = ERRORS[code];
   return { type: `urn:tollhouse:error:${code}`, title, status, detail, code, retryable, ...extra };
 }

@@ -1,25 +1,35 @@
-import type { Response } from 'express';
-import { type ErrorCode, problem, type TollhouseError } from '../errors.js';
+import type { Response, Response } from 'express';
+import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../errors.js';
 
-/** What an error answer carries beside its problem. */
-export interface ProblemExtras {
+/** What an error answer carries beside its problem's fixed members. */
+export interface ProblemExtras extends ProblemMembers {
   readonly headers?: Readonly<Record<string, string>>;
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** Answers with a problem body (RFC 9457) and the status of the code. */
+/**
+ * Answers with a problem body (RFC 9457) and the status of the code. A 401 says how to prove who is calling, if nobody
+ * has said so yet (RFC 9110 §11.6.1).
+ */
 export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
-  const body = problem(code, detail);
+  const { headers, retryAfterSeconds, ...members } = extras;
+  const body = problem(code, detail, members);
   res.statusCode = body.status;
-  setHeaders(res, { ...extras.headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
-  if (extras.retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(extras.retryAfterSeconds));
+  setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
+  if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
+  if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
   res.end(JSON.stringify(body));
 }
 
 /** Answers with an error of ours; other errors are bugs and belong to Express. */
 export function sendError(res: Response, error: TollhouseError): void {
-  sendProblem(res, error.code, error.message, { retryAfterSeconds: error.context.retryAfterSeconds });
+  const { param, errors, retryAfterSeconds } = error.context;
+  sendProblem(res, error.code, error.message, {
+    retryAfterSeconds,
+    ...(param === undefined ? {} : { param }),
+    ...(errors === undefined ? {} : { errors }),
+  });
 }
 
 /** Sets headers by their names. */
