@@ -1,4 +1,4 @@
-import type { Response, Response } from 'express';
+import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../errors.js';
 
 /** What an error answer carries beside its problem's fixed members. */
