@@ -1,16 +1,14 @@
 import type { Commitment, Payment, Refusal, Settlement, Supported, Terms, Verification } from '../protocol/types.js';
-import type { TokenTransfer } from '../solana/instructions.js';
+import type { PaymentOutline } from '../solana/simulation.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { Broadcast, PaymentRecord } from '../storage/ledger.js';
 
 /** A payment whose form and signature are right for its terms. */
-export interface InspectedPayment {
+export interface InspectedPayment extends PaymentOutline {
   readonly payment: Payment;
   readonly terms: Terms;
   readonly transaction: DecodedTransaction;
   readonly payer: string;
-  /** The one transfer that pays. */
-  readonly transfer: TokenTransfer;
 }
 
 /** The verdict of the pure rules. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { signatureText } from '../protocol/address.js';
-import { REASONS } from '../protocol/reasons.js';
+import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { NetworkId, Supported, Terms, Verification } from '../protocol/types.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import type { Delivery, Landing, TransactionDelivery } from '../solana/confirmation.js';
@@ -65,16 +65,17 @@ function supported({ network, feePayers, blockhashes }: ChainBackendParts): Supp
 }
 
 async function verify(
-  { rpc, mintPolicy }: ChainBackendParts,
+  parts: ChainBackendParts,
   verified: VerifiedCache,
-  { transaction, transfer, payer }: InspectedPayment,
+  inspected: InspectedPayment,
 ): Promise<Verification> {
+  const { transaction, payer } = inspected;
   // The message alone decides a simulation; the terms were compared with it by the pure rules.
   if (verified.has(transaction.messageHash)) return { ok: true, payer };
-  const mintFault = await online(mintPolicy(transfer.mint, transfer.program));
+  const mintFault = await checkMint(parts, inspected);
   if (mintFault !== undefined) return { ok: false, reason: mintFault, message: REASONS[mintFault], payer };
-  const { err } = await online(rpc.simulateTransaction(transaction.bytes, 'confirmed'));
-  if (err !== null) return { ok: false, payer, ...payerFault(await online(explainFault(err, transfer, rpc))) };
+  const { err } = await online(parts.rpc.simulateTransaction(transaction.bytes, 'confirmed'));
+  if (err !== null) return { ok: false, payer, ...payerFault(await online(explainFault(err, inspected, parts.rpc))) };
   verified.set(transaction.messageHash, true);
   return { ok: true, payer };
 }
@@ -84,12 +85,11 @@ async function settle(
   inspected: InspectedPayment,
   step: SettleStep,
 ): Promise<BackendSettlement> {
-  const { transaction, transfer, terms, payer } = inspected;
-  const mintFault = await online(parts.mintPolicy(transfer.mint, transfer.program));
+  const { transaction, terms, payer } = inspected;
+  const mintFault = await checkMint(parts, inspected);
   if (mintFault !== undefined) return unsent(mintFault, payer);
-  const feePayer = parts.feePayers.get(terms.feePayer ?? '');
-  if (feePayer === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
-  const signed = feePayer.sign(transaction);
+  const signed = sign(parts, inspected);
+  if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);
   const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
@@ -103,6 +103,16 @@ async function settle(
     ...height,
   });
   return settlementOf(landing, inspected, signature, parts.rpc);
+}
+
+async function checkMint({ mintPolicy }: ChainBackendParts, { transfer }: InspectedPayment): Promise<Reason | undefined> {
+  return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
+}
+
+/** A payer that pays the network fee itself has signed everything already. */
+function sign({ feePayers }: ChainBackendParts, inspected: InspectedPayment): Uint8Array | undefined {
+  const { transaction, terms, sponsored } = inspected;
+  return sponsored ? feePayers.get(terms.feePayer ?? '')?.sign(transaction) : transaction.bytes;
 }
 
 async function send(delivery: TransactionDelivery, step: SettleStep, what: Delivery): Promise<Landing> {

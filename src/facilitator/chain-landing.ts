@@ -33,7 +33,7 @@ export async function settlementOf(
       return { status: 'failed', final: 'expired', reason, message: REASONS[reason], payer, signature };
     }
     case 'rejected': {
-      const { reason, message } = payerFault(await online(explainFault(landing.err, inspected.transfer, rpc)));
+      const { reason, message } = payerFault(await online(explainFault(landing.err, inspected, rpc)));
       return unsent(reason, payer, message);
     }
     case 'landed': {

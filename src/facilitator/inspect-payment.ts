@@ -17,7 +17,7 @@ export function inspectPayment(payment: Payment, terms: Terms, network: NetworkI
   if (!decoded.ok) return { ok: false, refusal: { reason: decoded.reason, message: decoded.detail } };
   const { transaction } = decoded;
   const checked = checkPayment(transaction, terms, policy);
-  if (checked.ok) return { ok: true, inspected: { payment, terms, transaction, ...checked.payment } };
+  if (checked.ok) return { ok: true, inspected: { payment, terms, transaction, sponsored: true, ...checked.payment } };
   const { ok, ...refusal } = checked;
   return { ok, refusal };
 }

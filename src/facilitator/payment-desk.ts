@@ -58,8 +58,16 @@ async function openPayment(
 ): Promise<OpenedPayment> {
   const inspection = await parts.backend.inspect(payment, terms);
   if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
-  const { inspected } = inspection;
-  const { transaction, payer } = inspected;
+  return openInspected(parts, inspection.inspected, use);
+}
+
+/** Holds a payment whose form was found right, for one use. */
+export async function openInspected(
+  parts: PaymentDeskParts,
+  inspected: InspectedPayment,
+  use: PaymentUse,
+): Promise<OpenedPayment> {
+  const { transaction, payer, terms } = inspected;
   const lease = randomUUID();
   const binding = bindingOf(use.resource, terms);
   const { status, record } = await parts.ledger.claim({

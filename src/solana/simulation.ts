@@ -25,21 +25,38 @@ const BY_NUMBER: ReadonlyMap<unknown, { readonly reason: Reason; readonly messag
   ],
 ]);
 
+/** What a fault is explained with. */
+export interface PaymentOutline {
+  /** The transfer that pays, or the first of several; none when SOL is paid. */
+  readonly transfer: TokenTransfer | undefined;
+  /** Whether a key of ours pays the network fee. */
+  readonly sponsored: boolean;
+}
+
+const TOO_LITTLE_SOL_LEFT =
+  'The transfer would leave an account with less SOL than an account must hold; pay less, or all of it.';
+
 const FEE_PAYER_DRY: ReadonlySet<unknown> = new Set(['AccountNotFound', 'InsufficientFundsForFee']);
 
 /**
  * Breaks Solana's TransactionError down into what a payer can act on. Where the error does not say which token account
  * is missing, the chain is asked once.
  */
-export async function explainFault(err: unknown, transfer: TokenTransfer, rpc: SolanaRpc): Promise<ChainFault> {
-  const operatorFault = FEE_PAYER_DRY.has(err) || (isRecord(err) && 'InsufficientFundsForRent' in err);
-  if (operatorFault)
-    return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
+export async function explainFault(
+  err: unknown,
+  { transfer, sponsored }: PaymentOutline,
+  rpc: SolanaRpc,
+): Promise<ChainFault> {
+  if (FEE_PAYER_DRY.has(err) || rentlessAccount(err) === 0) {
+    if (sponsored) return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
+    return payerFault('insufficient_funds', 'The payer does not hold enough SOL for the payment and its network fee.');
+  }
+  if (rentlessAccount(err) !== undefined) return payerFault('insufficient_funds', TOO_LITTLE_SOL_LEFT);
   const named = BY_NAME.get(err);
   if (named !== undefined) return payerFault(named);
   const numbered = BY_NUMBER.get(customErrorOf(err));
   if (numbered !== undefined) return payerFault(numbered.reason, numbered.message);
-  const missing = await missingAccount(transfer, rpc);
+  const missing = transfer === undefined ? undefined : await missingAccount(transfer, rpc);
   if (missing !== undefined) return payerFault(missing);
   const detail = `The transaction would fail on the chain: ${JSON.stringify(err).slice(0, 200)}.`;
   return payerFault('invalid_exact_svm_transaction_simulation_failed', detail);
@@ -54,6 +71,12 @@ function customErrorOf(err: unknown): unknown {
   if (!isRecord(err) || !Array.isArray(err.InstructionError)) return undefined;
   const [, inner] = err.InstructionError;
   return isRecord(inner) ? inner.Custom : undefined;
+}
+
+/** The index in `{"InsufficientFundsForRent":{"account_index":0}}`. */
+function rentlessAccount(err: unknown): unknown {
+  if (!isRecord(err) || !isRecord(err.InsufficientFundsForRent)) return undefined;
+  return err.InsufficientFundsForRent.account_index;
 }
 
 async function missingAccount(transfer: TokenTransfer, rpc: SolanaRpc): Promise<Reason | undefined> {
