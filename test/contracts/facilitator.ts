@@ -3,6 +3,7 @@ import type { Claim, Facilitator, OpenedPayment } from '../../src/facilitator/ty
 import type { Payment, Terms } from '../../src/protocol/types.js';
 import { writeTerms } from '../../src/protocol/wire-terms.js';
 import { ONE_CENT, offeredTerms, payTerms } from '../helpers/core-payments.js';
+import { countOpenHandles } from '../helpers/open-handles.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
@@ -49,16 +50,16 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
 
     const balance = (terms: Terms) => stand.sandbox.tokenBalance(stand.payTo, terms.asset);
 
-    // The first test, while nothing else of this process is on the network.
     test('once closed it holds no socket and no timer', async () => {
-      const idle = activeResources();
+      const handles = countOpenHandles();
       const opened = await open(stand, {});
       const { payment, terms } = await aPayment(opened.facilitator);
       await opened.facilitator.settlePayment(payment, terms);
       await opened.facilitator.health();
-      expect(activeResources()).toBeGreaterThan(idle);
+      expect(handles.count()).toBeGreaterThan(0);
       await opened.close();
-      await until(() => activeResources() <= idle);
+      await until(() => handles.count() === 0);
+      handles.stop();
     });
 
     test('it supports "exact" on its network, with a fee payer that is among its signers', async () => {
@@ -303,8 +304,4 @@ async function untilOpen(openAgain: () => Promise<OpenedPayment>): Promise<Claim
     const opened = await openAgain().catch(() => undefined);
     if (opened !== undefined && opened.status !== 'pending') return claimOf(opened);
   }
-}
-
-function activeResources(): number {
-  return process.getActiveResourcesInfo().length;
 }
