@@ -1,5 +1,6 @@
 import type { Reason } from '../protocol/reasons.js';
-import type { Terms } from '../protocol/types.js';
+import type { Leg } from '../protocol/split.js';
+import type { NetworkId, Terms, Token } from '../protocol/types.js';
 
 /**
  * Where a payment stands (design.md §2): `claimed → broadcast → confirmed → served`, or `expired`, or `failed`.
@@ -27,6 +28,34 @@ export interface PaymentRecord {
   readonly reason?: Reason;
   /** Milliseconds since the epoch. */
   readonly claimedAt: number;
+}
+
+/**
+ * A payment that was asked for and is not made yet (interface-specification.md, "Payment request"). What becomes of it is
+ * the life of the payment that `attempt` names.
+ */
+export interface PaymentRequestRecord {
+  /** `pay_` and base58 of 16 random bytes. */
+  readonly id: string;
+  readonly network: NetworkId;
+  readonly token: Token;
+  /** Atomic units, the sum of the legs. */
+  readonly amount: bigint;
+  /** The recipient that was named, base58. */
+  readonly payTo: string;
+  readonly legs: readonly Leg[];
+  /** Fresh public key that the paying transaction must name, base58 (Solana Pay). */
+  readonly reference: string;
+  /** The payer, if it was named; anybody may pay all the same. */
+  readonly payer?: string;
+  readonly memo?: string;
+  /** Whatever the seller wants to find again. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Id of the payment that pays it, or tries to. */
+  readonly attempt?: string;
 }
 
 /** Who wants to serve which payment, and for how long it may hold it. */
@@ -71,6 +100,15 @@ export interface Ledger {
   complete(id: string, lease: string): Promise<boolean>;
   /** Gives the payment back. One that was never sent is forgotten; one that was is kept for the next attempt. */
   release(id: string, lease: string): Promise<boolean>;
+  /** Keeps a payment request. */
+  savePaymentRequest(request: PaymentRequestRecord): Promise<void>;
+  /** A payment request by its id. */
+  findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * Makes a payment the one that pays a request, unless another one does, or may still do so: one that was never sent,
+   * expired or failed makes place. Answers the payment that pays it afterwards. The payment must have been claimed.
+   */
+  attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;
   /** A payment by its id. */
   find(id: string): Promise<PaymentRecord | undefined>;
   close(): Promise<void>;

@@ -1,6 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
-import type { ClaimRequest, ClaimResult, Ledger, Outcome, PaymentRecord, PaymentState } from './ledger.js';
+import type {
+  ClaimRequest,
+  ClaimResult,
+  Ledger,
+  Outcome,
+  PaymentRecord,
+  PaymentRequestRecord,
+  PaymentState,
+} from './ledger.js';
 
 /** Bounds of the ledger in memory. */
 export interface MemoryLedgerOptions {
@@ -28,63 +36,114 @@ const DAY_MS = 86_400_000;
  * that landed before is then refused by the chain, which knows its transaction (service.md §7).
  */
 export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
-  const { maxOpen = 50_000, maxFinished = 200_000, retentionMs = DAY_MS, now = Date.now } = options;
-  const open = new Map<string, Entry>();
-  const finished = new LRUCache<string, PaymentRecord>({ max: maxFinished, ttl: retentionMs });
+  return new MemoryLedger(options);
+}
 
-  function claim(request: ClaimRequest): ClaimResult {
-    const done = finished.get(request.id);
+class MemoryLedger implements Ledger {
+  readonly #now: () => number;
+  readonly #maxOpen: number;
+  readonly #open = new Map<string, Entry>();
+  readonly #finished: LRUCache<string, PaymentRecord>;
+  readonly #requests: LRUCache<string, PaymentRequestRecord>;
+
+  constructor({ maxOpen = 50_000, maxFinished = 200_000, retentionMs = DAY_MS, now = Date.now }: MemoryLedgerOptions) {
+    this.#now = now;
+    this.#maxOpen = maxOpen;
+    this.#finished = new LRUCache({ max: maxFinished, ttl: retentionMs });
+    this.#requests = new LRUCache({ max: maxFinished, ttl: retentionMs });
+  }
+
+  async claim(request: ClaimRequest): Promise<ClaimResult> {
+    const done = this.#finished.get(request.id);
     if (done !== undefined) return { status: 'closed', record: done };
-    const entry = open.get(request.id);
-    if (entry === undefined) return insert(request);
+    const entry = this.#open.get(request.id);
+    if (entry === undefined) return this.#insert(request);
     if (entry.record.binding !== request.binding) return { status: 'closed', record: entry.record };
-    if (entry.lease !== undefined && entry.leaseEnds > now()) return { status: 'busy', record: entry.record };
+    if (entry.lease !== undefined && entry.leaseEnds > this.#now()) return { status: 'busy', record: entry.record };
     entry.lease = request.lease;
-    entry.leaseEnds = now() + request.leaseMs;
+    entry.leaseEnds = this.#now() + request.leaseMs;
     return { status: 'won', record: entry.record };
   }
 
-  function insert({ lease, leaseMs, ...payment }: ClaimRequest): ClaimResult {
-    if (open.size >= maxOpen) {
-      throw new TollhouseError('payment_backend_unavailable', 'Too many payments are open at once; try again shortly.', {
-        retryAfterSeconds: 2,
-      });
+  #insert({ lease, leaseMs, ...payment }: ClaimRequest): ClaimResult {
+    if (this.#open.size >= this.#maxOpen) {
+      throw new TollhouseError(
+        'payment_backend_unavailable',
+        'Too many payments are open at once; try again shortly.',
+        {
+          retryAfterSeconds: 2,
+        },
+      );
     }
-    const record: PaymentRecord = { ...payment, state: 'claimed', claimedAt: now() };
-    open.set(record.id, { record, lease, leaseEnds: now() + leaseMs });
+    const record: PaymentRecord = { ...payment, state: 'claimed', claimedAt: this.#now() };
+    this.#open.set(record.id, { record, lease, leaseEnds: this.#now() + leaseMs });
     return { status: 'won', record };
   }
 
-  function change(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {
-    const entry = open.get(id);
+  #change(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {
+    const entry = this.#open.get(id);
     if (entry?.lease !== lease) return false;
     entry.record = { ...entry.record, ...changes };
     if (FINAL.has(entry.record.state)) {
-      open.delete(id);
-      finished.set(id, entry.record);
+      this.#open.delete(id);
+      this.#finished.set(id, entry.record);
     }
     return true;
   }
 
-  function release(id: string, lease: string): boolean {
-    const entry = open.get(id);
+  async recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean> {
+    return this.#change(id, lease, { ...broadcast, state: 'broadcast' });
+  }
+
+  async withdrawBroadcast(id: string, lease: string): Promise<boolean> {
+    return this.#change(id, lease, { state: 'claimed' });
+  }
+
+  async recordOutcome(id: string, lease: string, outcome: Outcome): Promise<boolean> {
+    return this.#change(id, lease, outcome);
+  }
+
+  async complete(id: string, lease: string): Promise<boolean> {
+    return this.#change(id, lease, { state: 'served' });
+  }
+
+  async release(id: string, lease: string): Promise<boolean> {
+    const entry = this.#open.get(id);
     if (entry?.lease !== lease) return false;
-    if (entry.record.state === 'claimed') open.delete(id);
+    if (entry.record.state === 'claimed') this.#open.delete(id);
     entry.lease = undefined;
     return true;
   }
 
-  return {
-    claim: async (request) => claim(request),
-    recordBroadcast: async (id, lease, broadcast) => change(id, lease, { ...broadcast, state: 'broadcast' }),
-    withdrawBroadcast: async (id, lease) => change(id, lease, { state: 'claimed' }),
-    recordOutcome: async (id, lease, outcome: Outcome) => change(id, lease, outcome),
-    complete: async (id, lease) => change(id, lease, { state: 'served' }),
-    release: async (id, lease) => release(id, lease),
-    find: async (id) => open.get(id)?.record ?? finished.get(id),
-    close: async () => {
-      open.clear();
-      finished.clear();
-    },
-  };
+  async find(id: string): Promise<PaymentRecord | undefined> {
+    return this.#open.get(id)?.record ?? this.#finished.get(id);
+  }
+
+  async savePaymentRequest(request: PaymentRequestRecord): Promise<void> {
+    this.#requests.set(request.id, request);
+  }
+
+  async findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined> {
+    return this.#requests.get(id);
+  }
+
+  async attachAttempt(requestId: string, paymentId: string): Promise<string | undefined> {
+    const request = this.#requests.get(requestId);
+    if (request === undefined) return undefined;
+    const { attempt } = request;
+    if (attempt !== undefined && attempt !== paymentId && this.#mayStillPay(attempt)) return attempt;
+    this.#requests.set(requestId, { ...request, attempt: paymentId });
+    return paymentId;
+  }
+
+  #mayStillPay(id: string): boolean {
+    const record = this.#open.get(id)?.record ?? this.#finished.get(id);
+    return record !== undefined && record.state !== 'expired' && record.state !== 'failed';
+  }
+
+  async close(): Promise<void> {
+    this.#open.clear();
+    this.#finished.clear();
+    this.#requests.clear();
+  }
 }
