@@ -1,0 +1,99 @@
+import { inspect } from 'node:util';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { TollhouseError } from '../../../src/errors.js';
+import { createFeePayer } from '../../../src/solana/fee-payer.js';
+import { readKeypair } from '../../../src/solana/keypair.js';
+
+const wallet = Keypair.generate();
+const { secretKey } = wallet;
+const text = bs58.encode(secretKey);
+const json = JSON.stringify([...secretKey]);
+
+test.each([
+  ['a web3.js Keypair', wallet],
+  ['its 64 bytes', secretKey],
+  ['base58', text],
+  ['base58 with white space around it', ` ${text}\n`],
+  ['the JSON of a key file', json],
+  ['the JSON of a key file over several lines', `${JSON.stringify([...secretKey], null, 2)}\n`],
+])('a key pair is read from %s', (_name, input) => {
+  expect(readKeypair(input, 'here').publicKey).toEqual(Uint8Array.from(wallet.publicKey.toBytes()));
+});
+
+const otherHalf = Uint8Array.from([...secretKey.subarray(0, 32), ...Keypair.generate().publicKey.toBytes()]);
+
+const WRONG: readonly [string, never][] = (
+  [
+    ['bytes too short', secretKey.subarray(0, 63)],
+    ['the seed alone', secretKey.subarray(0, 32)],
+    ['bytes too long', Uint8Array.from([...secretKey, 0])],
+    ['halves of different keys', otherHalf],
+    ['halves of different keys in base58', bs58.encode(otherHalf)],
+    ['base58 with a stray character', `${text}0`],
+    ['base58 cut off', text.slice(0, -3)],
+    ['base58 twice', text + text],
+    ['the key in hexadecimal', Buffer.from(secretKey).toString('hex')],
+    ['the key in base64', Buffer.from(secretKey).toString('base64')],
+    ['JSON cut off', json.slice(0, -1)],
+    ['JSON of numbers that are no bytes', JSON.stringify([...secretKey.subarray(1), 256])],
+    ['JSON of an object', JSON.stringify({ secretKey: [...secretKey] })],
+    ['JSON of nested lists', JSON.stringify([[...secretKey]])],
+    ['an object without a secret', { publicKey: wallet.publicKey }],
+    ['an object with a secret in text', { secretKey: text }],
+    ['an empty text', ''],
+    ['a plain list', [...secretKey]],
+    ['a number', 7],
+    ['nothing', null],
+    ['undefined', undefined],
+  ] as readonly [string, unknown][]
+).map(([name, input]) => [name, input as never]);
+
+/** Everything of the secret that may not be seen: every stretch of eight bytes or characters, in every usual spelling. */
+function stretchesOf(...spellings: string[]): string[] {
+  return spellings.flatMap((it) => Array.from({ length: it.length - 7 }, (_, at) => it.slice(at, at + 8)));
+}
+
+const SECRET = stretchesOf(
+  text,
+  Buffer.from(secretKey.subarray(0, 32)).toString('hex'),
+  Buffer.from(secretKey.subarray(0, 30)).toString('base64'),
+  [...secretKey.subarray(0, 32)].join(','),
+  [...secretKey.subarray(0, 32)].join(', '),
+);
+
+function errorOf(call: () => unknown): TollhouseError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof TollhouseError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}
+
+function shownAnyhow(value: object): string {
+  return [String(value), JSON.stringify(value), inspect(value, { depth: 10, showHidden: true })].join('\n');
+}
+
+describe.each([
+  ['readKeypair', readKeypair],
+  ['createFeePayer', createFeePayer],
+])('%s', (_name, read) => {
+  test.each(WRONG)('refuses %s by name and shows nothing of it', (_what, input) => {
+    const error = errorOf(() => read(input, 'here'));
+    expect(error).toMatchObject({ code: 'bad_option', context: { param: 'keypair' } });
+    expect(error.message).toMatch(/^here: option "keypair"/);
+    const shown = shownAnyhow(error) + error.stack;
+    expect(SECRET.filter((stretch) => shown.includes(stretch))).toEqual([]);
+  });
+
+  test('what is made of a key does not show its secret', () => {
+    const shown = shownAnyhow(read(wallet, 'here'));
+    expect(SECRET.filter((stretch) => shown.includes(stretch))).toEqual([]);
+  });
+});
+
+test('the stretches that are looked for are those of the secret', () => {
+  expect(SECRET.filter((stretch) => shownAnyhow([text, json]).includes(stretch)).length).toBeGreaterThan(100);
+});
