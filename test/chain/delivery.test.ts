@@ -372,19 +372,34 @@ describe('close', () => {
     expect((await rpcErrorOf(delivery.watch(wanted))).failure).toBe('closed');
   });
 
+  /** Open sockets of this process that keep it alive, once those of earlier tests are gone. */
+  async function countSockets(): Promise<() => number> {
+    await Promise.all(opened.splice(0).map((part) => part.close()));
+    const count = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length;
+    await until(() => count() === 0);
+    return count;
+  }
+
   it('leaves nothing behind that keeps the process alive', async () => {
     const wanted = await transfer(still);
-    await Promise.all(opened.splice(0).map((part) => part.close()));
-    const handles = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length;
-    await until(() => handles() === 0);
-
+    const sockets = await countSockets();
     const rpc = connect(still.rpcUrl);
     const delivery = open(still, { rpc, wsUrl: still.wsUrl });
     const landing = delivery.deliver(wanted);
-    await until(() => handles() > 0);
+    await until(() => sockets() > 0);
     await delivery.close();
     await rpc.close();
     await expect(landing).resolves.toEqual({ status: 'unknown' });
-    await until(() => handles() === 0);
+    await until(() => sockets() === 0);
+  });
+
+  it('is not needed for the process to end: an idle connection does not hold it', async () => {
+    const wanted = await transfer(ticking);
+    const sockets = await countSockets();
+    const rpc = connect(ticking.rpcUrl);
+    await open(ticking, { rpc, wsUrl: ticking.wsUrl, timing: PUSH_ONLY }).deliver(wanted);
+    await rpc.close();
+    const sandboxEnd = 1;
+    await until(() => sockets() === sandboxEnd);
   });
 });

@@ -88,6 +88,20 @@ describe('the last look-up before a transaction is called expired', () => {
   });
 });
 
+describe('the height', () => {
+  it('is not asked for while the cluster knows the transaction', async () => {
+    node.state = { ...LANDED, confirmationStatus: 'processed' };
+    const asked = (method: string): number => endpoint.calls.filter((call) => call.method === method).length;
+    const landing = deliver();
+    await until(() => asked('getSignatureStatuses') >= 3);
+    const before = asked('getEpochInfo');
+    await until(() => asked('getSignatureStatuses') >= 15);
+    expect(asked('getEpochInfo')).toBeLessThanOrEqual(before + 1);
+    node.state = LANDED;
+    await expect(landing).resolves.toMatchObject({ status: 'landed' });
+  });
+});
+
 describe('the commitment', () => {
   it.each([
     ['processed', 'confirmed', false],
