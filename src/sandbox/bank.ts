@@ -3,6 +3,7 @@ import type { AccountHistory } from './account-history.js';
 import type { Blockhashes } from './blockhashes.js';
 import type { Balances, LandedTransaction, Ledger, TokenBalance } from './ledger.js';
 import { loadedAddresses } from './lookup-tables.js';
+import { memoOf } from './memo.js';
 import type { AccountState, Execution, Runtime } from './runtime.js';
 import type { Slots } from './slots.js';
 import { readMint, readTokenAccount } from './token-layout.js';
@@ -72,8 +73,22 @@ export function createBank(parts: BankParts): Bank {
       accounts.changed(key, before[keys.indexOf(key)] ?? null);
     }
     const { signature, messageHash, bytes } = transaction;
-    const fee = transactionFee(transaction.parsed.message);
-    return { signature, messageHash, bytes, slot: slots.slot(), execution, fee, keys, loaded, changed, pre, post };
+    const { message } = transaction.parsed;
+    const [fee, memo] = [transactionFee(message), memoOf(message)];
+    return {
+      signature,
+      messageHash,
+      bytes,
+      slot: slots.slot(),
+      execution,
+      fee,
+      memo,
+      keys,
+      loaded,
+      changed,
+      pre,
+      post,
+    };
   };
 
   return {

@@ -67,19 +67,10 @@ function signatureJson(chain: Chain, landed: LandedTransaction): unknown {
     signature: landed.signature,
     slot: landed.slot,
     err: landed.execution.err,
-    memo: memoOf(landed.execution.logs),
+    memo: landed.memo,
     blockTime: chain.slots.blockTime(landed.slot),
     confirmationStatus: chain.slots.commitmentOf(landed.slot),
   };
-}
-
-/** Memos as nodes list them: `[length] text`, several joined by `; `. */
-function memoOf(logs: readonly string[]): string | null {
-  const memos = logs.flatMap((line) => {
-    const match = /^Program log: Memo \(len (\d+)\): (".*")$/s.exec(line);
-    return match === null ? [] : [`[${match[1]}] ${JSON.parse(match[2] ?? '""')}`];
-  });
-  return memos.length === 0 ? null : memos.join('; ');
 }
 
 function atLeastConfirmed(config: Config): 'confirmed' | 'finalized' {

@@ -27,6 +27,8 @@ export interface LandedTransaction {
   readonly slot: number;
   readonly execution: Execution;
   readonly fee: bigint;
+  /** Its memos as nodes list them, null where it has none. */
+  readonly memo: string | null;
   /** All account keys: those of the message, then the loaded writable and read-only ones. */
   readonly keys: readonly string[];
   readonly loaded: LoadedAddresses;

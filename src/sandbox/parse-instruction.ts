@@ -1,4 +1,5 @@
 import bs58 from 'bs58';
+import { MEMO_PROGRAMS } from './memo.js';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenAmount } from './token-layout.js';
 
 /** An instruction whose indexes point into a transaction's account keys. */
@@ -55,9 +56,13 @@ const PROGRAMS: Readonly<Record<string, readonly [name: string, parser: Parser]>
   [TOKEN_PROGRAM]: ['spl-token', parseToken],
   [TOKEN_2022_PROGRAM]: ['spl-token-2022', parseToken],
   ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL: ['spl-associated-token-account', parseAssociated],
-  MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr: ['spl-memo', (_accounts, data) => data.toString('utf8')],
-  Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo: ['spl-memo', (_accounts, data) => data.toString('utf8')],
+  [MEMO_PROGRAMS[0]]: ['spl-memo', parseMemo],
+  [MEMO_PROGRAMS[1]]: ['spl-memo', parseMemo],
 };
+
+function parseMemo(_accounts: readonly string[], data: Buffer): string {
+  return data.toString('utf8');
+}
 
 function parseSystem(accounts: readonly string[], data: Buffer): Parsed | null {
   const [source, second] = accounts;

@@ -9,6 +9,7 @@ import type { Commitment } from '../protocol/types.js';
 import { encodeAccount } from './account-encoding.js';
 import type { Chain } from './chain.js';
 import type { Fault } from './faults.js';
+import { MEMO_PROGRAMS } from './memo.js';
 import type { Method } from './method.js';
 import {
   asAddress,
@@ -28,7 +29,7 @@ import { transactionFee } from './transaction-fee.js';
 import { innerGroups } from './transaction-json.js';
 import { decodeTransaction, hasValidSignatures, readTransaction, type WireTransaction } from './wire-transaction.js';
 
-const MEMO_PROGRAM = new PublicKey('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
+const MEMO_PROGRAM = new PublicKey(MEMO_PROGRAMS[0]);
 const DEFAULT_LATE_SLOTS = 5;
 
 const sendTransaction: Method = (chain, params, fault) => {

@@ -1,0 +1,40 @@
+import { createFaults, type Fault } from '../../../src/sandbox/faults.js';
+import { resolveSandboxOptions } from '../../../src/sandbox/sandbox-options.js';
+
+test('everything has a default', () => {
+  expect(resolveSandboxOptions()).toEqual({
+    port: 0,
+    host: '127.0.0.1',
+    network: 'solana-devnet',
+    slotMs: 200,
+    confirmedAfter: 2,
+    finalizedAfter: 32,
+    maxBlockhashAge: 150,
+    historyLimit: 100_000,
+  });
+});
+
+test.each([
+  [{ slotMS: 5 }, 'slotMs'],
+  [{ network: 'mainnet' }, '"solana-devnet" or "solana"'],
+  [{ port: 65_536 }, 'from 0 to 65535'],
+  [{ slotMs: Number.NaN }, 'slotMs'],
+  [{ slotMs: '200' }, 'whole number'],
+  [{ confirmedAfter: 3, finalizedAfter: 2 }, 'must not be below "confirmedAfter"'],
+  [{ host: '' }, 'address to listen on'],
+])('%j is refused with the fix', (options, hint) => {
+  expect(() => resolveSandboxOptions(options as never)).toThrow(hint);
+});
+
+test.each([
+  [{ kind: 'explode' }, 'drop, late, delay'],
+  [{ kind: 'drop', method: 'getSlot' }, 'sendTransaction only'],
+  [{ kind: 'silent', method: 'getSlot' }, 'subscriptions only'],
+  [{ kind: 'error', method: 'getSlott' }, 'no method "getSlott"'],
+  [{ kind: 'error', time: 1 }, 'unknown field "time"'],
+  [{ kind: 'error', times: 0 }, '"times" must be a whole number above 0'],
+  [{ kind: 'delay', delayMs: Number.NaN }, '"delayMs"'],
+])('the fault %j is refused with the fix', (fault, hint) => {
+  const faults = createFaults(['getSlot', 'sendTransaction', 'slotSubscribe']);
+  expect(() => faults.add(fault as Fault)).toThrow(hint);
+});
