@@ -2,7 +2,7 @@ import { REASONS, type Reason } from '../protocol/reasons.js';
 import { associatedTokenAddress } from './associated-token.js';
 import { isTokenAccountOf } from './checks.js';
 import { type PlainInstruction, readInstruction } from './instructions.js';
-import { NATIVE_SOL } from './plain-transfers.js';
+import { NATIVE_SOL } from './programs.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
 import type { DecodedTransaction } from './transaction.js';

@@ -1,16 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createTransferCheckedInstruction } from '@solana/spl-token';
-import {
-  ComputeBudgetProgram,
-  PublicKey,
-  TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { addressOf } from '../protocol/address.js';
 import { associatedTokenAddress } from './associated-token.js';
 import { type KeypairInput, readKeypair } from './keypair.js';
-import { PROGRAMS } from './programs.js';
+import { memoInstruction } from './memo.js';
 
 /** A transfer of the scheme `exact`, as the payer builds it. */
 export interface PaymentTransactionInput {
@@ -67,12 +61,4 @@ export function buildPaymentTransaction(input: PaymentTransactionInput): Uint8Ar
   const transaction = new VersionedTransaction(message);
   transaction.addSignature(new PublicKey(payer), signer.sign(message.serialize()));
   return transaction.serialize();
-}
-
-function memoInstruction(text: string): TransactionInstruction {
-  return new TransactionInstruction({
-    programId: new PublicKey(PROGRAMS.memo),
-    keys: [],
-    data: Buffer.from(text, 'utf8'),
-  });
 }

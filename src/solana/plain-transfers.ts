@@ -1,9 +1,6 @@
 import { readInstruction } from './instructions.js';
 import type { LandedTransaction } from './landed-transaction.js';
-import { PROGRAMS } from './programs.js';
-
-/** Stands for native SOL wherever a mint's address is asked for: the System Program's address. */
-export const NATIVE_SOL = PROGRAMS.system;
+import { NATIVE_SOL } from './programs.js';
 
 /** Money that moved from one wallet to another. */
 export interface PlainTransfer {

@@ -13,3 +13,6 @@ export const PROGRAMS = {
 export function isTokenProgram(address: string): boolean {
   return address === PROGRAMS.token || address === PROGRAMS.token2022;
 }
+
+/** Stands for native SOL wherever a mint's address is asked for: the System Program's address. */
+export const NATIVE_SOL = PROGRAMS.system;

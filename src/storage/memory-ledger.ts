@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
 import type {
+  Broadcast,
   ClaimRequest,
   ClaimResult,
   Ledger,
