@@ -23,6 +23,8 @@ export interface Holding {
   readonly ended: Promise<HoldEnd>;
   /** Lets `write` answer the client through the response, with the headers it had before the handler ran. */
   answer(write: () => void): void;
+  /** Holds no longer: the response is again what it was before the handler ran, unless an answer was let out. */
+  giveUp(): void;
 }
 
 /** Bounds of what is held. */
@@ -33,8 +35,11 @@ export interface HoldLimits {
   readonly timeoutMs: number;
 }
 
-/** `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client. */
-type Mode = 'hold' | 'mute' | 'open';
+/**
+ * `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client; `out`: the answer was let
+ * out, the handler is mute, and wrappers that send it later may still see to its head.
+ */
+type Mode = 'hold' | 'mute' | 'open' | 'out';
 
 type Method = (...args: unknown[]) => unknown;
 
@@ -89,8 +94,8 @@ export function holdAnswer(res: ServerResponse, limits: HoldLimits): Holding {
       return res;
     },
   });
-  const sent = () => Boolean(Reflect.get(Object.getPrototypeOf(res), 'headersSent', res));
-  const headersSent = () => (mode === 'open' ? sent() : mode === 'mute' || headWritten);
+  // After an error Express cuts the connection of a response whose headers are sent; while it is mute they are not.
+  const headersSent = () => (mode === 'hold' ? headWritten : isHeadSent(res));
   Object.defineProperty(res, 'headersSent', { configurable: true, get: headersSent });
 
   return {
@@ -100,9 +105,19 @@ export function holdAnswer(res: ServerResponse, limits: HoldLimits): Holding {
       replaceHeaders(res, before);
       res.statusMessage = '';
       writeAnswer();
-      mode = 'mute';
+      mode = 'out';
+    },
+    giveUp() {
+      if (mode === 'out') return;
+      clearTimeout(timer);
+      mode = 'open';
+      replaceHeaders(res, before);
     },
   };
+}
+
+function isHeadSent(res: ServerResponse): boolean {
+  return Boolean(Reflect.get(Object.getPrototypeOf(res), 'headersSent', res));
 }
 
 /** Sends a held answer, with some headers more. */
@@ -149,14 +164,19 @@ function interceptMethods(
   for (const name of [...Object.keys(holding), ...SENDING_METHODS, ...HEAD_METHODS]) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;
-    const held = HEAD_METHODS.includes(name)
-      ? (...args: unknown[]) => Reflect.apply(original, res, args)
-      : whileHolding[name];
-    const intercepted: Method = (...args) => {
-      if (mode() === 'open') return Reflect.apply(original, res, args);
-      return mode() === 'hold' && held !== undefined ? held(...args) : name === 'write' || res;
+    const pass: Method = (...args) => Reflect.apply(original, res, args);
+    const nothing: Method = (...args) => {
+      callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
+      return name === 'write' || res;
     };
-    Reflect.set(res, name, intercepted);
+    const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
+    const reactions: Readonly<Record<Mode, Method>> = {
+      hold: whileHolding[name] ?? (isHead ? pass : nothing),
+      mute: nothing,
+      open: pass,
+      out: (...args) => (isHead && !isHeadSent(res) ? pass(...args) : nothing(...args)),
+    };
+    Reflect.set(res, name, (...args: unknown[]) => reactions[mode()](...args));
   }
 }
 
@@ -174,7 +194,8 @@ function isEncoding(encoding: unknown): encoding is BufferEncoding {
   return typeof encoding === 'string' && Buffer.isEncoding(encoding);
 }
 
-function callBack(args: readonly unknown[], schedule: (done: () => void) => void): void {
+function callBack(args: readonly unknown[], schedule: (done: (error?: Error) => void) => void): void {
   const done = args.find((it) => typeof it === 'function');
-  if (typeof done === 'function') schedule(() => Reflect.apply(done, undefined, []));
+  if (typeof done === 'function')
+    schedule((error) => Reflect.apply(done, undefined, error === undefined ? [] : [error]));
 }

@@ -16,8 +16,16 @@ export interface KeptAnswers {
   drop(paymentId: string): void;
 }
 
-/** Keeps answers for ten minutes, at most 64 MiB of them. */
-export function createKeptAnswers(): KeptAnswers {
+const byOwner = new WeakMap<object, KeptAnswers>();
+
+/** The kept answers of all routes that share an owner, their facilitator: ten minutes, at most 64 MiB in all. */
+export function keptAnswersOf(owner: object): KeptAnswers {
+  const kept = byOwner.get(owner) ?? createKeptAnswers();
+  byOwner.set(owner, kept);
+  return kept;
+}
+
+function createKeptAnswers(): KeptAnswers {
   const kept = new LRUCache<string, { readonly url: string; readonly answer: HeldAnswer }>({
     maxSize: KEPT_BYTES,
     ttl: KEPT_MS,

@@ -14,7 +14,7 @@ import type {
   Token,
 } from '../protocol/types.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
-import { exposeHeaders, setHeaders } from './respond.js';
+import { setHeaders } from './respond.js';
 
 /** Headers that scripts of other origins must be able to read. */
 export const EXPOSED_HEADERS: readonly string[] = [...DOORS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
@@ -60,7 +60,6 @@ export function sendOffer(
   const { network } = options.facilitator;
   res.statusCode = status;
   res.setHeader('Cache-Control', 'no-store');
-  exposeHeaders(res, EXPOSED_HEADERS);
   let body: Record<string, unknown> = { ...problem(cause.code, cause.detail) };
   for (const door of DOORS) {
     const said = door.offer(offer);

@@ -33,7 +33,10 @@ export interface RequirePaymentOptions {
   readonly commitment?: Commitment;
   /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
   readonly maxTimeoutSeconds?: number;
-  /** With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000. */
+  /**
+   * With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000.
+   * An answer that has been on its way to the client this long counts as delivered, whether it has come to its end or not.
+   */
   readonly handlerTimeoutMs?: number;
   /** With `settle: 'after'`: how much of an answer is held, in bytes. Default 4 MiB. */
   readonly maxHeldBytes?: number;
@@ -43,7 +46,7 @@ export interface RequirePaymentOptions {
   readonly extensions?: Readonly<Record<string, unknown>>;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
-  /** Called when the money has landed. */
+  /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
   readonly onSettled?: (event: { readonly req: Request; readonly receipt: Receipt }) => void;
   /** Called when a payment was refused or failed. */
   readonly onFailed?: (event: { readonly req: Request; readonly refusal: Refusal }) => void;

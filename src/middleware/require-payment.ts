@@ -3,8 +3,11 @@ import { TollhouseError } from '../errors.js';
 import type { OpenedPayment } from '../facilitator/types.js';
 import { resolveOptions } from '../options.js';
 import { findTerms } from '../protocol/match-terms.js';
-import type { Payment, SupportedKind, Terms } from '../protocol/types.js';
-import { createKeptAnswers } from './kept-answers.js';
+import type { Payment, SupportedKind } from '../protocol/types.js';
+import { callHook } from './call-hook.js';
+import { isGone } from './delivered.js';
+import { keptAnswersOf } from './kept-answers.js';
+import { openFirst } from './open-first.js';
 import { EXPOSED_HEADERS, type OfferCause, type OpenOffer, refusalCause, sendOffer, UNPAID } from './payment-offer.js';
 import { type RequirePaymentOptions, type ResolvedPaymentOptions, requirePaymentOptions } from './payment-options.js';
 import { type TermsFor, termsOf } from './payment-terms.js';
@@ -14,8 +17,6 @@ import { type PaidRequest, sendPending, serveAfterHandler, serveBeforeHandler } 
 import './request-types.js';
 
 const WHERE = 'requirePayment';
-/** What the ledger may think of this process after the handler's deadline and the settlement's: time for a slow store. */
-const LEASE_MARGIN_MS = 30_000;
 
 interface Gate {
   readonly options: ResolvedPaymentOptions;
@@ -32,7 +33,7 @@ interface Gate {
  */
 export function requirePayment(options: RequirePaymentOptions): RequestHandler {
   const resolved = resolveOptions(WHERE, requirePaymentOptions, options);
-  const kept = createKeptAnswers();
+  const kept = keptAnswersOf(resolved.facilitator);
   const serve =
     resolved.settle === 'before' ? serveBeforeHandler : (paid: PaidRequest) => serveAfterHandler(paid, kept);
   const gate: Gate = { options: resolved, termsFor: termsOf(resolved), serve };
@@ -47,17 +48,17 @@ export function requirePayment(options: RequirePaymentOptions): RequestHandler {
 }
 
 async function handle(gate: Gate, req: Request, res: Response, next: NextFunction): Promise<void> {
+  exposeHeaders(res, EXPOSED_HEADERS);
   const presented = readPayment(req);
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {
-    exposeHeaders(res, EXPOSED_HEADERS);
     return sendProblem(res, reading.code, reading.detail);
   }
   const payment = reading?.ok ? reading.payment : undefined;
   const open = await openOffer(gate, req, payment);
   if (presented === undefined || reading === undefined) return sendOffer(req, res, gate.options, open, UNPAID);
   if (!reading.ok) return sendOffer(req, res, gate.options, open, { ...NO_MATCH, detail: reading.detail });
-  const opened = await openFirst(gate, req, reading.payment, findTerms(reading.payment, open.terms));
+  const opened = await openFirst(gate.options, req, reading.payment, findTerms(reading.payment, open.terms));
   return answer(gate, { req, res, next, presented, open, opened });
 }
 
@@ -77,28 +78,6 @@ async function openOffer(gate: Gate, req: Request, payment: Payment | undefined)
 function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string[]): SupportedKind {
   const named = payment.accepted?.feePayer;
   return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
-}
-
-/** Tries the terms that the payment may be meant for; protocol versions that name theirs have one candidate. */
-async function openFirst(
-  gate: Gate,
-  req: Request,
-  payment: Payment,
-  candidates: readonly Terms[],
-): Promise<OpenedPayment | undefined> {
-  const { facilitator, commitment, settle, handlerTimeoutMs, maxTimeoutSeconds } = gate.options;
-  const use = {
-    resource: `${req.method} ${req.baseUrl}${req.path}`,
-    commitment,
-    simulate: settle === 'after',
-    leaseMs: handlerTimeoutMs + maxTimeoutSeconds * 1000 + LEASE_MARGIN_MS,
-  };
-  let opened: OpenedPayment | undefined;
-  for (const terms of candidates) {
-    opened = await facilitator.openPayment(payment, terms, use);
-    if (opened.status !== 'refused') return opened;
-  }
-  return opened;
 }
 
 interface Decision {
@@ -125,12 +104,11 @@ async function answer(gate: Gate, decision: Decision): Promise<void> {
   const { options } = gate;
   const offer = (cause: OfferCause) => sendOffer(req, res, options, open, cause);
   const { door } = presented;
-  exposeHeaders(res, EXPOSED_HEADERS);
   switch (opened?.status) {
     case undefined:
       return offer(NO_MATCH);
     case 'refused':
-      options.onFailed?.({ req, refusal: opened.refusal });
+      callHook('onFailed', options.onFailed, { req, refusal: opened.refusal });
       return offer({ ...refusalCause(opened.refusal), settlement: { status: 'failed', ...opened.refusal } });
     case 'in_progress':
       return sendProblem(res, 'payment_in_progress', 'Another request is being served for this payment.', {
@@ -144,8 +122,9 @@ async function answer(gate: Gate, decision: Decision): Promise<void> {
       return sendPending(res, door.receipt(opened.settlement, options.facilitator.network));
     case 'open': {
       const { claim } = opened;
+      if (isGone(res)) return claim.release();
       req.payment = { payer: claim.payer, terms: claim.terms, receipt: claim.receipt };
-      options.onVerified?.({ req, payer: claim.payer, terms: claim.terms });
+      callHook('onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
       return gate.serve({ req, res, next, options, door, claim, offer });
     }
   }

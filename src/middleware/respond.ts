@@ -1,6 +1,9 @@
 import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../errors.js';
 
+/** The header that names what scripts of other origins may read. */
+export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
+
 /** What an error answer carries beside its problem's fixed members. */
 export interface ProblemExtras extends ProblemMembers {
   readonly headers?: Readonly<Record<string, string>>;
@@ -39,9 +42,15 @@ export function setHeaders(res: Response, headers: Readonly<Record<string, strin
 
 /** Lets scripts of other origins read headers, keeping those that are exposed already. */
 export function exposeHeaders(res: Response, names: readonly string[]): void {
-  const present = String(res.getHeader('Access-Control-Expose-Headers') ?? '');
-  const all = new Set([...present.split(',').map((it) => it.trim()), ...names].filter((it) => it !== ''));
-  res.setHeader('Access-Control-Expose-Headers', [...all].join(', '));
+  res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), names));
+}
+
+/** The value of `Access-Control-Expose-Headers` with some names more. */
+export function withExposed(value: unknown, names: readonly string[]): string {
+  const present = String(value ?? '')
+    .split(',')
+    .map((it) => it.trim());
+  return [...new Set([...present, ...names].filter((it) => it !== ''))].join(', ');
 }
 
 /** The `Cache-Control` of a paid answer: never in a cache that others share, otherwise as the handler wants it. */

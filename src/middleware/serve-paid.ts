@@ -4,12 +4,21 @@ import type { Claim } from '../facilitator/types.js';
 import type { Door } from '../protocol/door.js';
 import type { Settlement } from '../protocol/types.js';
 import { beforeHead } from './apply-head.js';
-import { delivered } from './delivered.js';
+import { callHook } from './call-hook.js';
+import { delivered, isGone } from './delivered.js';
 import { type HeldAnswer, type HoldEnd, holdAnswer, sendHeldAnswer } from './held-answer.js';
 import type { KeptAnswers } from './kept-answers.js';
-import { type OfferCause, refusalCause } from './payment-offer.js';
+import { EXPOSED_HEADERS, type OfferCause, refusalCause } from './payment-offer.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
-import { privateCacheControl, sendError, sendProblem, setHeaders } from './respond.js';
+import {
+  EXPOSE_HEADERS,
+  exposeHeaders,
+  privateCacheControl,
+  sendError,
+  sendProblem,
+  setHeaders,
+  withExposed,
+} from './respond.js';
 
 /** A request whose payment is held for it. */
 export interface PaidRequest {
@@ -39,14 +48,22 @@ export async function serveAfterHandler(paid: PaidRequest, kept: KeptAnswers): P
   const holding = holdAnswer(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
   next();
   const end = await holding.ended;
-  if (end.why === 'answered' && end.answer.statusCode < 400)
-    return takeAndAnswer(paid, kept, end.answer, holding.answer);
-  await claim.release();
-  if (end.why !== 'client_gone') holding.answer(() => answerUncharged(paid, end));
+  try {
+    if (end.why === 'answered' && end.answer.statusCode < 400)
+      return await takeAndAnswer(paid, kept, end.answer, holding.answer);
+    await claim.release();
+    if (end.why !== 'client_gone') holding.answer(() => answerUncharged(paid, end));
+  } catch (error) {
+    // Somebody must still be able to tell the client.
+    holding.giveUp();
+    throw error;
+  }
 }
 
 function answerUncharged({ res, options }: PaidRequest, end: HoldEnd): void {
   if (end.why === 'answered') return sendHeldAnswer(res, end.answer, {});
+  // The handler may still be at work. Whatever it does to this connection, the client comes again on another one.
+  res.shouldKeepAlive = false;
   if (end.why === 'timeout') {
     const detail = `No answer came within ${options.handlerTimeoutMs} ms. Nothing was charged; the same payment can be sent again.`;
     return sendProblem(res, 'handler_timeout', detail);
@@ -63,9 +80,12 @@ async function takeAndAnswer(paid: PaidRequest, kept: KeptAnswers, held: HeldAns
     if (settlement?.status !== 'failed') kept.keep(claim.id, req.originalUrl, held);
     return;
   }
-  const cacheControl = privateCacheControl(held.headers['cache-control']);
-  const headers = { ...door.receipt(settlement, options.facilitator.network), 'Cache-Control': cacheControl };
-  const delivery = delivered(res);
+  const headers = {
+    ...door.receipt(settlement, options.facilitator.network),
+    'Cache-Control': privateCacheControl(held.headers['cache-control']),
+    [EXPOSE_HEADERS]: withExposed(held.headers[EXPOSE_HEADERS.toLowerCase()], EXPOSED_HEADERS),
+  };
+  const delivery = delivered(res, { afterMs: options.handlerTimeoutMs, flows: () => true });
   answer(() => sendHeldAnswer(res, held, headers));
   if (await delivery) {
     kept.drop(claim.id);
@@ -83,10 +103,14 @@ export async function serveBeforeHandler(paid: PaidRequest): Promise<void> {
   const { req, res, next, claim, door, options } = paid;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
+  if (isGone(res)) return claim.release();
   req.payment = { payer: claim.payer, terms: claim.terms, receipt: settlement.receipt };
   setHeaders(res, door.receipt(settlement, options.facilitator.network));
-  beforeHead(res, () => res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control'))));
-  const delivery = delivered(res);
+  beforeHead(res, () => {
+    res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
+    exposeHeaders(res, EXPOSED_HEADERS);
+  });
+  const delivery = delivered(res, { afterMs: options.handlerTimeoutMs, flows: () => res.headersSent });
   next();
   const served = (await delivery) && res.statusCode < 400;
   await (served ? claim.complete() : claim.release());
@@ -102,7 +126,7 @@ async function takeMoney(paid: PaidRequest, answer: Answer): Promise<Settlement 
     return undefined;
   });
   if (settlement?.status === 'settled') {
-    options.onSettled?.({ req, receipt: settlement.receipt });
+    callHook('onSettled', options.onSettled, { req, receipt: settlement.receipt });
     return settlement;
   }
   if (settlement === undefined) return undefined;
@@ -111,7 +135,7 @@ async function takeMoney(paid: PaidRequest, answer: Answer): Promise<Settlement 
     answer(() => sendPending(res, door.receipt(settlement, options.facilitator.network)));
     return settlement;
   }
-  options.onFailed?.({ req, refusal: settlement });
+  callHook('onFailed', options.onFailed, { req, refusal: settlement });
   answer(() => paid.offer({ ...refusalCause(settlement), settlement }));
   return settlement;
 }
