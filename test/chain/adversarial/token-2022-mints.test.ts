@@ -26,7 +26,8 @@ test.each(REFUSED)('a mint with %s is refused', async (_name, extensions) => {
   const terms = arena().terms({ asset: mintWith(arena(), extensions) });
   const { draft } = await arena().honest(terms);
   await arena().turnsAway(buildDraft(draft), terms, 'invalid_exact_svm_mint_not_accepted', 'chain');
-  expect(arena().stand.sandbox.calls.simulateTransaction).toBe(0);
+  const { simulateTransaction, sendTransaction } = arena().stand.sandbox.calls;
+  expect({ simulateTransaction, sendTransaction }).toEqual({ simulateTransaction: 0, sendTransaction: 0 });
 });
 
 test.each([
