@@ -28,7 +28,7 @@ const FIRST_HEIGHT = 5_000;
 const SLOTS_AHEAD = 250;
 
 /**
- * Creates the clock of a chain, ticking.
+ * Creates the clock of a chain, standing still until it is resumed.
  *
  * @param slotMs - milliseconds per slot; 0 leaves the advancing to the caller
  * @param confirmedAfter - slots until a slot counts as confirmed
@@ -71,7 +71,6 @@ export function createSlots(slotMs: number, confirmedAfter: number, finalizedAft
       }
     },
   };
-  slots.resume();
   return slots;
 }
 

@@ -51,6 +51,7 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
   const counter = createCallCounter();
   const faults = createFaults(METHOD_NAMES);
   const endpoint = await startEndpoint({ chain, counter, faults, host: resolved.host, port: resolved.port });
+  chain.slots.resume();
   return {
     rpcUrl: endpoint.rpcUrl,
     wsUrl: endpoint.wsUrl,

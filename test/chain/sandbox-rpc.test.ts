@@ -8,6 +8,7 @@ import {
   TransactionMessage,
   VersionedTransaction,
 } from '@solana/web3.js';
+import fc from 'fast-check';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { type Answer, call, lamports, post, send, sign, toWire } from './sandbox-client.js';
 
@@ -93,6 +94,32 @@ test('a transaction whose indexes point nowhere is refused before the runtime se
     code: -32602,
     message: 'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
   });
+});
+
+test('no bytes whatever bring the runtime down', async () => {
+  const payer = await sandbox.createWallet({ sol: '1' });
+  const { transaction } = await sign(sandbox, [payer], [lamports(payer, payer.publicKey, 1)]);
+  const honest = transaction.serialize();
+  const change = fc.record({ at: fc.nat(honest.length - 1), value: fc.nat(255) });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(change, { minLength: 1, maxLength: 4 }),
+      fc.nat(honest.length),
+      async (changes, length) => {
+        const wire = Buffer.from(honest);
+        for (const { at, value } of changes) {
+          wire[at] = value;
+        }
+        const text = wire.subarray(0, length < 20 ? length : wire.length).toString('base64');
+        const { result, error } = await call(sandbox, 'simulateTransaction', [text, { encoding: 'base64' }]);
+        expect(error === undefined ? result.value : error.code).toEqual(
+          error === undefined ? expect.anything() : -32602,
+        );
+      },
+    ),
+    { numRuns: 300 },
+  );
+  expect((await call(sandbox, 'getHealth')).result).toBe('ok');
 });
 
 test('a body over 50 KiB is refused', async () => {
