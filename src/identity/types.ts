@@ -17,7 +17,7 @@ export interface ProvenWallet {
 }
 
 /** Codes of refused proofs; each is in the error table. */
-export type ProofFault = 'invalid_token' | 'token_expired' | 'invalid_sign_in' | 'sign_in_replayed';
+export type ProofFault = 'invalid_access_token' | 'token_expired' | 'invalid_sign_in' | 'sign_in_replayed';
 
 /** What came out of looking for a proof. A wallet that is merely named, in a query or body, is never proof of anything. */
 export type Proof =

@@ -1,0 +1,100 @@
+import type { Reason } from '../protocol/reasons.js';
+import type { Leg, Share } from '../protocol/split.js';
+import type { Receipt } from '../protocol/types.js';
+import type { PlainTransfer } from '../solana/plain-transfers.js';
+import type { InstructionJson } from '../solana/transfer-transaction.js';
+import type { PaymentRequestRecord } from '../storage/ledger.js';
+
+/** What somebody asks to be paid (interface-specification.md, `POST /create-payment`). */
+export interface NewPaymentRequest {
+  /** Decimal amount in the token's own unit: a number is read through its shortest decimal text. */
+  readonly amount: string | number;
+  /** Symbol such as `SOL` or `USDC`, or the address of a mint. */
+  readonly token: string;
+  /** Wallet that receives, base58. */
+  readonly recipient: string;
+  /** Wallet that will pay, if it is known: then a finished transaction is made for it. */
+  readonly payer?: string;
+  /** Text that the transaction must carry, at most 256 bytes. */
+  readonly memo?: string;
+  /** Whatever the seller wants to find again; never interpreted. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Several recipients, of whom `recipient` is one; the shares sum to 10,000. */
+  readonly split?: readonly Share[];
+  /** How long the request can be paid, 30 to 900 seconds. Default 120. */
+  readonly expiresInSeconds?: number;
+}
+
+/** A transaction for the payer to sign. */
+export interface PreparedTransfer {
+  /** The payer's wallet, or the System Program's address where it is not known yet. */
+  readonly from: string;
+  readonly instructions: readonly InstructionJson[];
+  /** Unsigned bytes; none while the payer is not known. */
+  readonly transaction?: Uint8Array;
+  /** Who pays the network fee, base58. */
+  readonly feePayer: string;
+}
+
+/** A payment request and the transfer that pays it. */
+export interface CreatedPayment {
+  readonly request: PaymentRequestRecord;
+  readonly transfer: PreparedTransfer;
+}
+
+/** Where a payment request stands. */
+export type PaymentRequestStatus = 'created' | 'pending' | 'settled' | 'failed' | 'expired';
+
+/** A payment request, what became of it, and the receipt once it is paid. */
+export interface PaymentRequestState {
+  readonly request: PaymentRequestRecord;
+  readonly status: PaymentRequestStatus;
+  readonly receipt?: Receipt;
+}
+
+/** What the chain says of the transaction that paid. */
+export interface LandedFacts {
+  readonly slot: number;
+  readonly computeUnits: number;
+  readonly feeLamports: bigint;
+}
+
+/** How the settlement of a payment request ended. */
+export type RequestSettlement =
+  | { readonly status: 'settled'; readonly receipt: Receipt; readonly facts: LandedFacts }
+  | { readonly status: 'not_found' | 'expired' | 'already_settled' | 'in_progress' }
+  /** The transaction does not pay the request. */
+  | { readonly status: 'invalid'; readonly reason: Reason; readonly message: string }
+  /** It landed and failed, or can land no more. */
+  | { readonly status: 'failed'; readonly reason: Reason; readonly message: string; readonly signature?: string }
+  /** Sent; the chain does not say yet what became of it. */
+  | { readonly status: 'pending'; readonly signature?: string };
+
+/** What the chain says of any signature. */
+export interface ChainLookup {
+  readonly status: 'confirmed' | 'finalized' | 'pending' | 'failed' | 'not_found';
+  readonly slot?: number;
+  /** Slots since. */
+  readonly confirmations?: number;
+  /** Transfers of SOL and tokens, top-level and inner. */
+  readonly transfers: readonly PlainTransfer[];
+}
+
+/** Payments of our own making: asked for, prepared, settled, looked up. Only a facilitator with a chain of its own has them. */
+export interface PaymentRequests {
+  /**
+   * Asks for a payment. Rejects with `invalid_amount`, `invalid_token`, `invalid_recipient`, `invalid_payer`,
+   * `invalid_split` or `invalid_request` when the request is wrong, with `payment_backend_unavailable` in an outage.
+   */
+  createPayment(request: NewPaymentRequest): Promise<CreatedPayment>;
+  /** The transaction with which a wallet pays a request; undefined when there is no such request. `feePayer`: who pays the fee. */
+  preparePayment(id: string, payer: string, feePayer: 'facilitator' | 'payer'): Promise<CreatedPayment | undefined>;
+  /** Where a request stands; finds transactions that a wallet sent by itself, by their reference. */
+  paymentRequest(id: string): Promise<PaymentRequestState | undefined>;
+  /** Settles a request with a signed transaction that has its outcome, however it was built. */
+  settleRequest(id: string, transaction: Uint8Array): Promise<RequestSettlement>;
+  /** Looks any signature up on the chain. */
+  lookUp(signature: string): Promise<ChainLookup>;
+}
+
+export type { Leg };
