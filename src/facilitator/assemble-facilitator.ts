@@ -4,6 +4,7 @@ import { createMemoryLedger } from '../storage/memory-ledger.js';
 import type { SettlementBackend } from './backend.js';
 import { createPaymentEventBus } from './events.js';
 import type { FacilitatorHealth } from './health.js';
+import type { HoldingsReader } from './holdings.js';
 import { createPaymentDesk } from './payment-desk.js';
 import type { Facilitator } from './types.js';
 import { x402Client } from './x402-client.js';
@@ -14,16 +15,19 @@ export interface FacilitatorParts {
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
+  readonly holdings: HoldingsReader;
   health(): Promise<FacilitatorHealth>;
 }
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
-export function assembleFacilitator({ network, tokens, ledger, backend, health }: FacilitatorParts): Facilitator {
+export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
+  const { network, tokens, ledger, backend, holdings, health } = parts;
   const events = createPaymentEventBus();
   const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
   return Object.freeze({
     ...x402Client(core, network),
     ...core,
+    ...holdings,
     network,
     tokens,
     health,

@@ -11,6 +11,7 @@ import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHealthProbe } from './health.js';
+import { createHoldingsReader } from './holdings.js';
 import type { Facilitator } from './types.js';
 
 const WHERE = 'createFacilitator';
@@ -52,6 +53,7 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
     tokens,
     ledger: ledgerOrMemory(WHERE, resolved.ledger),
     backend,
+    holdings: createHoldingsReader(rpc, tokens),
     health: createHealthProbe(rpc, wallet),
   });
 }

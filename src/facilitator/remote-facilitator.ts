@@ -1,6 +1,8 @@
+import { TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
+import type { HoldingsReader } from './holdings.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
 import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
@@ -28,6 +30,15 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     tokens: resolved.tokens ?? KNOWN_TOKENS[network],
     ledger: ledgerOrMemory(WHERE, resolved.ledger),
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs }),
+    holdings: NO_HOLDINGS,
     health: () => remoteHealth(remotes),
   });
+}
+
+/** The HTTP API of a facilitator tells nothing about wallets. */
+const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain };
+
+async function noChain(): Promise<never> {
+  const detail = `${WHERE} does not read the chain; give gates by token balance or tier a facilitator made by createFacilitator.`;
+  throw new TollhouseError('not_configured', detail);
 }

@@ -13,6 +13,7 @@ import type {
 } from '../protocol/types.js';
 import type { PaymentEvents } from './events.js';
 import type { FacilitatorHealth } from './health.js';
+import type { HoldingsReader } from './holdings.js';
 
 /** What a payment is for. */
 export interface PaymentUse {
@@ -72,7 +73,7 @@ export interface SettleOptions {
  * one's HTTP API ({@link remoteFacilitator}) are the same to them. It is also a `FacilitatorClient` of `@x402/core`:
  * `verify`, `settle` and `getSupported` speak the wire's objects.
  */
-export interface Facilitator extends FacilitatorClient {
+export interface Facilitator extends FacilitatorClient, HoldingsReader {
   readonly network: NetworkId;
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];

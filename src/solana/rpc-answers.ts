@@ -36,6 +36,17 @@ export function readAccounts(result: unknown, expected: number): readonly (Accou
   return list(record(result, 'result')['value'], 'value', expected).map(readAccount);
 }
 
+/** Result of `getTokenAccountsByOwner` in base64. */
+export function readTokenAccounts(result: unknown): readonly AccountState[] {
+  const { value } = record(result, 'result');
+  if (!Array.isArray(value)) throw new AnswerShapeError('value is not a list');
+  return value.map((entry: unknown) => {
+    const account = readAccount(record(entry, 'value[]')['account']);
+    if (account === null) throw new AnswerShapeError('value[].account is not an object');
+    return account;
+  });
+}
+
 /** Result of `simulateTransaction`. */
 export function readSimulation(result: unknown): SimulationOutcome {
   const { slot, value } = withSlot(result);

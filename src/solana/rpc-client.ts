@@ -3,7 +3,15 @@ import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
 import { readLandedTransaction, readSignatures } from './landed-transaction.js';
 import type { SolanaRpc } from './rpc.js';
-import { readAccounts, readLatestBlockhash, readSimulation, readStatuses, readText, readTip } from './rpc-answers.js';
+import {
+  readAccounts,
+  readLatestBlockhash,
+  readSimulation,
+  readStatuses,
+  readText,
+  readTip,
+  readTokenAccounts,
+} from './rpc-answers.js';
 
 /** Settings of {@link createSolanaRpc}. */
 export interface SolanaRpcOptions {
@@ -30,6 +38,9 @@ export const MAX_ACCOUNTS_PER_CALL = 100;
 
 /** Most signatures in one `getSignatureStatuses` (Solana's limit). */
 export const MAX_SIGNATURES_PER_CALL = 256;
+
+/** Mint, owner and amount stand first in a token account, under both programs. */
+const TOKEN_ACCOUNT_HEAD_BYTES = 72;
 
 const DEFAULTS = {
   timeoutMs: 10_000,
@@ -60,6 +71,10 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       atMost(addresses, MAX_ACCOUNTS_PER_CALL, 'addresses');
       const params = [addresses, { encoding: 'base64', commitment }];
       return call('getMultipleAccounts', params, (result) => readAccounts(result, addresses.length));
+    },
+    getTokenAccountsByOwner(owner, filter, commitment) {
+      const config = { encoding: 'base64', dataSlice: { offset: 0, length: TOKEN_ACCOUNT_HEAD_BYTES }, commitment };
+      return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts);
     },
     simulateTransaction(transaction, commitment) {
       const config = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false, commitment };

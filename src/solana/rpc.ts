@@ -55,6 +55,15 @@ export interface SolanaRpc {
   getTip(commitment: Commitment): Promise<ChainTip>;
   /** Accounts in the order asked, null where there is none; at most 100. */
   getAccounts(addresses: readonly string[], commitment: Commitment): Promise<readonly (AccountState | null)[]>;
+  /**
+   * All token accounts of an owner, of one mint or of everything under one token program; of each its first 72 bytes: mint,
+   * owner and amount. A mint that does not exist is an error of the node (`answer`).
+   */
+  getTokenAccountsByOwner(
+    owner: string,
+    filter: TokenAccountFilter,
+    commitment: Commitment,
+  ): Promise<readonly AccountState[]>;
   /** Runs the transaction without its signatures being checked and without effect. */
   simulateTransaction(transaction: Uint8Array, commitment: Commitment): Promise<SimulationOutcome>;
   /** Hands the transaction to the cluster; safe to repeat with the same bytes. Answers the signature. */
@@ -71,6 +80,9 @@ export interface SolanaRpc {
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
 }
+
+/** Which token accounts of an owner: those of a mint, or those under a token program. Addresses base58. */
+export type TokenAccountFilter = { readonly mint: string } | { readonly programId: string };
 
 /** How a transaction is handed over. */
 export interface SendOptions {

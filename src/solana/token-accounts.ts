@@ -1,6 +1,7 @@
+import { addressOf } from '../protocol/address.js';
 import { associatedTokenAddress } from './associated-token.js';
-import { isTokenProgram } from './programs.js';
-import type { SolanaRpc } from './rpc.js';
+import { isTokenProgram, PROGRAMS } from './programs.js';
+import type { AccountState, SolanaRpc } from './rpc.js';
 
 /** What a payer must know of a mint. */
 export interface MintFacts {
@@ -9,16 +10,51 @@ export interface MintFacts {
   readonly program: string;
 }
 
-// Layouts of the token programs, the same in both: amount of an account, decimals of a mint.
+/** What a token account holds. */
+export interface TokenAccount {
+  /** Base58. */
+  readonly mint: string;
+  /** Wallet that may spend from it, base58; of an associated token account not always the one it was derived for. */
+  readonly owner: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+// Layouts of the token programs, the same in both: mint, owner and amount of an account; decimals and state of a mint.
+const OWNER_OFFSET = 32;
 const AMOUNT_OFFSET = 64;
 const DECIMALS_OFFSET = 44;
+const INITIALIZED_OFFSET = 45;
 const MINT_BYTES = 82;
+const MULTISIG_BYTES = 355;
+// Token-2022 pads what has extensions to the size of an account and says in the byte behind it what it is.
+const KIND_OFFSET = 165;
+const KIND_MINT = 1;
 
 /** Reads a mint from the chain; undefined when the address holds none. */
 export async function readMint(mint: string, rpc: SolanaRpc): Promise<MintFacts | undefined> {
   const [account] = await rpc.getAccounts([mint], 'confirmed');
-  if (!account || !isTokenProgram(account.owner) || account.data.length < MINT_BYTES) return undefined;
-  return { decimals: account.data[DECIMALS_OFFSET] ?? 0, program: account.owner };
+  return mintFactsOf(account ?? null);
+}
+
+/** What an account says as a mint; undefined when it is none: a token account, for instance. */
+export function mintFactsOf(account: AccountState | null): MintFacts | undefined {
+  if (account === null || !isTokenProgram(account.owner)) return undefined;
+  const { data, owner } = account;
+  const extended = owner === PROGRAMS.token2022 && data[KIND_OFFSET] === KIND_MINT && data.length !== MULTISIG_BYTES;
+  if ((data.length !== MINT_BYTES && !extended) || data[INITIALIZED_OFFSET] !== 1) return undefined;
+  return { decimals: data[DECIMALS_OFFSET] ?? 0, program: owner };
+}
+
+/** What an account says as a token account, from its first 72 bytes; undefined when it is none. */
+export function tokenAccountOf(account: AccountState | null): TokenAccount | undefined {
+  if (account === null || !isTokenProgram(account.owner) || account.data.length < AMOUNT_OFFSET + 8) return undefined;
+  const { data } = account;
+  return {
+    mint: addressOf(data.subarray(0, OWNER_OFFSET)),
+    owner: addressOf(data.subarray(OWNER_OFFSET, AMOUNT_OFFSET)),
+    amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(AMOUNT_OFFSET, true),
+  };
 }
 
 /** Atomic amounts in the associated token accounts of several owners, in their order; undefined where there is none. */
@@ -30,9 +66,5 @@ export async function readTokenBalances(
 ): Promise<readonly (bigint | undefined)[]> {
   const addresses = owners.map((owner) => associatedTokenAddress(owner, mint, program));
   const accounts = await rpc.getAccounts(addresses, 'confirmed');
-  return accounts.map((account) => {
-    if (account === null || account.data.length < AMOUNT_OFFSET + 8) return undefined;
-    const { buffer, byteOffset, byteLength } = account.data;
-    return new DataView(buffer, byteOffset, byteLength).getBigUint64(AMOUNT_OFFSET, true);
-  });
+  return accounts.map((account) => tokenAccountOf(account)?.amount);
 }
