@@ -12,7 +12,10 @@ export type Landing =
   | { readonly status: 'expired' }
   /** The caller's time is over and nothing final is known. */
   | { readonly status: 'unknown' }
-  /** The endpoint's preflight refused it, so it was not forwarded. `err` is Solana's TransactionError. */
+  /**
+   * The endpoint's preflight refused it, so it was not forwarded. `err` is Solana's TransactionError; `AlreadyProcessed`
+   * means that it had landed before it was sent here.
+   */
   | { readonly status: 'rejected'; readonly err: unknown; readonly logs: readonly string[] };
 
 /** What to send and how long to wait for it. */

@@ -3,7 +3,8 @@ import { RpcError } from './rpc.js';
 
 /**
  * What a failed `sendTransaction` means. `sent`: it may be, or is, with the cluster, so it has to be watched.
- * `rejected`: the node simulated it, it failed, and it went no further. `not_sent`: it is nowhere.
+ * `rejected`: the node simulated it, it failed, and it went no further; `AlreadyProcessed` among the errors means that the
+ * transaction landed before this first send, so somebody else sent it. `not_sent`: it is nowhere.
  */
 export type SendFailure =
   | { readonly kind: 'sent' }
@@ -21,6 +22,5 @@ export function readSendFailure(error: unknown): SendFailure {
   if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
   const { err, logs } = data;
   if (err === undefined || err === null) return { kind: 'not_sent' };
-  if (err === 'AlreadyProcessed') return { kind: 'sent' };
   return { kind: 'rejected', err, logs: Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [] };
 }

@@ -266,11 +266,11 @@ describe('a first send that fails', () => {
     expect(landing.status === 'rejected' && landing.logs.length).toBeGreaterThan(0);
   });
 
-  it('is watched when the transaction turns out to have landed before', async () => {
+  it('is rejected when the transaction turns out to have landed before: somebody else sent it', async () => {
     const delivery = open(ticking);
     const wanted = await transfer(ticking, { preflight: true });
     await delivery.deliver(wanted);
-    await expect(delivery.deliver(wanted)).resolves.toMatchObject({ status: 'landed', err: null });
+    await expect(delivery.deliver(wanted)).resolves.toMatchObject({ status: 'rejected', err: 'AlreadyProcessed' });
   });
 
   it('throws when no endpoint is there', async () => {

@@ -29,7 +29,7 @@ describe('the error of a first send', () => {
     [
       'a transaction that has landed before',
       new RpcError('answer', '', { code: -32002, data: { err: 'AlreadyProcessed', logs: [] } }),
-      { kind: 'sent' },
+      { kind: 'rejected', err: 'AlreadyProcessed', logs: [] },
     ],
     ['a mistake of ours', new TypeError('x'), { kind: 'not_sent' }],
   ])('means, for %s, what it must', (_name, error, expected) => {
