@@ -167,7 +167,8 @@ function interceptMethods(
     const pass: Method = (...args) => Reflect.apply(original, res, args);
     const nothing: Method = (...args) => {
       callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
-      return name === 'write' || res;
+      if (name === 'write') return true;
+      return SENDING_METHODS.includes(name) ? undefined : res;
     };
     const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
     const reactions: Readonly<Record<Mode, Method>> = {
