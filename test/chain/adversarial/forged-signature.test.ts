@@ -1,31 +1,48 @@
-import { createPublicKey, verify } from 'node:crypto';
 import { PublicKey } from '@solana/web3.js';
+import { NEUTRAL_POINT, respelled, signatureByNobody, signWithoutNonce } from '../../helpers/forged-signatures.js';
 import { withTransfer } from '../../helpers/honest-draft.js';
 import { useArena } from '../../helpers/hostile.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';
 
 const arena = useArena();
+const reason = 'invalid_exact_svm_payload_signature_invalid';
 
 const PAYER_SLOT = 65;
 const MESSAGE = PAYER_SLOT + 64;
-/** The neutral point of the curve: as a public key, the same signature of it is good for every message. */
-const NEUTRAL = Buffer.from('01'.padEnd(64, '0'), 'hex');
-const FORGED = Buffer.concat([NEUTRAL, Buffer.alloc(32)]);
+
+function withPayerSignature(transaction: Buffer, signature: Uint8Array): Buffer {
+  return Buffer.concat([transaction.subarray(0, PAYER_SLOT), signature, transaction.subarray(MESSAGE)]);
+}
 
 test('a wallet for which anybody can sign pays nothing', () =>
   arena().refuses({
-    reason: 'invalid_exact_svm_payload_signature_invalid',
+    reason,
     hostile: (honest, { stand, terms, transfer }) => {
-      const der = Buffer.concat([Buffer.from('302a300506032b6570032100', 'hex'), NEUTRAL]);
-      const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-      expect(verify(null, Buffer.from('whatever'), key, FORGED)).toBe(true);
-
-      const authority = new PublicKey(NEUTRAL).toBase58();
+      const authority = new PublicKey(NEUTRAL_POINT).toBase58();
       const source = stand.sandbox.fundToken(authority, terms.asset, terms.amount);
       return {
         ...withTransfer(honest, transferChecked({ ...transfer, source, authority })),
         signers: [],
-        changeBytes: (it) => Buffer.concat([it.subarray(0, PAYER_SLOT), FORGED, it.subarray(MESSAGE)]),
+        changeBytes: (it) => withPayerSignature(it, signatureByNobody()),
       };
     },
+  }));
+
+test('a signature with the nonce zero is refused, as the chain would', () =>
+  arena().refuses({
+    reason,
+    hostile: (honest, { payer }) => ({
+      ...honest,
+      changeBytes: (it) =>
+        withPayerSignature(it, signWithoutNonce(payer.secretKey.subarray(0, 32), it.subarray(MESSAGE))),
+    }),
+  }));
+
+test('a good signature in another spelling is refused', () =>
+  arena().refuses({
+    reason,
+    hostile: (honest) => ({
+      ...honest,
+      changeBytes: (it) => withPayerSignature(it, respelled(it.subarray(PAYER_SLOT, MESSAGE))),
+    }),
   }));
