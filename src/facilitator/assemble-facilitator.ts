@@ -2,7 +2,7 @@ import type { NetworkId, Token } from '../protocol/types.js';
 import type { Ledger } from '../storage/ledger.js';
 import { createMemoryLedger } from '../storage/memory-ledger.js';
 import type { SettlementBackend } from './backend.js';
-import { createPaymentEventBus } from './events.js';
+import type { PaymentEventBus } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
 import { createPaymentDesk } from './payment-desk.js';
@@ -15,14 +15,14 @@ export interface FacilitatorParts {
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
+  readonly events: PaymentEventBus;
   readonly holdings: HoldingsReader;
   health(): Promise<FacilitatorHealth>;
 }
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, ledger, backend, holdings, health } = parts;
-  const events = createPaymentEventBus();
+  const { network, tokens, ledger, backend, events, holdings, health } = parts;
   const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
   return Object.freeze({
     ...x402Client(core, network),

@@ -25,7 +25,7 @@ export interface ChainBackendParts {
   readonly mintPolicy: MintPolicy;
   /** By address, at least one; the first is offered. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
-  readonly maxFeeLamports: bigint;
+  readonly policy: CheckPolicy;
   /** Longest wait for a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
 }
@@ -38,8 +38,7 @@ type VerifiedCache = LRUCache<string, true>;
 
 /** Verifies and settles on the chain, with fee payers of our own. */
 export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
-  const { network, rpc, delivery, blockhashes, feePayers } = parts;
-  const policy: CheckPolicy = { managedKeys: new Set(feePayers.keys()), maxFeeLamports: parts.maxFeeLamports };
+  const { network, rpc, delivery, blockhashes, policy } = parts;
   const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
     supported: async () => supported(parts),
@@ -105,7 +104,10 @@ async function settle(
   return settlementOf(landing, inspected, signature, parts.rpc);
 }
 
-async function checkMint({ mintPolicy }: ChainBackendParts, { transfer }: InspectedPayment): Promise<Reason | undefined> {
+async function checkMint(
+  { mintPolicy }: ChainBackendParts,
+  { transfer }: InspectedPayment,
+): Promise<Reason | undefined> {
   return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
 }
 

@@ -9,10 +9,16 @@ import { createMintPolicy } from '../solana/mint-policy.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
+import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHealthProbe } from './health.js';
 import { createHoldingsReader } from './holdings.js';
+import type { PaymentRequests } from './payment-request-types.js';
+import { createPaymentRequests } from './payment-requests.js';
 import type { Facilitator } from './types.js';
+
+/** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */
+export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {}
 
 const WHERE = 'createFacilitator';
 /** A blockhash lives 150 slots, some 30 s: one that is 10 s old still leaves the payer time enough. */
@@ -24,12 +30,12 @@ const HINT_RENEWAL_MS = 8_000;
  * each with `keypair`. Nothing is awaited; it connects when it must. Close it when you are done.
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
-export function createFacilitator(options: FacilitatorOptions): Facilitator {
+export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
   const { network, keypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
   const feePayers = readFeePayers(keypair);
   const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
   const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
-  const backend = createChainBackend({
+  const chain = {
     network,
     rpc,
     feePayers,
@@ -44,17 +50,25 @@ export function createFacilitator(options: FacilitatorOptions): Facilitator {
       allowedMints: new Set(resolved.allowMints),
       trustedMints: new Set(tokens.map(({ mint }) => mint)),
     }),
-    maxFeeLamports: resolved.maxFeeLamports,
+    policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
-  });
-  const [wallet = ''] = feePayers.keys();
-  return assembleFacilitator({
+  };
+  const [feePayer = ''] = feePayers.keys();
+  const desk = {
+    ledger: ledgerOrMemory(WHERE, resolved.ledger),
+    backend: createChainBackend(chain),
+    events: createPaymentEventBus(),
+  };
+  const facilitator = assembleFacilitator({
+    ...desk,
     network,
     tokens,
-    ledger: ledgerOrMemory(WHERE, resolved.ledger),
-    backend,
     holdings: createHoldingsReader(rpc, tokens),
-    health: createHealthProbe(rpc, wallet),
+    health: createHealthProbe(rpc, feePayer),
+  });
+  return Object.freeze({
+    ...facilitator,
+    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer, now: Date.now }),
   });
 }
 

@@ -1,9 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { Reason } from '../protocol/reasons.js';
 import type { Receipt, Terms } from '../protocol/types.js';
+import type { PaymentRequestRecord } from '../storage/ledger.js';
 
 /** What a facilitator tells about, by event name (service.md §6). */
 export interface PaymentEvents {
+  /** A payment was asked for. */
+  readonly 'payment.created': { readonly request: PaymentRequestRecord };
   /** The money has landed. */
   readonly 'payment.settled': { readonly id: string; readonly resource: string; readonly receipt: Receipt };
   /** The transaction was refused or failed; nothing was paid. */

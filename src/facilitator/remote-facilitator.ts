@@ -2,6 +2,7 @@ import { TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
+import { createPaymentEventBus } from './events.js';
 import type { HoldingsReader } from './holdings.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
@@ -29,6 +30,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     network,
     tokens: resolved.tokens ?? KNOWN_TOKENS[network],
     ledger: ledgerOrMemory(WHERE, resolved.ledger),
+    events: createPaymentEventBus(),
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs }),
     holdings: NO_HOLDINGS,
     health: () => remoteHealth(remotes),

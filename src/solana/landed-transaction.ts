@@ -73,6 +73,14 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
   };
 }
 
+/** Result of `getTransaction` in the encoding `base64`. */
+export function readTransactionBytes(result: unknown): Uint8Array | null {
+  if (result === null) return null;
+  const parsed = z.object({ transaction: z.tuple([z.string(), z.literal('base64')]) }).safeParse(result);
+  if (!parsed.success) throw new AnswerShapeError('transaction is not base64');
+  return Buffer.from(parsed.data.transaction[0], 'base64');
+}
+
 /** Result of `getSignaturesForAddress`. */
 export function readSignatures(result: unknown): readonly string[] {
   const parsed = z.array(z.object({ signature: z.string() })).safeParse(result);

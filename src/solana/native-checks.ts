@@ -21,11 +21,11 @@ export interface TransferDemand {
 
 /** The verdict: who pays and who pays the network fee, or the first rule that is broken. */
 export type DemandResult =
-  | { readonly ok: true; readonly payer: string; readonly sponsored: boolean }
+  | { readonly ok: true; readonly payer: string; readonly sponsored: boolean; readonly first: Movement }
   | { readonly ok: false; readonly reason: Reason; readonly message: string };
 
 /** A transfer of the demanded asset, whichever instruction makes it. */
-interface Movement {
+export interface Movement {
   readonly source: string;
   readonly destination: string;
   readonly authority: string;
@@ -85,7 +85,10 @@ export function checkDemand(
   const payer = movements[0]?.authority ?? transaction.accounts[sponsored ? 1 : 0] ?? '';
   const subject: Subject = { transaction, instructions, payer, memo: demand.memo, policy, demand, movements };
   const reason = rules.firstReason(sponsored ? [...SPONSORED, ...OUTCOME] : OUTCOME, subject);
-  return reason === undefined ? { ok: true, payer, sponsored } : { ok: false, reason, message: REASONS[reason] };
+  if (reason !== undefined) return { ok: false, reason, message: REASONS[reason] };
+  const [first] = movements;
+  if (first === undefined) throw new Error('unreachable: the rule "every leg is paid" was applied');
+  return { ok: true, payer, sponsored, first };
 }
 
 function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDemand): Movement[] {
@@ -95,7 +98,9 @@ function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDe
   }
   const isToken = plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
   if (!isToken || plain.program !== tokenProgram) return [];
-  return plain.kind === 'token-transfer' && plain.mint !== asset ? [] : [plain];
+  if (plain.kind === 'token-transfer' && plain.mint !== asset) return [];
+  const { source, destination, authority, amount } = plain;
+  return [{ source, destination, authority, amount }];
 }
 
 function checkReference({ transaction, demand }: Subject): Reason | undefined {

@@ -1,7 +1,7 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
-import { readLandedTransaction, readSignatures } from './landed-transaction.js';
+import { readLandedTransaction, readSignatures, readTransactionBytes } from './landed-transaction.js';
 import type { SolanaRpc } from './rpc.js';
 import {
   readAccounts,
@@ -92,6 +92,10 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     getTransaction(signature, commitment) {
       const config = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
       return call('getTransaction', [signature, config], readLandedTransaction);
+    },
+    getTransactionBytes(signature) {
+      const config = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
+      return call('getTransaction', [signature, config], readTransactionBytes);
     },
     getSignaturesForAddress: (address, limit) =>
       call('getSignaturesForAddress', [address, { limit, commitment: 'confirmed' }], readSignatures),

@@ -75,6 +75,8 @@ export interface SolanaRpc {
   ): Promise<SignatureStatuses>;
   /** A transaction that has reached the commitment, null when there is none; `processed` is not enough for a node to tell. */
   getTransaction(signature: string, commitment: 'confirmed' | 'finalized'): Promise<LandedTransaction | null>;
+  /** The bytes of such a transaction. */
+  getTransactionBytes(signature: string): Promise<Uint8Array | null>;
   /** Signatures of transactions that name an address, newest first. */
   getSignaturesForAddress(address: string, limit: number): Promise<readonly string[]>;
   getGenesisHash(): Promise<string>;

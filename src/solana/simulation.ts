@@ -48,7 +48,8 @@ export async function explainFault(
   rpc: SolanaRpc,
 ): Promise<ChainFault> {
   if (FEE_PAYER_DRY.has(err) || rentlessAccount(err) === 0) {
-    if (sponsored) return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
+    if (sponsored)
+      return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
     return payerFault('insufficient_funds', 'The payer does not hold enough SOL for the payment and its network fee.');
   }
   if (rentlessAccount(err) !== undefined) return payerFault('insufficient_funds', TOO_LITTLE_SOL_LEFT);
