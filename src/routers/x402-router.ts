@@ -1,4 +1,4 @@
-import express, { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
 import type { Facilitator } from '../facilitator/types.js';
 import { delivered } from '../middleware/delivered.js';
 import { sendProblem } from '../middleware/respond.js';
@@ -8,6 +8,7 @@ import {
   encodeVerification,
   readFacilitatorRequest,
 } from '../protocol/facilitator-wire.js';
+import { jsonBody } from './json-body.js';
 import { problemHandler } from './problem-handler.js';
 
 const BODY_LIMIT = '100kb';
@@ -18,7 +19,7 @@ const BODY_LIMIT = '100kb';
  */
 export function createX402Router(facilitator: Facilitator): Router {
   const router = Router();
-  const json = express.json({ limit: BODY_LIMIT });
+  const json = jsonBody(BODY_LIMIT);
   router.get(
     '/supported',
     handled((_req, res) => answerSupported(facilitator, res)),

@@ -1,0 +1,19 @@
+import express, { type RequestHandler } from 'express';
+import { sendProblem } from '../middleware/respond.js';
+
+const JSON_TYPES = ['json', '+json'];
+
+/**
+ * Reads a JSON body. A body of another type is answered 415, one that is too long or broken becomes an error of
+ * `express.json()`.
+ *
+ * @param limit - longest body, as Express writes sizes: `100kb`
+ */
+export function jsonBody(limit: string): RequestHandler[] {
+  return [refuseOtherTypes, express.json({ limit, type: JSON_TYPES })];
+}
+
+const refuseOtherTypes: RequestHandler = (req, res, next) => {
+  if (req.is(JSON_TYPES) !== false) return next();
+  sendProblem(res, 'unsupported_media_type', 'The body must be JSON, with the content type application/json.');
+};
