@@ -1,5 +1,13 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { applyHead } from './apply-head.js';
+import {
+  callBack,
+  type HoldingMethod,
+  interceptMethods,
+  isHeadSent,
+  type Method,
+  type Mode,
+} from './intercept-methods.js';
 
 /** An answer as the handler gave it. */
 export interface HeldAnswer {
@@ -36,23 +44,14 @@ export interface HoldLimits {
 }
 
 /**
- * `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client; `out`: the answer was let
- * out, the handler is mute, and wrappers that send it later may still see to its head.
- */
-type Mode = 'hold' | 'mute' | 'open' | 'out';
-
-type Method = (...args: unknown[]) => unknown;
-
-/**
  * Holds what the handler answers until its price is paid. Everybody keeps the response object that Express hands around;
- * its methods keep to themselves what they are told. Wrappers such as compression were put on earlier and see the answer
- * when it is let out.
+ * its methods keep to themselves what they are told. Wrappers such as compression that were put on earlier see the answer
+ * when it is let out, those that are put on later see it on its way in.
  */
 export function holdAnswer(res: ServerResponse, limits: HoldLimits): Holding {
   const before = { ...res.getHeaders() };
-  const body = createBody(limits.maxBytes);
+  const head: Head = { written: false };
   let mode: Mode = 'hold';
-  let headWritten = false;
   let settle: (end: HoldEnd) => void = () => {};
   const ended = new Promise<HoldEnd>((resolve) => {
     settle = resolve;
@@ -65,59 +64,77 @@ export function holdAnswer(res: ServerResponse, limits: HoldLimits): Holding {
     settle(end);
   }
 
-  function write(chunk: unknown, encoding: unknown): boolean {
-    headWritten = true;
-    if (!body.add(chunk, encoding)) finish({ why: 'too_large' });
-    return true;
+  function open(): void {
+    mode = 'open';
+    intercept();
+    replaceHeaders(res, before);
+    res.statusMessage = '';
   }
 
   const timer = setTimeout(() => finish({ why: 'timeout' }), limits.timeoutMs);
   res.once('close', () => finish({ why: 'client_gone' }));
-  interceptMethods(res, () => mode, {
-    write(chunk, ...rest) {
-      callBack(rest, (done) => process.nextTick(done));
-      return write(chunk, rest[0]);
-    },
-    end(chunk, ...rest) {
-      callBack([chunk, ...rest], (done) => res.once('finish', done));
-      if (isChunk(chunk)) write(chunk, rest[0]);
-      const { statusCode, statusMessage } = res;
-      finish({
-        why: 'answered',
-        answer: { statusCode, statusMessage, headers: { ...res.getHeaders() }, body: body.bytes() },
-      });
-      return res;
-    },
-    writeHead(status, ...rest) {
-      applyHead(res, Number(status), rest);
-      headWritten = true;
-      return res;
-    },
-  });
+  const intercept = interceptMethods(res, () => mode, holdingMethods(res, head, limits.maxBytes, finish));
   // After an error Express cuts the connection of a response whose headers are sent; while it is mute they are not.
-  const headersSent = () => (mode === 'hold' ? headWritten : isHeadSent(res));
+  const headersSent = () => (mode === 'hold' ? head.written : isHeadSent(res));
   Object.defineProperty(res, 'headersSent', { configurable: true, get: headersSent });
 
   return {
     ended,
     answer(writeAnswer) {
-      mode = 'open';
-      replaceHeaders(res, before);
-      res.statusMessage = '';
+      open();
       writeAnswer();
       mode = 'out';
     },
     giveUp() {
-      if (mode === 'out') return;
-      clearTimeout(timer);
-      mode = 'open';
-      replaceHeaders(res, before);
+      if (mode !== 'out') open();
     },
   };
 }
 
-function isHeadSent(res: ServerResponse): boolean {
-  return Boolean(Reflect.get(Object.getPrototypeOf(res), 'headersSent', res));
+interface Head {
+  written: boolean;
+}
+
+/** What the methods that send do while the answer is held. Like the real ones they go through `writeHead`, which wrappers may have replaced. */
+function holdingMethods(
+  res: ServerResponse,
+  head: Head,
+  maxBytes: number,
+  finish: (end: HoldEnd) => void,
+): Readonly<Record<HoldingMethod, Method>> {
+  const body = createBody(maxBytes);
+
+  function completeHead(): void {
+    if (!head.written) res.writeHead(res.statusCode);
+  }
+
+  function write(chunk: unknown, encoding: unknown): void {
+    completeHead();
+    if (!body.add(chunk, encoding)) finish({ why: 'too_large' });
+  }
+
+  return {
+    flushHeaders: completeHead,
+    writeHead(status, ...rest) {
+      applyHead(res, Number(status), rest);
+      head.written = true;
+      return res;
+    },
+    write(chunk, ...rest) {
+      callBack(rest, (done) => process.nextTick(done));
+      write(chunk, rest[0]);
+      return true;
+    },
+    end(chunk, ...rest) {
+      callBack([chunk, ...rest], (done) => res.once('finish', done));
+      completeHead();
+      if (isChunk(chunk)) write(chunk, rest[0]);
+      const { statusCode, statusMessage } = res;
+      const answer = { statusCode, statusMessage, headers: { ...res.getHeaders() }, body: body.bytes() };
+      finish({ why: 'answered', answer });
+      return res;
+    },
+  };
 }
 
 /** Sends a held answer, with some headers more. */
@@ -150,37 +167,6 @@ function createBody(maxBytes: number) {
   };
 }
 
-/** These would send something at once, so they wait for no answer. */
-const SENDING_METHODS = ['flushHeaders', 'writeContinue', 'writeProcessing', 'writeEarlyHints', 'addTrailers'];
-/** These only prepare the head; they do so until the handler is done. */
-const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
-
-function interceptMethods(
-  res: ServerResponse,
-  mode: () => Mode,
-  holding: Readonly<Record<'write' | 'end' | 'writeHead', Method>>,
-): void {
-  const whileHolding: Record<string, Method | undefined> = { ...holding };
-  for (const name of [...Object.keys(holding), ...SENDING_METHODS, ...HEAD_METHODS]) {
-    const original: unknown = Reflect.get(res, name);
-    if (typeof original !== 'function') continue;
-    const pass: Method = (...args) => Reflect.apply(original, res, args);
-    const nothing: Method = (...args) => {
-      callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
-      if (name === 'write') return true;
-      return SENDING_METHODS.includes(name) ? undefined : res;
-    };
-    const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
-    const reactions: Readonly<Record<Mode, Method>> = {
-      hold: whileHolding[name] ?? (isHead ? pass : nothing),
-      mute: nothing,
-      open: pass,
-      out: (...args) => (isHead && !isHeadSent(res) ? pass(...args) : nothing(...args)),
-    };
-    Reflect.set(res, name, (...args: unknown[]) => reactions[mode()](...args));
-  }
-}
-
 function isChunk(chunk: unknown): boolean {
   return chunk !== undefined && chunk !== null && typeof chunk !== 'function';
 }
@@ -193,10 +179,4 @@ function toBuffer(chunk: unknown, encoding: unknown): Buffer {
 
 function isEncoding(encoding: unknown): encoding is BufferEncoding {
   return typeof encoding === 'string' && Buffer.isEncoding(encoding);
-}
-
-function callBack(args: readonly unknown[], schedule: (done: (error?: Error) => void) => void): void {
-  const done = args.find((it) => typeof it === 'function');
-  if (typeof done === 'function')
-    schedule((error) => Reflect.apply(done, undefined, error === undefined ? [] : [error]));
 }

@@ -1,0 +1,65 @@
+import type { ServerResponse } from 'node:http';
+
+/**
+ * `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client; `out`: the answer was let
+ * out, the handler is mute, and wrappers that send it later may still see to its head.
+ */
+export type Mode = 'hold' | 'mute' | 'open' | 'out';
+
+export type Method = (...args: unknown[]) => unknown;
+
+/** A method that does something of its own while the answer is held. */
+export type HoldingMethod = 'write' | 'end' | 'writeHead' | 'flushHeaders';
+
+/** These would send something at once, and have nothing to say while the answer is held. */
+const SENDING_METHODS = ['writeContinue', 'writeProcessing', 'writeEarlyHints', 'addTrailers'];
+/** These only prepare the head; they do so until the handler is done. */
+const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
+
+const RETURNS_RESPONSE: ReadonlySet<string> = new Set(['end', 'writeHead', 'setHeader', 'setHeaders', 'appendHeader']);
+
+/**
+ * Lets the methods of a response do what its mode says, `holding` among them what they do in mode `hold`. Answers the
+ * function that puts the interception back on top of what wrappers have put over it since.
+ */
+export function interceptMethods(
+  res: ServerResponse,
+  mode: () => Mode,
+  holding: Readonly<Record<HoldingMethod, Method>>,
+): () => void {
+  const whileHolding: Record<string, Method | undefined> = { ...holding };
+  const intercepted: Record<string, Method> = {};
+  for (const name of [...Object.keys(holding), ...SENDING_METHODS, ...HEAD_METHODS]) {
+    const original: unknown = Reflect.get(res, name);
+    if (typeof original !== 'function') continue;
+    const pass: Method = (...args) => Reflect.apply(original, res, args);
+    const nothing: Method = (...args) => {
+      callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
+      if (name === 'write') return true;
+      return RETURNS_RESPONSE.has(name) ? res : undefined;
+    };
+    const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
+    const reactions: Readonly<Record<Mode, Method>> = {
+      hold: whileHolding[name] ?? (isHead ? pass : nothing),
+      mute: nothing,
+      open: pass,
+      out: (...args) => (isHead && !isHeadSent(res) ? pass(...args) : nothing(...args)),
+    };
+    intercepted[name] = (...args) => reactions[mode()](...args);
+  }
+  const intercept = (): void => void Object.assign(res, intercepted);
+  intercept();
+  return intercept;
+}
+
+/** Whether the head of the response has really left. */
+export function isHeadSent(res: ServerResponse): boolean {
+  return Boolean(Reflect.get(Object.getPrototypeOf(res), 'headersSent', res));
+}
+
+/** Hands the callback among the arguments of a method, if there is one, to whoever calls it. */
+export function callBack(args: readonly unknown[], schedule: (done: (error?: Error) => void) => void): void {
+  const done = args.find((it) => typeof it === 'function');
+  if (typeof done === 'function')
+    schedule((error) => Reflect.apply(done, undefined, error === undefined ? [] : [error]));
+}
