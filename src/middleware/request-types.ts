@@ -1,3 +1,5 @@
+import type { Tier } from '../access/tiers.js';
+import type { ProvenWallet } from '../identity/types.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 
 /** What a payment gate learned about the request; on `req.payment` in the handler. */
@@ -15,6 +17,10 @@ declare global {
     interface Request {
       /** Set by `requirePayment`: who pays what. */
       payment?: RequestPayment;
+      /** Set by gates that ask for a wallet: whose wallet calls, proven. */
+      wallet?: ProvenWallet;
+      /** Set by `requireTier` and `readTier`: the tier of that wallet, if it has reached one. */
+      tier?: Tier;
     }
   }
 }

@@ -9,6 +9,8 @@ export interface ProblemExtras extends ProblemMembers {
   readonly headers?: Readonly<Record<string, string>>;
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
+  /** Members of this one answer's problem, by the names they have on the wire. */
+  readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -16,13 +18,13 @@ export interface ProblemExtras extends ProblemMembers {
  * has said so yet (RFC 9110 §11.6.1).
  */
 export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
-  const { headers, retryAfterSeconds, ...members } = extras;
+  const { headers, retryAfterSeconds, more, ...members } = extras;
   const body = problem(code, detail, members);
   res.statusCode = body.status;
   setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
-  res.end(JSON.stringify(body));
+  res.end(JSON.stringify({ ...body, ...more }));
 }
 
 /** Answers with an error of ours; other errors are bugs and belong to Express. */

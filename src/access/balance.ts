@@ -1,0 +1,64 @@
+import { badOption } from '../errors.js';
+import type { HoldingsReader } from '../facilitator/holdings.js';
+import { formatAmount, parseDecimal } from '../protocol/money.js';
+import { type Parsed, parsed } from '../protocol/parsed.js';
+
+/** A minimum as it is written: decimal digits with at most one point, or a number, read through its shortest decimal text. */
+export type BalanceInput = string | number;
+
+/** A minimum whose token's decimals need not be known yet. */
+export interface Minimum {
+  /** Shortest exact decimal text. */
+  readonly text: string;
+  /** Decimal places that the text has. */
+  readonly places: number;
+}
+
+const MAX_PLACES = 18;
+
+/** Reads a minimum without knowing its token: at most 18 decimal places, at most what a token account can hold. */
+export function readMinimum(input: BalanceInput): Parsed<Minimum> {
+  let reading = parseDecimal(input, 0);
+  let places = 0;
+  while (!reading.ok && places < MAX_PLACES) {
+    places += 1;
+    reading = parseDecimal(input, places);
+  }
+  return reading.ok ? parsed({ text: formatAmount(reading.value, places), places }) : reading;
+}
+
+/**
+ * Reads a minimum that was given as an option; see {@link readMinimum}.
+ * @throws TollhouseError `bad_option`
+ */
+export function minimumOption(where: string, param: string, input: BalanceInput): Minimum {
+  const minimum = readMinimum(input);
+  if (minimum.ok) return minimum.value;
+  throw badOption(where, `option "${param}" must be a decimal amount: ${minimum.detail}`, param);
+}
+
+/**
+ * A minimum in atomic units of its token.
+ * @param text - decimal text, as {@link readMinimum} answers it
+ * @throws TollhouseError `bad_option` when it has more decimal places than the token
+ */
+export function atomicMinimum(where: string, text: string, decimals: number): bigint {
+  const amount = parseDecimal(text, decimals);
+  if (amount.ok) return amount.value;
+  throw badOption(where, amount.detail);
+}
+
+/**
+ * Decimal places of a configured mint.
+ * @throws TollhouseError `bad_option` when there is no mint at the address; `chain_unavailable`
+ */
+export async function decimalsOf(where: string, mint: string, reader: HoldingsReader): Promise<number> {
+  const facts = await reader.readMint(mint);
+  if (facts !== undefined) return facts.decimals;
+  throw badOption(where, `there is no mint at ${mint} on this network; check the address and the network`, 'mint');
+}
+
+/** An amount as a number of whole tokens, for the wire: exact where a double can hold it, else the nearest. */
+export function wireNumber(amount: bigint, decimals: number): number {
+  return Number(formatAmount(amount, decimals));
+}

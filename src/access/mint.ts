@@ -1,0 +1,34 @@
+import { badOption } from '../errors.js';
+import { SOL_MINT } from '../facilitator/holdings.js';
+import { nearest } from '../nearest.js';
+import { isAddress } from '../protocol/address.js';
+import { type Parsed, parsed, shown, unparsed } from '../protocol/parsed.js';
+import type { Token } from '../protocol/types.js';
+
+/** The System Program, which keeps SOL: some write it where a mint is asked for. */
+const SYSTEM_PROGRAM = '1'.repeat(32);
+
+/**
+ * Reads the name of a token: the address of a mint, or the symbol of one of `tokens`. `SOL` is always known.
+ * @returns the mint, base58
+ */
+export function readMintName(name: string, tokens: readonly Token[]): Parsed<string> {
+  if (name === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_MINT);
+  const token = tokens.find(({ symbol }) => symbol === name);
+  if (token !== undefined) return parsed(token.mint);
+  if (isAddress(name)) return parsed(name);
+  const symbols = [...new Set(['SOL', ...tokens.map(({ symbol }) => symbol)])];
+  const meant = nearest(name, symbols);
+  const hint = meant === undefined ? `the symbols are ${symbols.join(', ')}` : `did you mean "${meant}"?`;
+  return unparsed(`the address of a mint (base58) or the symbol of a known token, not ${shown(name)}; ${hint}`);
+}
+
+/**
+ * Reads the name of a token that was given as an option; see {@link readMintName}.
+ * @throws TollhouseError `bad_option`
+ */
+export function mintOption(where: string, param: string, name: string, tokens: readonly Token[]): string {
+  const mint = readMintName(name, tokens);
+  if (mint.ok) return mint.value;
+  throw badOption(where, `option "${param}" must be ${mint.detail}`, param);
+}

@@ -1,0 +1,40 @@
+import type { Request } from 'express';
+import type { Identity, IdentityRequest, Proof } from '../identity/types.js';
+import { absoluteUrl } from './request-url.js';
+
+/** Who gates ask about their caller. */
+export interface CallerParts {
+  readonly identity: Identity;
+  /** Address under which clients reach the server. Default: from the request. */
+  readonly baseUrl: string | undefined;
+}
+
+const proofs = new WeakMap<Request, Map<Identity, Promise<Proof>>>();
+const offers = new WeakMap<Request, Map<Identity, IdentityRequest>>();
+
+/** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
+export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Promise<Proof> {
+  const known = proofs.get(req) ?? new Map<Identity, Promise<Proof>>();
+  proofs.set(req, known);
+  const proof = known.get(identity) ?? identity.prove(identityRequest(req, baseUrl));
+  known.set(identity, proof);
+  return proof;
+}
+
+/** Notes that signing in would help this request: whichever gate answers it says how. */
+export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): void {
+  const noted = offers.get(req) ?? new Map<Identity, IdentityRequest>();
+  offers.set(req, noted);
+  noted.set(identity, identityRequest(req, baseUrl));
+}
+
+/** Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; often none. */
+export async function signInExtensions(req: Request): Promise<Readonly<Record<string, unknown>>> {
+  const noted = [...(offers.get(req) ?? [])];
+  const challenges = await Promise.all(noted.map(([identity, asked]) => identity.challenge(asked)));
+  return Object.assign({}, ...challenges.map(({ extensions }) => extensions));
+}
+
+function identityRequest(req: Request, baseUrl: string | undefined): IdentityRequest {
+  return { header: (name) => req.get(name), url: absoluteUrl(req, baseUrl) };
+}

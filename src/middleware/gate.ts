@@ -1,0 +1,67 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { TollhouseError } from '../errors.js';
+import { sendError } from './respond.js';
+
+/** What a gate says about a request, before anything is answered. */
+export type Decision = Admitted | Refused;
+
+/** The request may pass. */
+export interface Admitted {
+  readonly admitted: true;
+  /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped. */
+  enter(next: NextFunction): void | Promise<void>;
+}
+
+/** The request may not pass, so far as this gate is concerned. */
+export interface Refused {
+  readonly admitted: false;
+  /** What the gate asks for. */
+  readonly wants: 'wallet' | 'payment';
+  /** Whether the request brought any of that, good or not. */
+  readonly presented: boolean;
+  /** Tells the client what is wrong or missing. */
+  answer(): void | Promise<void>;
+}
+
+/**
+ * Decides about a request. Rejects with a TollhouseError when it cannot be decided: the chain or a store is out of reach.
+ * Whoever is told "admitted" must enter.
+ */
+export type Admit = (req: Request, res: Response) => Promise<Decision>;
+
+/** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
+const ADMIT = Symbol.for('tollhouse.admit');
+
+/** Express middleware that can also be asked for its decision; see `anyOf`. */
+export type Gate = RequestHandler;
+
+/** Makes middleware of a decision: admitted requests go on, the others are answered, outages too. */
+export function createGate(admit: Admit): Gate {
+  function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
+    // A CORS preflight carries no credentials and is asked for none.
+    if (req.method === 'OPTIONS') return next();
+    pass(admit, req, res, next).catch((error: unknown) => answerFault(res, next, error));
+  }
+  return Object.assign(tollhouseGate, { [ADMIT]: admit });
+}
+
+/** The decision function of a gate; undefined for other middleware. */
+export function admitOf(handler: unknown): Admit | undefined {
+  const admit: unknown = Reflect.get(Object(handler), ADMIT);
+  return isAdmit(admit) ? admit : undefined;
+}
+
+/** Answers an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
+export function answerFault(res: Response, next: NextFunction, error: unknown): void {
+  if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
+  else next(error);
+}
+
+async function pass(admit: Admit, req: Request, res: Response, next: NextFunction): Promise<void> {
+  const decision = await admit(req, res);
+  return decision.admitted ? decision.enter(next) : decision.answer();
+}
+
+function isAdmit(value: unknown): value is Admit {
+  return typeof value === 'function';
+}

@@ -1,0 +1,71 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { z } from 'zod';
+import { readTiers, type Tier, type Tiers, type TiersOptions } from '../access/tiers.js';
+import { resolveOptions } from '../options.js';
+import { offerSignIn, proofOf } from './caller.js';
+import { answerFault } from './gate.js';
+import { readStanding } from './tier-gate.js';
+import {
+  enterPrivately,
+  refuseStranger,
+  varyByCaller,
+  type WalletGateOptions,
+  type WalletGateParts,
+  walletGateOptions,
+  walletGateParts,
+} from './wallet-gate.js';
+
+const WHERE = 'readTier';
+
+/** Options of {@link readTier}. */
+export interface ReadTierOptions extends WalletGateOptions {
+  /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
+  readonly tiers?: TiersOptions;
+}
+
+const options = z.strictObject({
+  ...walletGateOptions,
+  tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
+});
+
+/**
+ * Express middleware that fills in `req.wallet` and `req.tier` for callers who prove a wallet, and lets everybody pass: for
+ * what depends on the tier without requiring one, such as the price of a `requirePayment` behind it, whose 402 then tells how to
+ * sign in. The tier is exact, over all of the wallet's token accounts. A proof that is no good is answered 401, and 503
+ * when the chain cannot be asked: nobody pays a stranger's price because of a fault.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function readTier(given: ReadTierOptions): RequestHandler {
+  const resolved = resolveOptions(WHERE, options, given);
+  const parts = walletGateParts(resolved);
+  const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
+  return function tollhouseTierReader(req, res, next) {
+    if (req.method === 'OPTIONS') return next();
+    read(tiers, parts, req, res, next).catch((error: unknown) => answerFault(res, next, error));
+  };
+}
+
+async function read(
+  tiers: Tiers,
+  parts: WalletGateParts,
+  req: Request,
+  res: Response,
+  next: NextFunction,
+): Promise<void> {
+  const proof = await proofOf(req, parts);
+  if (proof.status === 'refused') return refuseStranger(req, res, parts, proof).answer();
+  if (proof.status === 'absent') {
+    offerSignIn(req, parts);
+    varyByCaller(res);
+    return next();
+  }
+  req.wallet = proof.wallet;
+  await readStanding(WHERE, req, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
+  enterPrivately(res, next);
+}
+
+function highest({ levels }: Tiers): Tier {
+  const tier = levels.at(-1);
+  if (tier === undefined) throw new Error('tiers without levels');
+  return tier;
+}

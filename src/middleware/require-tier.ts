@@ -1,0 +1,70 @@
+import type { Request } from 'express';
+import { z } from 'zod';
+import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../access/tiers.js';
+import { badOption } from '../errors.js';
+import { nearest } from '../nearest.js';
+import { resolveOptions } from '../options.js';
+import type { Gate } from './gate.js';
+import { missingForTier, readStanding } from './tier-gate.js';
+import {
+  type Verdict,
+  type WalletGateOptions,
+  type WalletGateParts,
+  walletGate,
+  walletGateOptions,
+  walletGateParts,
+} from './wallet-gate.js';
+
+const WHERE = 'requireTier';
+
+/** Options of {@link requireTier}. */
+export interface RequireTierOptions extends WalletGateOptions {
+  /** Id of the lowest tier that may pass. Default: the lowest of all, so that any tier does. */
+  readonly tier?: string;
+  /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
+  readonly tiers?: TiersOptions;
+}
+
+const options = z.strictObject({
+  ...walletGateOptions,
+  tier: z.string('the id of a tier').optional(),
+  tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
+});
+
+/**
+ * Express middleware that lets in whose wallet has reached a membership tier. The caller proves the wallet as for
+ * `requireTokenBalance`; the answers are the same, 403 naming the tier that is next. The wallet is on `req.wallet`, and on
+ * `req.tier` the highest tier that was seen to be reached: at least the required one. Where it takes several token
+ * accounts to reach a higher one, that is not looked for; `readTier` does. Can be given to `anyOf`.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function requireTier(given: RequireTierOptions): Gate {
+  const resolved = resolveOptions(WHERE, options, given);
+  const parts = walletGateParts(resolved);
+  const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
+  const required = findTier(tiers, resolved.tier);
+  return walletGate(parts, (req, wallet) => judge(req, wallet, tiers, required, parts));
+}
+
+async function judge(
+  req: Request,
+  wallet: string,
+  tiers: Tiers,
+  required: Tier,
+  { holdings }: WalletGateParts,
+): Promise<Verdict> {
+  const reading = await readStanding(WHERE, req, wallet, { tiers, upTo: required }, holdings);
+  if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return { ok: true };
+  const missing = missingForTier(WHERE, required, tiers, reading);
+  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
+  return { ok: false, code: 'insufficient_tier', detail, missing };
+}
+
+function findTier({ levels }: Tiers, id: string | undefined): Tier {
+  const tier = id === undefined ? levels[0] : levels.find((level) => level.id === id);
+  if (tier !== undefined) return tier;
+  const ids = levels.map((level) => level.id);
+  const meant = nearest(id ?? '', ids);
+  const hint = meant === undefined ? `the tiers are ${ids.join(', ')}` : `did you mean "${meant}"?`;
+  throw badOption(WHERE, `option "tier": there is no tier "${id}"; ${hint}`, 'tier');
+}

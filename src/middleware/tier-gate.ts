@@ -1,0 +1,55 @@
+import type { Request } from 'express';
+import { decimalsOf, wireNumber } from '../access/balance.js';
+import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../access/tiers.js';
+import type { HoldingsReader } from '../facilitator/holdings.js';
+import './request-types.js';
+
+/** Where a wallet stands, and what it was found to hold. */
+export interface TierReading extends Standing {
+  /** Atomic units; when a tier was asked for and reached, the wallet may hold more. */
+  readonly amount: bigint;
+  readonly decimals: number;
+}
+
+/**
+ * Reads where a wallet stands and puts its tier on the request.
+ * @param upTo - the tier that is enough to know of
+ * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
+ */
+export async function readStanding(
+  where: string,
+  req: Request,
+  wallet: string,
+  { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
+  reader: HoldingsReader,
+): Promise<TierReading> {
+  const decimals = await decimalsOf(where, tiers.mint, reader);
+  const atLeast = minimumOf(where, upTo, decimals);
+  const { amount } = await reader.readHolding({ wallet, mints: [tiers.mint], atLeast });
+  const standing = standingOf(where, tiers, amount, decimals);
+  if (standing.tier !== undefined) req.tier = standing.tier;
+  return { ...standing, amount, decimals };
+}
+
+/** A tier as it goes over the wire (interface-specification.md). */
+export function wireTier({ id, name, minBalance, features }: Tier) {
+  return { id, name, min_balance: Number(minBalance), features };
+}
+
+/** What is missing for a tier, as members of a problem. */
+export function missingForTier(
+  where: string,
+  required: Tier,
+  { mint }: Tiers,
+  { tier, next, amount, decimals }: TierReading,
+) {
+  return {
+    mint,
+    balance: wireNumber(amount, decimals),
+    min_balance: Number(required.minBalance),
+    missing: wireNumber(minimumOf(where, required, decimals) - amount, decimals),
+    tier: tier === undefined ? null : wireTier(tier),
+    next_tier: next === undefined ? null : wireTier(next),
+    required_tier: wireTier(required),
+  };
+}

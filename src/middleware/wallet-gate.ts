@@ -1,0 +1,129 @@
+import type { NextFunction, Request, Response } from 'express';
+import { z } from 'zod';
+import { type Holdings, holdingsOf } from '../access/holdings.js';
+import type { ErrorCode } from '../errors.js';
+import type { Facilitator } from '../facilitator/types.js';
+import { identityOf } from '../identity/shared-identity.js';
+import type { Identity, Proof } from '../identity/types.js';
+import { beforeHead } from './apply-head.js';
+import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './caller.js';
+import { createGate, type Gate, type Refused } from './gate.js';
+import { exposeHeaders, privateCacheControl, sendProblem } from './respond.js';
+import './request-types.js';
+
+/** Options that all gates by wallet have. */
+export interface WalletGateOptions {
+  /** Reads the chain; made by `createFacilitator`. */
+  readonly facilitator: Facilitator;
+  /**
+   * Finds out whose wallet calls; made by `createIdentity`. Default: one that all gates on this facilitator share, which takes
+   * SIGN-IN-WITH-X and no tokens.
+   */
+  readonly identity?: Identity;
+  /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
+  readonly holdings?: Holdings;
+  /** Address under which clients reach this server; a sign-in is good for it only. Default: from the request. */
+  readonly baseUrl?: string;
+}
+
+/** Schema of {@link WalletGateOptions}, field by field. */
+export const walletGateOptions = {
+  facilitator: z.custom<Facilitator>(
+    (it) => typeof Reflect.get(Object(it), 'readHolding') === 'function',
+    'a facilitator, made by createFacilitator',
+  ),
+  identity: z
+    .custom<Identity>((it) => typeof Reflect.get(Object(it), 'prove') === 'function', 'an identity')
+    .optional(),
+  holdings: z
+    .custom<Holdings>((it) => typeof Reflect.get(Object(it), 'readHolding') === 'function', 'made by createHoldings')
+    .optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+};
+
+/** What a gate by wallet works with. */
+export interface WalletGateParts extends CallerParts {
+  readonly holdings: Holdings;
+}
+
+type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOptions>>>;
+
+/** Fills in what gates on one facilitator share. */
+export function walletGateParts({ facilitator, identity, holdings, baseUrl }: ResolvedWalletOptions): WalletGateParts {
+  return {
+    identity: identity ?? identityOf(facilitator),
+    holdings: holdings ?? holdingsOf(facilitator),
+    baseUrl,
+  };
+}
+
+/** What a rule says about a proven wallet: it may pass, or what it lacks. */
+export type Verdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: ErrorCode;
+      /** Sentence for people. */
+      readonly detail: string;
+      /** Further members of the problem body. */
+      readonly missing: Readonly<Record<string, unknown>>;
+    };
+
+const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
+
+/** A gate that wants a proven wallet which passes a rule. */
+export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet: string) => Promise<Verdict>): Gate {
+  return createGate(async (req, res) => {
+    exposeHeaders(res, EXPOSED);
+    const proof = await proofOf(req, parts);
+    if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
+    req.wallet = proof.wallet;
+    const verdict = await judge(req, proof.wallet.address);
+    if (verdict.ok) return { admitted: true, enter: (next) => enterPrivately(res, next) };
+    const { code, detail, missing } = verdict;
+    const answer = () => sendProblem(res, code, detail, { more: missing });
+    return { admitted: false, wants: 'wallet', presented: true, answer };
+  });
+}
+
+/** The refusal of a caller whose wallet is not proven: 401, with a challenge that a client can answer. */
+export function refuseStranger(
+  req: Request,
+  res: Response,
+  parts: CallerParts,
+  proof: Exclude<Proof, { status: 'proven' }>,
+): Refused {
+  offerSignIn(req, parts);
+  const absent = proof.status === 'absent';
+  const code = absent ? 'unauthenticated' : proof.code;
+  const detail = absent ? UNPROVEN : proof.detail;
+  const challenge = TOKEN_FAULTS.has(code) ? `${BEARER}, error="invalid_token", ${SIGN_IN}` : `${BEARER}, ${SIGN_IN}`;
+  return {
+    admitted: false,
+    wants: 'wallet',
+    presented: !absent,
+    async answer() {
+      const more = { extensions: await signInExtensions(req) };
+      sendProblem(res, code, detail, { more, headers: { 'WWW-Authenticate': challenge } });
+    },
+  };
+}
+
+/** Faults of an access token, which RFC 6750 §3.1 has a name for. */
+const TOKEN_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['invalid_access_token', 'token_expired']);
+const BEARER = 'Bearer realm="tollhouse"';
+const SIGN_IN = 'SIWX realm="tollhouse", header="SIGN-IN-WITH-X"';
+const UNPROVEN =
+  'Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X, or send an access token.';
+
+/** Lets a request on whose answer is for its caller only. */
+export function enterPrivately(res: Response, next: NextFunction): void {
+  varyByCaller(res);
+  beforeHead(res, () => res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control'))));
+  next();
+}
+
+/** Tells caches that the answer depends on who is calling. */
+export function varyByCaller(res: Response): void {
+  res.vary('Authorization, SIGN-IN-WITH-X');
+}
