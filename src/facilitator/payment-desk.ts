@@ -118,7 +118,7 @@ async function settlePayment(
   terms: Terms,
   { deliver = async () => true }: SettleOptions = {},
 ): Promise<Settlement> {
-  const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY, simulate: false });
+  const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY });
   if (opened.status !== 'open') {
     const settlement = unopened(opened);
     await deliver(settlement);

@@ -58,12 +58,12 @@ const RequirementsV1 = PaymentRequirementsV1Schema.omit({
  * Never throws.
  */
 export function readFacilitatorRequest(body: unknown): FacilitatorCall {
-  if (typeof body !== 'object' || body === null) {
+  if (!isObject(body)) {
     return uncalled(2, unreadable('invalid_payload', `the body must be a JSON object, not ${shown(body)}`));
   }
   const payload: unknown = Reflect.get(body, 'paymentPayload');
   const stated = versionOf(body) ?? undefined;
-  if (stated !== undefined && stated !== versionOf(payload)) {
+  if (stated !== undefined && isObject(payload) && stated !== versionOf(payload)) {
     const detail = `x402Version ${shown(stated)} of the body is not that of paymentPayload, ${shown(versionOf(payload))}`;
     return uncalled(2, unreadable('invalid_x402_version', detail));
   }
@@ -138,6 +138,10 @@ function readRequirementsV1(value: unknown): WireReading<Terms> {
   const shape = RequirementsV1.safeParse(value);
   if (!shape.success) return misshapen(shape.error.issues);
   return readTerms({ ...shape.data, amount: shape.data.maxAmountRequired }, 'paymentRequirements');
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 function misshapen(issues: Parameters<typeof firstFault>[0]): Unreadable {
