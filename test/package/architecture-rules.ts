@@ -13,7 +13,19 @@ export interface Rule {
 const BASE = ['errors', 'options', 'nearest'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
-const ROUTES = ['package.json', 'middleware', 'pages', 'gateway', 'identity', 'access', 'facilitator', 'storage', 'solana', 'protocol', ...BASE];
+const ROUTES = [
+  'package.json',
+  'middleware',
+  'pages',
+  'gateway',
+  'identity',
+  'access',
+  'facilitator',
+  'storage',
+  'solana',
+  'protocol',
+  ...BASE,
+];
 const SERVER = ['routers', 'sandbox', ...ROUTES];
 
 /** Who may import whom: a folder of `src/`, or a file directly in it, to folders or single files. Its own folder always. */
@@ -53,6 +65,8 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
 const MAX_LINES = 300;
 const CONCRETE_STORE = /^storage\/(memory|sqlite|postgres|redis)\b/;
 const MEMORY_STORE = /^storage\/memory\b/;
+/** What a user makes without a store makes its own in memory. */
+const MEMORY_USERS = ['facilitator', 'identity'];
 
 export const RULES: readonly Rule[] = [
   { name: 'every import follows an arrow of the table', check: arrowsAgainstTable },
@@ -152,7 +166,7 @@ function strayStores(sources: Sources): string[] {
     const unit = unitOf(path);
     if (['server', 'storage', 'index'].includes(unit)) return [];
     return internalImports(path, text)
-      .filter((target) => CONCRETE_STORE.test(target) && !(unit === 'facilitator' && MEMORY_STORE.test(target)))
+      .filter((target) => CONCRETE_STORE.test(target) && !(MEMORY_USERS.includes(unit) && MEMORY_STORE.test(target)))
       .map((target) => `${path}: names the store ${target}`);
   });
 }

@@ -1,0 +1,159 @@
+import jwt from 'jsonwebtoken';
+import { z } from 'zod';
+import { isAddress } from '../protocol/address.js';
+import type { Counters } from '../storage/counters.js';
+import type { KeyRing } from './key-ring.js';
+import { CLOCK_SKEW_MS } from './sign-in-options.js';
+import type { ProofFault } from './types.js';
+
+/** What an access token says. */
+export interface AccessClaims {
+  /** The wallet, base58. */
+  readonly address: string;
+  readonly scopes: readonly string[];
+  /** The session it was given out in; it dies with the session. */
+  readonly session: string;
+}
+
+/** What came out of checking an access token. */
+export type AccessCheck =
+  | { readonly ok: true; readonly claims: AccessClaims; readonly id: string; readonly expiresAt: number }
+  | { readonly ok: false; readonly code: ProofFault; readonly detail: string };
+
+/** Access tokens: JWTs by RFC 9068 (service.md §3). */
+export interface AccessTokens {
+  /** A new token, good for {@link ACCESS_TOKEN_MS}. */
+  issue(claims: AccessClaims): string;
+  /** Checks a token, and that neither it nor its session was revoked. Rejects when that cannot be looked up. */
+  check(token: string): Promise<AccessCheck>;
+  /** Refuses one token from now on. One that is not valid anyway is left alone. */
+  deny(token: string): Promise<void>;
+  /** Refuses every token of a session from now on. */
+  denySession(session: string): Promise<void>;
+}
+
+/** What access tokens are made with. */
+export interface AccessTokenSetup {
+  readonly ring: KeyRing;
+  readonly issuer: string;
+  readonly audience: string;
+  readonly counters: Counters;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A new, unguessable name for a token. */
+  readonly newId: () => string;
+}
+
+/** How long an access token is good, in milliseconds (service.md §3). */
+export const ACCESS_TOKEN_MS = 15 * 60_000;
+
+const TYPE = 'at+jwt';
+const SUBJECT = 'wallet:';
+const MAX_TOKEN_LENGTH = 4_096;
+
+const headerSchema = z.object({ typ: z.literal(TYPE), kid: z.string() });
+const claimsSchema = z.object({
+  sub: z.string().refine((it) => it.startsWith(SUBJECT) && isAddress(it.slice(SUBJECT.length))),
+  iat: z.int(),
+  exp: z.int(),
+  jti: z.string().min(1).max(64),
+  sid: z.string().min(1).max(64),
+  scope: z.string(),
+});
+
+/** Makes access tokens with the keys of a ring. */
+export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
+  const { counters, now } = setup;
+
+  async function check(token: string): Promise<AccessCheck> {
+    const read = readToken(setup, token);
+    if (!read.ok) return read;
+    const revoked = await counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
+    return revoked ? refused('invalid_access_token', 'it was revoked; sign in again') : read;
+  }
+
+  async function deny(token: string): Promise<void> {
+    const read = readToken(setup, token);
+    if (read.ok) await counters.takeOnce(tokenKey(read.id), read.expiresAt - now() + CLOCK_SKEW_MS);
+  }
+
+  async function denySession(session: string): Promise<void> {
+    await counters.takeOnce(sessionKey(session), ACCESS_TOKEN_MS + CLOCK_SKEW_MS);
+  }
+
+  return { issue: (claims) => issue(setup, claims), check, deny, denySession };
+}
+
+function issue({ ring, issuer, audience, now, newId }: AccessTokenSetup, claims: AccessClaims): string {
+  const iat = Math.floor(now() / 1_000);
+  const { kid, key } = ring.signing;
+  const payload = { scope: claims.scopes.join(' '), sid: claims.session, iat, exp: iat + ACCESS_TOKEN_MS / 1_000 };
+  return jwt.sign(payload, key, {
+    algorithm: ring.algorithm,
+    header: { alg: ring.algorithm, typ: TYPE, kid },
+    issuer,
+    audience,
+    subject: `${SUBJECT}${claims.address}`,
+    jwtid: newId(),
+  });
+}
+
+function readToken({ ring, issuer, audience, now }: AccessTokenSetup, token: string): AccessCheck {
+  if (token.length > MAX_TOKEN_LENGTH)
+    return refused('invalid_access_token', `it is longer than ${MAX_TOKEN_LENGTH} characters`);
+  const header = headerSchema.safeParse(headerOf(token));
+  if (!header.success) return refused('invalid_access_token', `it is not a JWT of the type ${TYPE} that names its key`);
+  const key = ring.verifying.get(header.data.kid);
+  if (key === undefined)
+    return refused('invalid_access_token', 'it was signed with a key that is not, or no longer, in use here');
+  const clockTimestamp = Math.floor(now() / 1_000);
+  try {
+    const options = { algorithms: [ring.algorithm], issuer, audience, clockTimestamp };
+    return readClaims(jwt.verify(token, key, options));
+  } catch (error) {
+    if (error instanceof jwt.TokenExpiredError) {
+      return refused('token_expired', `it expired at ${error.expiredAt.toISOString()}; refresh it or sign in again`);
+    }
+    // A key that OpenSSL cannot use with a hostile signature is an error of another class.
+    return refused(
+      'invalid_access_token',
+      error instanceof jwt.JsonWebTokenError ? error.message : 'its signature is not valid',
+    );
+  }
+}
+
+function headerOf(token: string): unknown {
+  try {
+    return jwt.decode(token, { complete: true })?.header;
+  } catch {
+    return undefined;
+  }
+}
+
+function readClaims(payload: unknown): AccessCheck {
+  const claims = claimsSchema.safeParse(payload);
+  if (!claims.success) {
+    const names = [...new Set(claims.error.issues.map((issue) => String(issue.path[0])))].join(', ');
+    return refused('invalid_access_token', `these claims are missing or wrong: ${names}`);
+  }
+  const { sub, exp, jti, sid, scope } = claims.data;
+  const scopes = scope.split(' ').filter((it) => it !== '');
+  return {
+    ok: true,
+    claims: { address: sub.slice(SUBJECT.length), scopes, session: sid },
+    id: jti,
+    expiresAt: exp * 1_000,
+  };
+}
+
+function refused(code: ProofFault, detail: string): AccessCheck {
+  return { ok: false, code, detail: `The access token is not accepted: ${detail}.` };
+}
+
+function tokenKey(id: string): string {
+  return `denied-token:${id}`;
+}
+
+function sessionKey(session: string): string {
+  return `denied-session:${session}`;
+}

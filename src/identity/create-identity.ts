@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import bs58 from 'bs58';
+import { badOption, TollhouseError } from '../errors.js';
+import { resolveOptions } from '../options.js';
+import { createMemoryCounters } from '../storage/memory-counters.js';
+import { type AccessTokens, createAccessTokens } from './access-token.js';
+import { type IdentityOptions, identityOptions } from './identity-options.js';
+import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './key-ring.js';
+import { createRefreshTokens } from './refresh-token.js';
+import type { SignInSetup } from './sign-in-options.js';
+import { createSiwx, SIWX_HEADER } from './siwx.js';
+import type { Identity, IdentityRequest, Proof } from './types.js';
+import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './wallet-challenge.js';
+import { createWalletTokens, type TokenGrant, type WalletTokens } from './wallet-tokens.js';
+
+/** What the sign-in endpoints need beside what gates do. All of it rejects with `not_configured` where no tokens are issued. */
+export interface WalletIdentity extends Identity {
+  /**
+   * A message for a wallet to sign.
+   * @param wallet - base58 address
+   * @param url - absolute address of the request that asks, as the client sees it
+   */
+  issueChallenge(wallet: string, url: string): Promise<WalletChallenge>;
+  /**
+   * Tokens for a signed challenge, whose nonce is used up by this.
+   * @throws TollhouseError `invalid_sign_in`, `sign_in_replayed`
+   */
+  exchange(answer: SignedChallenge): Promise<TokenGrant>;
+  /** See {@link WalletTokens.refresh}. */
+  refresh(refreshToken: string): Promise<TokenGrant>;
+  /** See {@link WalletTokens.revoke}. */
+  revoke(token: string): Promise<void>;
+  /** The public keys of access tokens; empty for secrets. */
+  jwks(): Jwks;
+}
+
+interface Issuing {
+  readonly access: AccessTokens;
+  readonly tokens: WalletTokens;
+  readonly jwks: Jwks;
+}
+
+type Resolved = ReturnType<typeof resolve>;
+
+const WHERE = 'createIdentity';
+
+/**
+ * Makes what finds out which wallet is calling: Sign In With Solana for tokens (with `jwtSecret` or `keys`), and the
+ * header SIGN-IN-WITH-X of x402. Nothing is awaited.
+ * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
+ */
+export function createIdentity(options: IdentityOptions): WalletIdentity {
+  const resolved = resolve(options);
+  warnOfRisks(resolved, options);
+  const issuing = createIssuing(resolved);
+  const siwx = createSiwx(resolved);
+  const challenges = createWalletChallenges(resolved);
+
+  return Object.freeze({
+    prove: (request: IdentityRequest) => prove(request, issuing?.access, siwx.prove),
+    challenge: async ({ url }: IdentityRequest) => siwx.challenge(url),
+    issueChallenge: async (wallet: string, url: string) => {
+      required(issuing);
+      return challenges.issue(wallet, url);
+    },
+    exchange: async (answer: SignedChallenge) => {
+      const { tokens } = required(issuing);
+      await challenges.redeem(answer);
+      return tokens.grant(answer.wallet);
+    },
+    refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
+    revoke: async (token: string) => required(issuing).tokens.revoke(token),
+    jwks: () => issuing?.jwks ?? { keys: [] },
+  });
+}
+
+function resolve(options: IdentityOptions) {
+  const { domain, counters, now, random = randomBytes, ...others } = resolveOptions(WHERE, identityOptions, options);
+  const setup: SignInSetup & typeof others = {
+    ...others,
+    domain,
+    now,
+    random,
+    counters: counters ?? createMemoryCounters({ now }),
+  };
+  return setup;
+}
+
+function createIssuing(resolved: Resolved): Issuing | undefined {
+  const ring = ringOf(resolved);
+  if (ring === undefined) return undefined;
+  const { domain = 'tollhouse', issuer = domain, audience = domain, scopes, random } = resolved;
+  const access = createAccessTokens({ ...resolved, ring, issuer, audience, newId: () => bs58.encode(random(16)) });
+  return { access, tokens: createWalletTokens(access, createRefreshTokens(resolved), scopes), jwks: ring.jwks };
+}
+
+function ringOf({ jwtSecret, keys }: Resolved): KeyRing | undefined {
+  if (jwtSecret !== undefined && keys !== undefined) {
+    throw badOption(WHERE, 'give either "jwtSecret" or "keys": tokens have one algorithm', 'keys');
+  }
+  if (keys !== undefined) return createEcRing(WHERE, keys);
+  if (jwtSecret === undefined) return undefined;
+  return createSecretRing(WHERE, Array.isArray(jwtSecret) ? jwtSecret : [jwtSecret]);
+}
+
+function required(issuing: Issuing | undefined): Issuing {
+  if (issuing !== undefined) return issuing;
+  const detail = `This server issues no tokens: ${WHERE} has neither "jwtSecret" nor "keys". Prove the wallet with the header ${SIWX_HEADER}.`;
+  throw new TollhouseError('not_configured', detail);
+}
+
+/** Where no tokens are issued, an Authorization header is somebody else's business. */
+async function prove(
+  request: IdentityRequest,
+  access: AccessTokens | undefined,
+  proveSiwx: (header: string, url: string) => Promise<Proof>,
+): Promise<Proof> {
+  const [, token] = /^Bearer +(\S+) *$/i.exec(request.header('authorization') ?? '') ?? [];
+  const byToken = access === undefined || token === undefined ? undefined : await proveByToken(access, token);
+  if (byToken?.status === 'proven') return byToken;
+  const header = request.header(SIWX_HEADER.toLowerCase());
+  if (header !== undefined) return proveSiwx(header, request.url);
+  return byToken ?? { status: 'absent' };
+}
+
+async function proveByToken(access: AccessTokens, token: string): Promise<Proof> {
+  const check = await access.check(token);
+  if (!check.ok) return { status: 'refused', code: check.code, detail: check.detail };
+  const { address, scopes } = check.claims;
+  return { status: 'proven', wallet: { address, by: 'jwt', scopes } };
+}
+
+function warnOfRisks({ network, domain }: Resolved, { counters }: IdentityOptions): void {
+  if (network === 'solana' && domain === undefined) {
+    process.emitWarning(
+      `${WHERE} has no "domain": sign-ins are good for whatever host the client names; set it to the host of your site`,
+      { code: 'TOLLHOUSE_SIGN_IN_DOMAIN' },
+    );
+  }
+  if (counters === undefined && process.env.NODE_ENV === 'production') {
+    process.emitWarning(
+      `used sign-ins and revoked tokens are remembered in this process only; with several processes, or to keep sessions over a restart, give ${WHERE} counters`,
+      { code: 'TOLLHOUSE_MEMORY_COUNTERS' },
+    );
+  }
+}
