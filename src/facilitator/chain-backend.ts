@@ -44,7 +44,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
     supported: async () => supported(parts),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected) => verify(parts, verified, inspected),
-    settle: (inspected, step) => settle(parts, inspected, step),
+    settle: (inspected, step) => settle(parts, verified, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
     async close() {
       await delivery.close();
@@ -81,6 +81,7 @@ async function verify(
 
 async function settle(
   parts: ChainBackendParts,
+  verified: VerifiedCache,
   inspected: InspectedPayment,
   step: SettleStep,
 ): Promise<BackendSettlement> {
@@ -101,6 +102,8 @@ async function settle(
     timeoutMs: timeoutFor(parts, terms),
     ...height,
   });
+  // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
+  if (landing.status === 'rejected') verified.delete(transaction.messageHash);
   return settlementOf(landing, inspected, signature, parts.rpc);
 }
 

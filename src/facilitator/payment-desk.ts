@@ -94,7 +94,7 @@ export async function openInspected(
 
 /** What can be done with a payment that was just won: it may be new, or half done by somebody who gave up on it. */
 async function begin(
-  { backend }: PaymentDeskParts,
+  { backend, events }: PaymentDeskParts,
   record: PaymentRecord,
   inspected: InspectedPayment,
   claim: Claim,
@@ -107,7 +107,11 @@ async function begin(
   }
   if (record.state === 'claimed' && use.simulate !== false) {
     const verification = await backend.verify(inspected);
-    if (!verification.ok) return { status: 'refused', refusal: verification };
+    if (!verification.ok) {
+      const { id, payer, terms } = record;
+      events.emit('payment.failed', { id, resource: use.resource, payer, terms, reason: verification.reason });
+      return { status: 'refused', refusal: verification };
+    }
   }
   return { status: 'open', claim };
 }

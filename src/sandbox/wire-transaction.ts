@@ -1,14 +1,13 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { LRUCache } from 'lru-cache';
 import { addressBytes, addressOf } from '../protocol/address.js';
+import { verifyEd25519 } from '../protocol/ed25519.js';
 import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
 
 /** Bytes of a transaction that fits a packet; the length of their base58 and base64 text. */
 const MAX_BYTES = 1232;
 const MAX_TEXT = { base58: 1683, base64: 1644 } as const;
-const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /** A transaction that could be decoded and whose indexes are in bounds. */
 export interface WireTransaction {
@@ -116,20 +115,6 @@ function checkIndexes({ signatures, message }: VersionedTransaction): void {
 export function hasValidSignatures({ parsed, messageBytes, staticKeys }: WireTransaction): boolean {
   return parsed.signatures.every((signature, index) => {
     const signer = staticKeys[index];
-    return signer !== undefined && verify(null, messageBytes, publicKey(signer), signature);
+    return signer !== undefined && verifyEd25519(addressBytes(signer), messageBytes, signature);
   });
-}
-
-/** Making a key object costs more than verifying with it, and the same few wallets sign most transactions. */
-const KEYS = new LRUCache<string, KeyObject>({ max: 1_000 });
-
-function publicKey(address: string): KeyObject {
-  const known = KEYS.get(address);
-  if (known !== undefined) {
-    return known;
-  }
-  const der = Buffer.concat([SPKI_PREFIX, addressBytes(address)]);
-  const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
-  KEYS.set(address, key);
-  return key;
 }

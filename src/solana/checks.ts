@@ -92,7 +92,7 @@ export const CHECKS: readonly Check<Subject>[] = [
 export function checkPayment(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): CheckResult {
   const instructions = transaction.instructions.map(readInstruction);
   const transfers = instructions.filter((it) => it.kind === 'token-transfer');
-  const payer = transaction.accounts[1] ?? '';
+  const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';
   const reason = rules.firstReason(CHECKS, {
     transaction,
     instructions,
@@ -102,7 +102,7 @@ export function checkPayment(transaction: DecodedTransaction, terms: Terms, poli
     terms,
     transfers,
   });
-  if (reason !== undefined) return { ok: false, reason, message: REASONS[reason], payer };
+  if (reason !== undefined) return { ok: false, reason, message: REASONS[reason], ...(payer === '' ? {} : { payer }) };
   const [transfer] = transfers;
   if (transfer === undefined) throw new Error('unreachable: the rule "one transfer" was applied');
   return { ok: true, payment: { payer, transfer } };

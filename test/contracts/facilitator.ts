@@ -251,7 +251,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
     });
 
     test('it tells of what was settled, failed and left open, until nobody listens', async () => {
-      const facilitator = await facilitatorWith(SHORT);
+      const facilitator = await facilitatorWith({ settleTimeoutMs: 2_000 });
       const told: string[] = [];
       const ends = (['payment.settled', 'payment.failed', 'payment.pending'] as const).map((event) =>
         facilitator.on(event, () => told.push(event)),

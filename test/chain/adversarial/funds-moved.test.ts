@@ -56,3 +56,24 @@ test('a payer who moves the money while the handler works gets nothing of its an
   expect(await refusalOf(answer)).toEqual({ status: 402, reason: 'insufficient_funds' });
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
 });
+
+test('a payer who moved the money away does not get the handler to run again', async () => {
+  const { stand, facilitator } = arena();
+  const payer = await stand.sandbox.createWallet({ usdc: '1', sol: '1' });
+  const terms = arena().terms();
+  let runs = 0;
+  const url = await stand.serve((app) => {
+    const price = { asset: terms.asset, amount: terms.amount };
+    app.get('/', requirePayment({ facilitator, price, payTo: terms.payTo }), async (_req, res) => {
+      runs += 1;
+      if (runs === 1) await empty(payer, terms.asset);
+      res.json({ runs });
+    });
+  });
+  const { draft } = await arena().honest(terms, payer);
+  const headers = headerV2(buildDraft(draft), terms);
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    expect(await refusalOf(await fetch(url, { headers }))).toEqual({ status: 402, reason: 'insufficient_funds' });
+  }
+  expect(runs).toBe(1);
+});
