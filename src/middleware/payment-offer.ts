@@ -14,6 +14,7 @@ import type {
   Token,
 } from '../protocol/types.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
+import { absoluteUrl } from './request-url.js';
 import { setHeaders } from './respond.js';
 
 /** Headers that scripts of other origins must be able to read. */
@@ -34,6 +35,8 @@ export interface OfferCause {
 export interface OpenOffer {
   readonly terms: readonly Terms[];
   readonly hint?: BlockhashHint;
+  /** Extensions for this request beside those of the route, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 /** Cause of the first 402, when no payment came. */
@@ -74,24 +77,22 @@ export function sendOffer(
 function describeOffer(
   req: Request,
   options: ResolvedPaymentOptions,
-  { terms, hint }: OpenOffer,
+  { terms, hint, extensions: own }: OpenOffer,
   cause: OfferCause,
 ): Offer {
-  const { extensions } = options;
+  const extensions = { ...options.extensions, ...own };
   return {
     resource: describeResource(req, options),
     terms,
     error: cause.reason ?? cause.code,
     ...(hint === undefined ? {} : { hint }),
-    ...(extensions === undefined ? {} : { extensions }),
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
 }
 
 function describeResource(req: Request, { baseUrl, description, mimeType }: ResolvedPaymentOptions): Resource {
-  const origin =
-    baseUrl === undefined ? `${req.protocol}://${req.get('host') ?? 'localhost'}` : baseUrl.replace(/\/+$/, '');
   return {
-    url: `${origin}${req.originalUrl}`,
+    url: absoluteUrl(req, baseUrl),
     ...(description === undefined ? {} : { description }),
     ...(mimeType === undefined ? {} : { mimeType }),
   };

@@ -1,24 +1,26 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
-import type { OpenedPayment } from '../facilitator/types.js';
+import type { Claim, OpenedPayment } from '../facilitator/types.js';
 import { resolveOptions } from '../options.js';
 import { findTerms } from '../protocol/match-terms.js';
 import type { Payment, SupportedKind } from '../protocol/types.js';
 import { callHook } from './call-hook.js';
+import { signInExtensions } from './caller.js';
 import { isGone } from './delivered.js';
+import { createGate, type Decision, type Gate, type Refused } from './gate.js';
 import { keptAnswersOf } from './kept-answers.js';
 import { openFirst } from './open-first.js';
 import { EXPOSED_HEADERS, type OfferCause, type OpenOffer, refusalCause, sendOffer, UNPAID } from './payment-offer.js';
 import { type RequirePaymentOptions, type ResolvedPaymentOptions, requirePaymentOptions } from './payment-options.js';
 import { type TermsFor, termsOf } from './payment-terms.js';
 import { type PresentedPayment, readPayment } from './read-payment.js';
-import { exposeHeaders, sendError, sendProblem } from './respond.js';
+import { exposeHeaders, sendProblem } from './respond.js';
 import { type PaidRequest, sendPending, serveAfterHandler, serveBeforeHandler } from './serve-paid.js';
 import './request-types.js';
 
 const WHERE = 'requirePayment';
 
-interface Gate {
+interface PaymentGate {
   readonly options: ResolvedPaymentOptions;
   readonly termsFor: TermsFor;
   /** Serves a request whose payment is held. */
@@ -31,38 +33,37 @@ interface Gate {
  * good for one answer on one method and path. Works on Express 4.21 and 5, on a route, a Router or an app.
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
-export function requirePayment(options: RequirePaymentOptions): RequestHandler {
+export function requirePayment(options: RequirePaymentOptions): Gate {
   const resolved = resolveOptions(WHERE, requirePaymentOptions, options);
   const kept = keptAnswersOf(resolved.facilitator);
   const serve =
     resolved.settle === 'before' ? serveBeforeHandler : (paid: PaidRequest) => serveAfterHandler(paid, kept);
-  const gate: Gate = { options: resolved, termsFor: termsOf(resolved), serve };
-  return function tollhousePaymentGate(req, res, next) {
-    // A CORS preflight carries no credentials and is never asked to pay.
-    if (req.method === 'OPTIONS') return next();
-    handle(gate, req, res, next).catch((error: unknown) => {
-      if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
-      else next(error);
-    });
-  };
+  const gate: PaymentGate = { options: resolved, termsFor: termsOf(resolved), serve };
+  return createGate((req, res) => decide(gate, req, res));
 }
 
-async function handle(gate: Gate, req: Request, res: Response, next: NextFunction): Promise<void> {
+async function decide(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
   exposeHeaders(res, EXPOSED_HEADERS);
   const presented = readPayment(req);
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {
-    return sendProblem(res, reading.code, reading.detail);
+    return refused(true, () => sendProblem(res, reading.code, reading.detail));
   }
   const payment = reading?.ok ? reading.payment : undefined;
   const open = await openOffer(gate, req, payment);
-  if (presented === undefined || reading === undefined) return sendOffer(req, res, gate.options, open, UNPAID);
-  if (!reading.ok) return sendOffer(req, res, gate.options, open, { ...NO_MATCH, detail: reading.detail });
+  const offer = async (cause: OfferCause) =>
+    sendOffer(req, res, gate.options, { ...open, extensions: await signInExtensions(req) }, cause);
+  if (presented === undefined || reading === undefined) return refused(false, () => offer(UNPAID));
+  if (!reading.ok) return refused(true, () => offer({ ...NO_MATCH, detail: reading.detail }));
   const opened = await openFirst(gate.options, req, reading.payment, findTerms(reading.payment, open.terms));
-  return answer(gate, { req, res, next, presented, open, opened });
+  return decisionOn(gate, { req, res, presented, open, opened, offer });
 }
 
-async function openOffer(gate: Gate, req: Request, payment: Payment | undefined): Promise<OpenOffer> {
+function refused(presented: boolean, answer: Refused['answer']): Refused {
+  return { admitted: false, wants: 'payment', presented, answer };
+}
+
+async function openOffer(gate: PaymentGate, req: Request, payment: Payment | undefined): Promise<OpenOffer> {
   const { facilitator } = gate.options;
   const { kinds, signers } = await facilitator.supported();
   const kind = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
@@ -80,13 +81,14 @@ function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string
   return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
 }
 
-interface Decision {
+interface Attempt {
   readonly req: Request;
   readonly res: Response;
-  readonly next: NextFunction;
   readonly presented: PresentedPayment;
   readonly open: OpenOffer;
   readonly opened: OpenedPayment | undefined;
+  /** Answers 402, with a way to sign in where that would help as well. */
+  offer(cause: OfferCause): Promise<void>;
 }
 
 const NO_MATCH: OfferCause = {
@@ -99,33 +101,43 @@ const USED: OfferCause = {
   detail: 'This payment was used before. To get an answer again, pay again.',
 };
 
-async function answer(gate: Gate, decision: Decision): Promise<void> {
-  const { req, res, next, presented, open, opened } = decision;
-  const { options } = gate;
-  const offer = (cause: OfferCause) => sendOffer(req, res, options, open, cause);
-  const { door } = presented;
+const IN_PROGRESS = 'Another request is being served for this payment.';
+
+function decisionOn(gate: PaymentGate, attempt: Attempt): Decision {
+  const { req, res, presented, opened, offer } = attempt;
+  const { facilitator, onFailed } = gate.options;
   switch (opened?.status) {
     case undefined:
-      return offer(NO_MATCH);
-    case 'refused':
-      callHook('onFailed', options.onFailed, { req, refusal: opened.refusal });
-      return offer({ ...refusalCause(opened.refusal), settlement: { status: 'failed', ...opened.refusal } });
+      return refused(true, () => offer(NO_MATCH));
+    case 'refused': {
+      const { refusal } = opened;
+      callHook('onFailed', onFailed, { req, refusal });
+      return refused(true, () => offer({ ...refusalCause(refusal), settlement: { status: 'failed', ...refusal } }));
+    }
     case 'in_progress':
-      return sendProblem(res, 'payment_in_progress', 'Another request is being served for this payment.', {
-        retryAfterSeconds: 1,
-      });
-    case 'used':
-      return offer(
-        opened.receipt === undefined ? USED : { ...USED, settlement: { status: 'settled', receipt: opened.receipt } },
-      );
-    case 'pending':
-      return sendPending(res, door.receipt(opened.settlement, options.facilitator.network));
+      return refused(true, () => sendProblem(res, 'payment_in_progress', IN_PROGRESS, { retryAfterSeconds: 1 }));
+    case 'used': {
+      const { receipt } = opened;
+      const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };
+      return refused(true, () => offer({ ...USED, ...settlement }));
+    }
+    case 'pending': {
+      const receipt = presented.door.receipt(opened.settlement, facilitator.network);
+      return refused(true, () => sendPending(res, receipt));
+    }
     case 'open': {
       const { claim } = opened;
-      if (isGone(res)) return claim.release();
-      req.payment = { payer: claim.payer, terms: claim.terms, receipt: claim.receipt };
-      callHook('onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
-      return gate.serve({ req, res, next, options, door, claim, offer });
+      return { admitted: true, enter: (next) => enter(gate, attempt, claim, next) };
     }
   }
+}
+
+async function enter(gate: PaymentGate, attempt: Attempt, claim: Claim, next: NextFunction): Promise<void> {
+  const { req, res, presented, open } = attempt;
+  const { options } = gate;
+  if (isGone(res)) return claim.release();
+  req.payment = { payer: claim.payer, terms: claim.terms, receipt: claim.receipt };
+  callHook('onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
+  const offer = (cause: OfferCause) => sendOffer(req, res, options, open, cause);
+  return gate.serve({ req, res, next, options, door: presented.door, claim, offer });
 }
