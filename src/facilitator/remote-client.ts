@@ -66,6 +66,7 @@ interface HttpAnswer {
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const POOL: Pool.Options = { connect: { timeout: CONNECT_TIMEOUT_MS }, maxResponseSize: MAX_ANSWER_BYTES };
 /** Statuses below 500 that do not say that nothing happened: request timeout, conflict. */
 const UNSURE_STATUSES: ReadonlySet<number> = new Set([408, 409]);
 /** The code with which Tollhouse says that it charged nothing. */
@@ -75,15 +76,18 @@ const UNCHARGED = 'payment_backend_unavailable';
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {
   const base = url.replace(/\/+$/, '');
   const { origin, host } = new URL(base);
-  const pool = new Pool(origin, { connect: { timeout: CONNECT_TIMEOUT_MS }, maxResponseSize: MAX_ANSWER_BYTES });
+  const pool = new Pool(origin, POOL);
+  // A kept connection that the other side is just giving up would leave it open whether a settlement has begun.
+  const freshPool = new Pool(origin, POOL);
 
   async function send(request: RemoteRequest, body: object | undefined, signal: AbortSignal): Promise<HttpAnswer> {
-    const { method } = request;
-    const { pathname } = new URL(request.url);
+    const { method, operation } = request;
+    const { pathname: path } = new URL(request.url);
     const common = { accept: 'application/json', ...(await headersFor(headers, request, signal)) };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const all = body === undefined ? common : { ...common, 'content-type': 'application/json' };
-    const answer = await pool.request({ method, path: pathname, headers: all, signal, ...sent });
+    const call = { method, path, headers: all, signal, ...sent };
+    const answer = await (operation === 'settle' ? freshPool.request({ ...call, reset: true }) : pool.request(call));
     return { status: answer.statusCode, text: await answer.body.text() };
   }
 
@@ -106,7 +110,9 @@ export function createRemoteClient({ url, headers }: RemoteClientOptions): Remot
         clearTimeout(timer);
       }
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool.destroy(), freshPool.destroy()]);
+    },
   };
 }
 
