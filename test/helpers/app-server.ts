@@ -1,0 +1,25 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import express5 from 'express';
+
+/** An app that listens. */
+export interface AppServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Serves an app on a free port. */
+export async function serveApp(configure: (app: Express) => void, express = express5): Promise<AppServer> {
+  const app = express();
+  configure(app);
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
