@@ -23,6 +23,7 @@ export const ERRORS = {
   unauthenticated: { status: 401, title: 'Prove who is calling', retryable: false },
   invalid_access_token: { status: 401, title: 'The access token is not valid', retryable: false },
   token_expired: { status: 401, title: 'The token has expired', retryable: false },
+  invalid_refresh_token: { status: 401, title: 'The refresh token is not valid', retryable: false },
   invalid_sign_in: { status: 401, title: 'The sign-in does not prove the wallet', retryable: false },
   sign_in_replayed: { status: 401, title: 'The sign-in was used before', retryable: false },
   forbidden: { status: 403, title: 'The caller may not do this', retryable: false },

@@ -18,7 +18,7 @@ export interface WalletTokens {
   grant(address: string): Promise<TokenGrant>;
   /**
    * New tokens for a refresh token, which is used up by this.
-   * @throws TollhouseError `invalid_token`; when the token was used before, its whole session is over
+   * @throws TollhouseError `invalid_refresh_token`; when the token was used before, its whole session is over
    */
   refresh(refreshToken: string): Promise<TokenGrant>;
   /** Ends the session of a refresh token, or refuses one access token from now on. Anything else is left alone. */
@@ -61,5 +61,5 @@ export function createWalletTokens(
 }
 
 function invalid(detail: string): TollhouseError {
-  return new TollhouseError('invalid_token', detail);
+  return new TollhouseError('invalid_refresh_token', detail);
 }
