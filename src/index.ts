@@ -1,13 +1,23 @@
+export type { BalanceInput } from './access/balance.js';
+export { createHoldings, type Holdings, type HoldingsOptions } from './access/holdings.js';
+export type { Tier, TierOptions, TiersOptions } from './access/tiers.js';
 export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors.js';
 export { createFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events.js';
 export type { FacilitatorOptions } from './facilitator/facilitator-options.js';
+export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
+export { anyOf } from './middleware/any-of.js';
+export type { Gate } from './middleware/gate.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
+export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
 export type { RequestPayment } from './middleware/request-types.js';
 export { requirePayment } from './middleware/require-payment.js';
+export { type RequireTierOptions, requireTier } from './middleware/require-tier.js';
+export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/require-token-balance.js';
+export type { WalletGateOptions } from './middleware/wallet-gate.js';
 export { REASONS, type Reason } from './protocol/reasons.js';
 export type {
   Commitment,
