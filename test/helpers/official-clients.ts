@@ -1,6 +1,6 @@
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import type { Keypair } from '@solana/web3.js';
-import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
 
@@ -10,14 +10,44 @@ export interface ClientSetup {
   readonly rpcUrl: string;
 }
 
-/** `fetch` that pays with the official version 2 client. */
-export async function payingFetch({ wallet, rpcUrl }: ClientSetup): Promise<typeof fetch> {
+/** Fetches like `fetch`. */
+export type Fetch = typeof fetch;
+
+/** The official version 2 client. */
+export async function clientV2({ wallet, rpcUrl }: ClientSetup): Promise<x402Client> {
   const signer = await createKeyPairSignerFromBytes(wallet.secretKey);
-  const client = new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
-  return wrapFetchWithPayment(fetch, client) as typeof fetch;
+  return new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
+}
+
+/** `fetch` that pays with the official version 2 client. */
+export async function payingFetch(setup: ClientSetup): Promise<Fetch> {
+  return wrapFetchWithPayment(fetch, await clientV2(setup));
+}
+
+/** `fetch` that pays with the official version 1 scheme: of a 402 it is shown the body only. */
+export async function payingFetchV1(setup: ClientSetup, network: string): Promise<Fetch> {
+  const client = new x402Client().registerV1(network, await schemeV1(setup));
+  return wrapFetchWithPayment(fetchWithoutTerms, client);
 }
 
 /** The official version 1 scheme, for payloads that are sent by hand. */
 export async function schemeV1({ wallet, rpcUrl }: ClientSetup): Promise<ExactSvmSchemeV1> {
   return new ExactSvmSchemeV1(await createKeyPairSignerFromBytes(wallet.secretKey), { rpcUrl });
 }
+
+/** What the official client makes of an answer: `settled`, `settle_failed`, `payment_required` or `none`. */
+export async function understood(client: x402Client, answer: Response) {
+  const body = await answer.clone().text();
+  return new x402HTTPClient(client).parsePaymentResult({
+    status: answer.status,
+    getHeader: (name) => answer.headers.get(name),
+    body,
+  });
+}
+
+const fetchWithoutTerms: Fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  const headers = new Headers(answer.headers);
+  headers.delete('payment-required');
+  return new Response(answer.body, { status: answer.status, headers });
+};
