@@ -16,12 +16,16 @@ export const NOON = 1_767_323_045_678;
 /** A secret that is good enough. */
 export const SECRET = 'correct horse battery staple, thirty-two bytes and more';
 
+/** Options with fields that may be undefined, which takes a default away. */
+export type IdentityChanges = { readonly [K in keyof IdentityOptions]?: IdentityOptions[K] | undefined };
+
 /** Devnet, with tokens by {@link SECRET} unless other options say otherwise. */
-export function openIdentity(options: Partial<IdentityOptions> = {}): IdentityStand {
+export function openIdentity(options: IdentityChanges = {}): IdentityStand {
   let time = NOON;
   const now = () => time;
   const counters = createMemoryCounters({ now });
-  const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters, now, ...options });
+  const all = { network: 'solana-devnet', jwtSecret: SECRET, counters, now, ...options };
+  const identity = createIdentity(all as IdentityOptions);
   return {
     identity,
     now,
