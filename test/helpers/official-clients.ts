@@ -19,9 +19,12 @@ export async function clientV2({ wallet, rpcUrl }: ClientSetup): Promise<x402Cli
   return new x402Client().register('solana:*', new ExactSvmScheme(signer, { rpcUrl }));
 }
 
-/** `fetch` that pays with the official version 2 client. */
-export async function payingFetch(setup: ClientSetup): Promise<Fetch> {
-  return wrapFetchWithPayment(fetch, await clientV2(setup));
+/**
+ * `fetch` that pays with the official version 2 client.
+ * @param through - what really fetches, for tests that listen in. Default `fetch`
+ */
+export async function payingFetch(setup: ClientSetup, through: Fetch = fetch): Promise<Fetch> {
+  return wrapFetchWithPayment(through, await clientV2(setup));
 }
 
 /** `fetch` that pays with the official version 1 scheme: of a 402 it is shown the body only. */

@@ -1,0 +1,104 @@
+import { decodePaymentResponseHeader } from '@x402/core/http';
+import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
+import type { Facilitator } from '../../src/facilitator/types.js';
+import { requirePayment } from '../../src/middleware/require-payment.js';
+import { toCaip2 } from '../../src/protocol/networks.js';
+import { createRouter } from '../../src/routers/create-router.js';
+import { payingFetch, payingFetchV1 } from '../helpers/official-clients.js';
+import { referenceFacilitator } from '../helpers/official-servers.js';
+import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+
+/** Whose HTTP API settles for the gate. */
+const REMOTES: readonly [string, (stand: TollStand) => Promise<string>][] = [
+  ['our own router', (stand) => stand.serve((app) => app.use(createRouter({ facilitator: stand.facilitator })))],
+  [
+    'the reference facilitator',
+    async (stand) => {
+      const { feePayer, sandbox } = stand;
+      const reference = await referenceFacilitator(feePayer, sandbox.rpcUrl, toCaip2('solana-devnet'));
+      return stand.serve((app) => app.use(reference));
+    },
+  ],
+];
+
+describe.each(REMOTES)('requirePayment settles through %s, over HTTP', (_name, open) => {
+  let stand: TollStand;
+  let facilitator: Facilitator;
+  let url: string;
+  let count = 0;
+
+  beforeAll(async () => {
+    stand = await openTollStand();
+    const { network, tokens } = stand.facilitator;
+    facilitator = remoteFacilitator({ url: await open(stand), network, tokens });
+    const { payTo } = stand;
+    url = await stand.serve((app) => {
+      app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo }), (_req, res) => {
+        count += 1;
+        res.send('paid');
+      });
+      app.get('/first', requirePayment({ facilitator, price: '0.25 PYUSD', payTo, settle: 'before' }), (_req, res) => {
+        res.send('paid first');
+      });
+    });
+  });
+  afterAll(async () => {
+    await facilitator.close();
+    await stand.close();
+  });
+
+  const balance = (symbol: string) =>
+    stand.sandbox.tokenBalance(stand.payTo, facilitator.tokens.find((it) => it.symbol === symbol)?.mint ?? '');
+  const setup = () => ({ wallet: stand.payer, rpcUrl: stand.sandbox.rpcUrl });
+
+  test('the official version 2 client pays, and the receipt names the transaction', async () => {
+    const before = balance('USDC');
+    const answer = await (await payingFetch(setup()))(`${url}/report`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('paid');
+    const receipt = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+    expect(receipt).toMatchObject({ success: true, payer: stand.payer.publicKey.toBase58(), amount: '10000' });
+    expect(receipt.transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
+    expect(balance('USDC') - before).toBe(10_000n);
+  });
+
+  test('the official version 1 client pays, though the facilitator is asked in version 2', async () => {
+    const before = balance('USDC');
+    const answer = await (await payingFetchV1(setup(), 'solana-devnet'))(`${url}/report`);
+    expect(answer.status).toBe(200);
+    expect(balance('USDC') - before).toBe(10_000n);
+  });
+
+  test('the money first, in a Token-2022 token', async () => {
+    const before = balance('PYUSD');
+    const answer = await (await payingFetch(setup()))(`${url}/first`);
+    expect(await answer.text()).toBe('paid first');
+    expect(balance('PYUSD') - before).toBe(250_000n);
+  });
+
+  test('twenty copies of one payment run the handler once', async () => {
+    const before = { money: balance('USDC'), count };
+    const sent: string[] = [];
+    const holding: typeof fetch = (input, init) => {
+      const header = input instanceof Request ? input.headers.get('payment-signature') : null;
+      if (header === null) return fetch(input, init);
+      sent.push(header);
+      return Promise.resolve(new Response(null, { status: 204 }));
+    };
+    await (await payingFetch(setup(), holding))(`${url}/report`);
+    const headers = { 'payment-signature': sent[0] ?? '' };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/report`, { headers })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(count - before.count).toBe(1);
+    expect(balance('USDC') - before.money).toBe(10_000n);
+  });
+
+  test('a payer without money is refused before the handler runs', async () => {
+    const before = count;
+    const poor = { wallet: await stand.sandbox.createWallet({ usdc: '0' }), rpcUrl: stand.sandbox.rpcUrl };
+    const answer = await (await payingFetch(poor))(`${url}/report`);
+    expect(answer.status).toBe(402);
+    expect(answer.headers.get('payment-required')).not.toBeNull();
+    expect(count).toBe(before);
+  });
+});

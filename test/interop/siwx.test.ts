@@ -1,0 +1,108 @@
+import { createKeyPairSignerFromBytes } from '@solana/kit';
+import { Keypair } from '@solana/web3.js';
+import { encodePaymentRequiredHeader } from '@x402/core/http';
+import {
+  createSIWxClientExtension,
+  createSIWxPayload,
+  encodeSIWxHeader,
+  type SIWxSigner,
+  wrapFetchWithSIWx,
+} from '@x402/extensions/sign-in-with-x';
+import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
+import type { Request } from 'express';
+import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
+import { createEd25519Signer } from '../../src/protocol/ed25519.js';
+import { toCaip2 } from '../../src/protocol/networks.js';
+import { type AppServer, serveApp } from '../helpers/app-server.js';
+import { signInInfo } from '../helpers/wallet-key.js';
+
+const wallet = Keypair.generate();
+const address = wallet.publicKey.toBase58();
+
+/** What browsers' wallets offer. */
+const walletAdapter: SIWxSigner = {
+  publicKey: wallet.publicKey,
+  signMessage: async (message) => createEd25519Signer(wallet.secretKey.subarray(0, 32)).sign(message),
+};
+
+/** A route that asks whoever is not known to sign in or pay, as the protocol has it, and counts what it refused. */
+function clubRoute(identity: WalletIdentity) {
+  const proofs: string[] = [];
+  const requestOf = (req: Request) => ({
+    url: `${req.protocol}://${req.get('host')}${req.originalUrl}`,
+    header: (name: string) => req.get(name),
+  });
+  const serve = () =>
+    serveApp((app) => {
+      app.get('/club', async (req, res) => {
+        const proof = await identity.prove(requestOf(req));
+        proofs.push(proof.status);
+        if (proof.status === 'proven') return void res.json({ wallet: proof.wallet });
+        const { extensions } = await identity.challenge(requestOf(req));
+        const required = {
+          x402Version: 2,
+          resource: { url: requestOf(req).url },
+          accepts: [
+            {
+              scheme: 'exact',
+              network: toCaip2('solana-devnet'),
+              asset: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+              amount: '10000',
+              payTo: address,
+              maxTimeoutSeconds: 60,
+              extra: {},
+            },
+          ],
+          extensions,
+        };
+        res.setHeader('PAYMENT-REQUIRED', encodePaymentRequiredHeader(required));
+        res.status(402).json({ extensions });
+      });
+    });
+  return { proofs, serve };
+}
+
+describe('the official SIWX client signs in', () => {
+  let server: AppServer;
+  let route: ReturnType<typeof clubRoute>;
+
+  beforeEach(async () => {
+    route = clubRoute(createIdentity({ network: 'solana-devnet' }));
+    server = await route.serve();
+  });
+  afterEach(() => server.close());
+
+  const welcome = { wallet: { address, by: 'siwx', scopes: [] } };
+
+  test('wrapFetchWithSIWx with a wallet adapter', async () => {
+    const answer = await wrapFetchWithSIWx(fetch, walletAdapter)(`${server.url}/club?a=1&b=%20`);
+
+    expect([answer.status, await answer.json()]).toEqual([200, welcome]);
+    expect(route.proofs).toEqual(['absent', 'proven']);
+  });
+
+  test('wrapFetchWithSIWx with a signer of @solana/kit', async () => {
+    const signer = (await createKeyPairSignerFromBytes(wallet.secretKey)) as object as SIWxSigner;
+    const answer = await wrapFetchWithSIWx(fetch, signer)(`${server.url}/club`);
+
+    expect([answer.status, await answer.json()]).toEqual([200, welcome]);
+  });
+
+  test('the extension of the client of @x402/fetch, which then need not pay', async () => {
+    const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [walletAdapter] }));
+    const answer = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(`${server.url}/club`);
+
+    expect([answer.status, await answer.json()]).toEqual([200, welcome]);
+    expect(route.proofs).toEqual(['absent', 'proven']);
+  });
+
+  test('a header made by hand from the challenge is good once', async () => {
+    const { extensions } = (await (await fetch(`${server.url}/club`)).json()) as { extensions: object };
+    const info = signInInfo({ extensions: extensions as Record<string, unknown> });
+    const header = encodeSIWxHeader(await createSIWxPayload(info, walletAdapter, `${server.url}/club`));
+    const enter = () => fetch(`${server.url}/club`, { headers: { 'SIGN-IN-WITH-X': header } });
+
+    expect([(await enter()).status, (await enter()).status]).toEqual([200, 402]);
+    expect(route.proofs).toEqual(['absent', 'proven', 'refused']);
+  });
+});
