@@ -22,7 +22,7 @@ const address = wallet.publicKey.toBase58();
 /** What browsers' wallets offer. */
 const walletAdapter: SIWxSigner = {
   publicKey: wallet.publicKey,
-  signMessage: async (message) => createEd25519Signer(wallet.secretKey.subarray(0, 32)).sign(message),
+  signMessage: async (message: Uint8Array) => createEd25519Signer(wallet.secretKey.subarray(0, 32)).sign(message),
 };
 
 /** A route that asks whoever is not known to sign in or pay, as the protocol has it, and counts what it refused. */
