@@ -13,8 +13,9 @@ const SYSTEM_PROGRAM = '1'.repeat(32);
  * @returns the mint, base58
  */
 export function readMintName(name: string, tokens: readonly Token[]): Parsed<string> {
-  if (name === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_MINT);
-  const token = tokens.find(({ symbol }) => symbol === name);
+  const upper = name.toUpperCase();
+  if (upper === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_MINT);
+  const token = tokens.find(({ symbol }) => symbol === upper);
   if (token !== undefined) return parsed(token.mint);
   if (isAddress(name)) return parsed(name);
   const symbols = [...new Set(['SOL', ...tokens.map(({ symbol }) => symbol)])];
