@@ -9,6 +9,9 @@ export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilit
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
+export { createIdentity, type WalletIdentity } from './identity/create-identity.js';
+export type { IdentityOptions } from './identity/identity-options.js';
+export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
 export { anyOf } from './middleware/any-of.js';
 export type { Gate } from './middleware/gate.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
@@ -31,6 +34,9 @@ export type {
   Token,
   Verification,
 } from './protocol/types.js';
+export { type AuthRouterOptions, createAuthRouter } from './routers/auth-router.js';
 export { createRouter, type RouterOptions } from './routers/create-router.js';
+export type { Counters, WindowCount } from './storage/counters.js';
 export type { Ledger } from './storage/ledger.js';
+export { createMemoryCounters, type MemoryCountersOptions } from './storage/memory-counters.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';
