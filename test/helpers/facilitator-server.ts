@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import type { Facilitator } from '../../src/facilitator/types.js';
+import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { createRouter } from '../../src/routers/create-router.js';
 
 /** A facilitator's HTTP API on a port of its own. */
@@ -20,7 +20,7 @@ export interface FacilitatorServer {
 }
 
 /** Serves a facilitator. */
-export async function serveFacilitator(facilitator: Facilitator): Promise<FacilitatorServer> {
+export async function serveFacilitator(facilitator: EmbeddedFacilitator): Promise<FacilitatorServer> {
   const asked: string[] = [];
   const app = express();
   app.use((req, res, next) => {
