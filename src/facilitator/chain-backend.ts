@@ -102,8 +102,12 @@ async function settle(
     timeoutMs: timeoutFor(parts, terms),
     ...height,
   });
-  // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
-  if (landing.status === 'rejected') verified.delete(transaction.messageHash);
+  if (landing.status === 'rejected') {
+    // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
+    verified.delete(transaction.messageHash);
+    // It went no further than the node, whatever comes of the question why.
+    await step.withdrawBroadcast();
+  }
   return settlementOf(landing, inspected, signature, parts.rpc);
 }
 
