@@ -97,4 +97,4 @@ export interface PaymentRequests {
   lookUp(signature: string): Promise<ChainLookup>;
 }
 
-export type { Leg };
+export type { InstructionJson, Leg, PlainTransfer };

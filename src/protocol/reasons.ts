@@ -61,7 +61,7 @@ export const REASONS = {
     "The transaction does not name the payment's reference account; it must be among the accounts of a transfer.",
   invalid_transfer_leg_missing:
     'The transaction does not transfer the exact amount to every recipient of the payment, each by a transfer of its own.',
-  insufficient_funds: "The payer's token account does not hold the amount.",
+  insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
   duplicate_settlement: 'This transaction has been used for a payment before.',
   settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',
   settlement_pending:

@@ -1,16 +1,29 @@
 import type { z } from 'zod';
-import { type FieldFault, TollhouseError } from '../errors.js';
+import { type ErrorCode, type FieldFault, TollhouseError } from '../errors.js';
+
+/** How faults are answered. */
+export interface FaultCodes {
+  /** Code of every fault that has none of its own. Default `validation_failed` (422), as under `/api/v1`. */
+  readonly code?: ErrorCode;
+  /** Codes of faults in particular fields, by JSON pointer. */
+  readonly fields?: Readonly<Record<string, ErrorCode>>;
+}
 
 /**
- * Checks the body of a request under `/api/v1` against a schema.
- * @throws TollhouseError `validation_failed` with every fault at once (service.md §1)
+ * Checks what a request brings against a schema.
+ * @throws TollhouseError with every fault at once, under the code of the first (service.md §1)
  */
-export function readBody<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
+export function readBody<S extends z.ZodType>(
+  schema: S,
+  body: unknown,
+  { code = 'validation_failed', fields = {} }: FaultCodes = {},
+): z.output<S> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
   const errors = result.error.issues.map((issue) => faultOf(issue, body));
   const detail = errors.map((it) => `${it.pointer || 'the body'}: ${it.detail}`).join('; ');
-  throw new TollhouseError('validation_failed', `The body is not valid. ${detail}.`, { errors });
+  const [first] = errors;
+  throw new TollhouseError(fields[first?.pointer ?? ''] ?? code, `The request is not valid. ${detail}.`, { errors });
 }
 
 function faultOf({ path, code, message }: z.core.$ZodIssue, body: unknown): FieldFault {

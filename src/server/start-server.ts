@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type Express } from 'express';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
-import type { Facilitator } from '../facilitator/types.js';
 import { requirePayment } from '../middleware/require-payment.js';
 import { sendProblem } from '../middleware/respond.js';
 import { createRouter } from '../routers/create-router.js';
@@ -13,7 +13,7 @@ import type { ServerConfiguration } from './configuration.js';
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string;
-  readonly facilitator: Facilitator;
+  readonly facilitator: EmbeddedFacilitator;
   readonly chain: ChainParts;
   /** Whether the demo route is there. */
   readonly demo: boolean;
@@ -58,7 +58,7 @@ export async function startServer(configuration: ServerConfiguration): Promise<R
 
 function createApp(
   { baseUrl, trustProxy }: ServerConfiguration,
-  facilitator: Facilitator,
+  facilitator: EmbeddedFacilitator,
   payTo: string | undefined,
 ): Express {
   const app = express();

@@ -5,9 +5,8 @@ import type { Keypair } from '@solana/web3.js';
 import type { Express } from 'express';
 import express5 from 'express';
 import express4 from 'express4';
-import { createFacilitator } from '../../src/facilitator/create-facilitator.js';
+import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import type { Facilitator } from '../../src/facilitator/types.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.js';
 
@@ -20,14 +19,14 @@ export const EXPRESSES = [
 /** A chain, a facilitator on it, a seller who can receive, and payers. Everything is closed with it. */
 export interface TollStand {
   readonly sandbox: Sandbox;
-  readonly facilitator: Facilitator;
+  readonly facilitator: EmbeddedFacilitator;
   readonly feePayer: Keypair;
   /** The seller's wallet, with empty accounts for every token. */
   readonly payTo: string;
   /** Has 1,000 of every token, and no SOL. */
   readonly payer: Keypair;
   /** Another facilitator on the same chain. */
-  facilitatorWith(options: Partial<FacilitatorOptions>): Facilitator;
+  facilitatorWith(options: Partial<FacilitatorOptions>): EmbeddedFacilitator;
   /** Serves an app on a free port; answers its address. */
   serve(configure: (app: Express) => void, express?: typeof express5): Promise<string>;
   close(): Promise<void>;
@@ -43,7 +42,7 @@ export async function openTollStand(options: SandboxOptions = {}): Promise<TollS
   const { network, rpcUrl, wsUrl } = sandbox;
   const closers: (() => Promise<void>)[] = [() => sandbox.close()];
 
-  function facilitatorWith(more: Partial<FacilitatorOptions>): Facilitator {
+  function facilitatorWith(more: Partial<FacilitatorOptions>): EmbeddedFacilitator {
     const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, tokens, ...more });
     closers.unshift(() => facilitator.close());
     return facilitator;

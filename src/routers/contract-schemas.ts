@@ -1,0 +1,58 @@
+import { z } from 'zod';
+
+/** Shapes of the facilitator's own endpoints (interface-specification.md); requests are checked with them. */
+
+const wallet = z
+  .string('must be a wallet address (base58)')
+  .min(1, 'must not be empty')
+  .max(64, 'must be at most 64 characters');
+const share = z.object({ recipient: wallet, bps: z.int('must be a whole number of basis points') });
+
+/** Body of `POST /create-payment`. Amounts, tokens and addresses are judged by the facilitator, with codes of their own. */
+export const createPaymentBody = z.object({
+  amount: z.union([z.number(), z.string().max(64)], 'must be a number, or its decimal text'),
+  token: z
+    .string('must be a symbol such as "SOL", or a mint address')
+    .min(1, 'must not be empty')
+    .max(64, 'must be at most 64 characters'),
+  recipient: wallet,
+  payer: wallet.optional(),
+  network: z.string('must be a network id').max(64, 'must be at most 64 characters').optional(),
+  memo: z.string('must be a text').max(256, 'must be at most 256 characters').optional(),
+  metadata: z.record(z.string().max(64), z.string().max(500), 'must be an object of texts').optional(),
+  split: z.array(share, 'must be a list of {recipient, bps}').max(100, 'must have at most 100 entries').optional(),
+  expires_in: z.number('must be a number of seconds').optional(),
+});
+
+/** Body of `POST /settle` in the contract's shape. */
+export const settleBody = z.object({
+  payment_id: z
+    .string('must be the id of a payment')
+    .min(1, 'must not be empty')
+    .max(64, 'must be at most 64 characters'),
+  signed_transaction: z
+    .string('must be the signed transaction in base64')
+    .min(1, 'must not be empty')
+    .max(8_192, 'must be at most 8,192 characters'),
+});
+
+/** Body of `POST /verify` in the contract's shape. */
+export const verifyBody = z.object({
+  tx_signature: z
+    .string('must be a transaction signature')
+    .min(1, 'must not be empty')
+    .max(128, 'must be at most 128 characters'),
+  expected: z
+    .object({
+      recipient: wallet.optional(),
+      token: z.string('must be a symbol or a mint address').max(64, 'must be at most 64 characters').optional(),
+      amount: z.union([z.number(), z.string().max(64)], 'must be a number, or its decimal text').optional(),
+    })
+    .optional(),
+});
+
+/** Body of `POST /payments/:id/transaction`: ours, or a Solana Pay wallet's. */
+export const transactionBody = z.union(
+  [z.object({ payer: wallet }), z.object({ account: wallet })],
+  'must be {"payer": wallet}, or {"account": wallet} from a Solana Pay wallet',
+);

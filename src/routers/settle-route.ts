@@ -1,0 +1,84 @@
+import type { Request, Response } from 'express';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { RequestSettlement } from '../facilitator/payment-request-types.js';
+import { sendProblem } from '../middleware/respond.js';
+import { decodeBase64 } from '../protocol/wire-json.js';
+import { settleBody } from './contract-schemas.js';
+import { readBody } from './read-body.js';
+
+/** Whether a body of `POST /settle` has the contract's shape; x402's has `paymentPayload`. */
+export function isContractSettle(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && ('payment_id' in body || 'signed_transaction' in body);
+}
+
+/** `POST /settle` in the contract's shape (service.md §2). */
+export async function answerContractSettle(
+  facilitator: EmbeddedFacilitator,
+  explorerUrl: string,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const body = readBody(settleBody, req.body, {
+    code: 'invalid_request',
+    fields: { '/signed_transaction': 'invalid_transaction' },
+  });
+  const bytes = decodeBase64(body.signed_transaction);
+  if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
+  answer(res, await facilitator.settleRequest(body.payment_id, bytes.value), explorerUrl);
+}
+
+const PENDING_RETRY_SECONDS = 2;
+
+function answer(res: Response, settlement: RequestSettlement, explorerUrl: string): void {
+  switch (settlement.status) {
+    case 'settled':
+      return void res.json(settledView(settlement, explorerUrl));
+    case 'not_found':
+      return sendProblem(res, 'payment_not_found', 'There is no payment with this payment_id.');
+    case 'expired':
+      return sendProblem(
+        res,
+        'payment_expired',
+        'The time for this payment is over; create a new one. Nothing was paid.',
+      );
+    case 'already_settled':
+      return sendProblem(
+        res,
+        'payment_already_settled',
+        'Another transaction has settled this payment; this one was not sent.',
+      );
+    case 'in_progress': {
+      const detail = 'Another transaction for this payment is being settled right now; this one was not sent.';
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+    }
+    case 'invalid':
+      return sendProblem(res, 'invalid_transaction', settlement.message, { more: { reason: settlement.reason } });
+    case 'failed': {
+      const { reason, message, signature } = settlement;
+      return sendProblem(res, 'blockchain_error', message, { more: { reason, tx_signature: signature ?? null } });
+    }
+    case 'pending': {
+      const detail =
+        'The transaction was sent and its outcome is not known yet. Send the same request again to learn it.';
+      return sendProblem(res, 'settlement_pending', detail, {
+        retryAfterSeconds: PENDING_RETRY_SECONDS,
+        more: { tx_signature: settlement.signature ?? null },
+      });
+    }
+  }
+}
+
+function settledView(
+  { receipt, facts }: Extract<RequestSettlement, { readonly status: 'settled' }>,
+  explorerUrl: string,
+) {
+  return {
+    success: true,
+    tx_signature: receipt.signature,
+    block_number: facts.slot,
+    gas_used: facts.computeUnits,
+    explorer_url: `${explorerUrl}/tx/${receipt.signature}`,
+    fee_lamports: Number(facts.feeLamports),
+    status: 'confirmed',
+  };
+}

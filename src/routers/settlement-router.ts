@@ -1,0 +1,96 @@
+import { type Request, type Response, Router } from 'express';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Facilitator } from '../facilitator/types.js';
+import { delivered } from '../middleware/delivered.js';
+import { sendProblem } from '../middleware/respond.js';
+import {
+  encodeSettlement,
+  encodeSupported,
+  encodeVerification,
+  readFacilitatorRequest,
+} from '../protocol/facilitator-wire.js';
+import { explorerOf, redirectToExplorer } from './explorer.js';
+import { handled } from './handled.js';
+import { jsonBody } from './json-body.js';
+import { problemHandler } from './problem-handler.js';
+import { refuseOtherMethods } from './refuse-other-methods.js';
+import { answerContractSettle, isContractSettle } from './settle-route.js';
+import { supportedNetworks } from './supported-networks.js';
+import { answerContractVerify, isContractVerify } from './verify-route.js';
+
+const BODY_LIMIT = '100kb';
+
+/** Options of {@link createSettlementRouter}. */
+export interface SettlementRouterOptions {
+  readonly facilitator: EmbeddedFacilitator;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+  /** Address of a block explorer, without `/tx/…`. Default: one that knows the network, see explorer.ts. */
+  readonly explorerUrl?: string | undefined;
+}
+
+/**
+ * `POST /verify`, `POST /settle` and `GET /supported`: the contract's and, on the same paths, x402's for other servers
+ * (x402.md §4). The body's shape tells them apart. In x402's, business answers are 200, whether the payment is good or not;
+ * 400 is a malformed body, 5xx a fault.
+ */
+export function createSettlementRouter(options: SettlementRouterOptions): Router {
+  const { facilitator } = options;
+  const router = Router();
+  const json = jsonBody(BODY_LIMIT);
+  router
+    .route('/supported')
+    .get(handled((_req, res) => answerSupported(facilitator, res)))
+    .all(refuseOtherMethods('GET', 'HEAD'));
+  router
+    .route('/verify')
+    .post(
+      ...json,
+      handled((req, res) =>
+        isContractVerify(req.body) ? answerContractVerify(facilitator, req, res) : answerVerify(facilitator, req, res),
+      ),
+    )
+    .all(refuseOtherMethods('POST'));
+  router
+    .route('/settle')
+    .post(
+      ...json,
+      handled((req, res) =>
+        isContractSettle(req.body)
+          ? answerContractSettle(facilitator, explorerOf(options, req), req, res)
+          : answerSettle(facilitator, req, res),
+      ),
+    )
+    .all(refuseOtherMethods('POST'));
+  router.get('/explorer/tx/:signature', redirectToExplorer(facilitator.network));
+  router.use(problemHandler);
+  return router;
+}
+
+async function answerSupported(facilitator: Facilitator, res: Response): Promise<void> {
+  res.json({ ...encodeSupported(await facilitator.supported()), networks: supportedNetworks(facilitator) });
+}
+
+async function answerVerify(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  const call = readFacilitatorRequest(req.body);
+  if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
+  if (!call.ok) return void res.json(encodeVerification({ ok: false, reason: call.reason, message: call.detail }));
+  res.json(encodeVerification(await facilitator.verifyPayment(call.payment, call.terms)));
+}
+
+async function answerSettle(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  const call = readFacilitatorRequest(req.body);
+  if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
+  const { network } = facilitator;
+  if (!call.ok) {
+    const refused = { status: 'failed', reason: call.reason, message: call.detail } as const;
+    return void res.json(encodeSettlement(refused, network, call.version));
+  }
+  await facilitator.settlePayment(call.payment, call.terms, {
+    deliver(settlement) {
+      const gone = delivered(res);
+      res.json(encodeSettlement(settlement, call.terms.network, call.version));
+      return gone;
+    },
+  });
+}

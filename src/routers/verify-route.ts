@@ -1,0 +1,32 @@
+import type { Request, Response } from 'express';
+import { TollhouseError } from '../errors.js';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { isSignature } from '../protocol/address.js';
+import { verifyBody } from './contract-schemas.js';
+import { lookupView } from './payment-views.js';
+import { readBody } from './read-body.js';
+
+/** Whether a body of `POST /verify` has the contract's shape; x402's has `paymentPayload`. */
+export function isContractVerify(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'tx_signature' in body;
+}
+
+/** `POST /verify` in the contract's shape: any signature on the chain (service.md §2). */
+export async function answerContractVerify(
+  facilitator: EmbeddedFacilitator,
+  req: Request,
+  res: Response,
+): Promise<void> {
+  const body = readBody(verifyBody, req.body, {
+    code: 'invalid_request',
+    fields: { '/tx_signature': 'invalid_signature' },
+  });
+  if (!isSignature(body.tx_signature)) {
+    throw new TollhouseError('invalid_signature', 'tx_signature must be the base58 text of 64 bytes', {
+      param: 'tx_signature',
+    });
+  }
+  const found = await facilitator.lookUp(body.tx_signature);
+  res.setHeader('Cache-Control', 'no-store');
+  res.json(lookupView(found, body.expected, facilitator.tokens));
+}
