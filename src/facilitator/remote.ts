@@ -1,7 +1,6 @@
 import { decodeSupported } from '../protocol/remote-wire.js';
 import type { NetworkId, Supported } from '../protocol/types.js';
-import type { RemoteClient } from './remote-client.js';
-import { createRemoteClient, type RemoteClientOptions, RemoteFault } from './remote-client.js';
+import { createRemoteClient, type RemoteClient, type RemoteClientOptions, RemoteFault } from './remote-client.js';
 
 /** What a facilitator settles on our network: always with a fee payer. */
 export interface RemoteOffer {

@@ -263,6 +263,20 @@ describe('a facilitator that is asked over HTTP', () => {
     expect(await ledger.find(claim.id)).toBeUndefined();
   });
 
+  test('a commitment that cannot be asked of it is warned of, once', async () => {
+    const told: unknown[] = [];
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation((...args) => void told.push(args[1]));
+    const facilitator = remote();
+    for (const resource of ['GET /a', 'GET /b']) {
+      const { payment, terms } = await aPayment(facilitator);
+      const opened = await facilitator.openPayment(payment, terms, { resource, commitment: 'finalized' });
+      if (opened.status !== 'open') throw new Error('not opened');
+      expect((await opened.claim.settle()).status).toBe('settled');
+    }
+    warn.mockRestore();
+    expect(told).toEqual([{ code: 'TOLLHOUSE_REMOTE_COMMITMENT' }]);
+  });
+
   test('a path in the address is kept', async () => {
     const url = await stand.serve((app) => {
       app.get('/deep/x402/supported', (_req, res) => res.redirect('/supported'));
