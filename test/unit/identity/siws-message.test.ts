@@ -106,6 +106,9 @@ test('garbage is refused with a sentence, and never throws', () => {
 
 test.each([
   ['a field of another kind in a statement', { statement: 'hello\n\nURI: https://evil.example' }, /version is missing/],
+  ['a statement that rings', { statement: 'Sign in\u0007' }, /statement must be one line/],
+  ['a statement with half a character', { statement: 'Sign in \ud83d' }, /statement must be one line/],
+  ['a statement that is too long', { statement: 'a'.repeat(1_025) }, /statement must be one line/],
   ['a line break in the domain', { domain: 'shop.example\nevil.example' }, /first line/],
   ['an address of the wrong length', { address: 'abc' }, /address "abc"/],
   ['a lower-cased address', { address: MESSAGE.address.toLowerCase() }, /address/],

@@ -1,4 +1,4 @@
-import { createPublicKey, verify } from 'node:crypto';
+import { createHash, createPublicKey, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { createEd25519Signer, verifyEd25519 } from '../../../src/protocol/ed25519.js';
 
@@ -17,15 +17,28 @@ const KEYS_WITHOUT_SECRET = [0n, 1n, ORDER_EIGHT, P - ORDER_EIGHT, P - 1n, P, P 
   encoded(y, 1),
 ]);
 
-/** A message and a signature of it that OpenSSL takes, made without any secret. */
-function forge(publicKey: Buffer): { message: Buffer; signature: Buffer } {
+const GROUP_ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
+
+/** Signatures that have nothing to do with any message: of small order, and the point and scalar of an own key. */
+function candidates(): Buffer[] {
+  const seed = Buffer.alloc(32, 7);
+  const scalar = createHash('sha512').update(seed).digest().subarray(0, 32);
+  scalar.writeUInt8(scalar.readUInt8(0) & 248, 0);
+  scalar.writeUInt8((scalar.readUInt8(31) & 127) | 64, 31);
+  const reduced = BigInt(`0x${scalar.reverse().toString('hex')}`) % GROUP_ORDER;
+  return [
+    Buffer.concat([createEd25519Signer(seed).publicKey, encoded(reduced, 0)]),
+    ...KEYS_WITHOUT_SECRET.map((point) => Buffer.concat([point, Buffer.alloc(32)])),
+  ];
+}
+
+/** A message and one of these signatures that OpenSSL takes as that of a key. */
+function forge(publicKey: Buffer, signatures: readonly Buffer[]): { message: Buffer; signature: Buffer } {
   const key = createPublicKey({ key: Buffer.concat([SPKI_HEAD, publicKey]), format: 'der', type: 'spki' });
   for (let attempt = 0; ; attempt += 1) {
     const message = Buffer.from(`give me access, attempt ${attempt}`);
-    for (const point of KEYS_WITHOUT_SECRET) {
-      const signature = Buffer.concat([point, Buffer.alloc(32)]);
-      if (verify(null, message, key, signature)) return { message, signature };
-    }
+    const signature = signatures.find((it) => verify(null, message, key, it));
+    if (signature !== undefined) return { message, signature };
   }
 }
 
@@ -49,8 +62,11 @@ test('what a signer signs is its own, and nothing else is', () => {
 test.each(KEYS_WITHOUT_SECRET.map((key) => [key.toString('hex'), key] as const))(
   'a key for which anybody can sign proves nothing: %s',
   (_hex, key) => {
-    const { message, signature } = forge(key);
-    expect(verifyEd25519(key, message, signature)).toBe(false);
+    const [ordinary, ...small] = candidates();
+    for (const signatures of [[ordinary!], small]) {
+      const { message, signature } = forge(key, signatures);
+      expect(verifyEd25519(key, message, signature)).toBe(false);
+    }
   },
 );
 
