@@ -52,7 +52,7 @@ const MINTS_REMEMBERED = 10_000;
 const MINT_MEMORY_MS = 300_000;
 /** An address that is no mint yet may become one. */
 const NO_MINT_MEMORY_MS = 15_000;
-const BATCH = { quietMs: 15, longestMs: 250 };
+const BATCH = { quietMs: 15, longestMs: 400 };
 const RETRY_SECONDS = 2;
 /** JSON-RPC's "invalid params". */
 const INVALID_PARAMS = -32_602;

@@ -6,11 +6,14 @@ export type LoadAccount = (address: string) => Promise<AccountState | null>;
 
 /** How long single reads wait for company. */
 export interface AccountBatchOptions {
-  /** A batch leaves when no other address has come for this long, in milliseconds. */
+  /** A batch leaves when no other address has come for this long and the process was not busy, in milliseconds. */
   readonly quietMs: number;
   /** Longest time from the first address until the batch leaves, in milliseconds. */
   readonly longestMs: number;
 }
+
+/** Share of its time that a busy process works. */
+const BUSY = 0.9;
 
 interface Batch {
   readonly addresses: Set<string>;
@@ -33,14 +36,15 @@ export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: Accou
 
   function waitForCompany(batch: Batch): void {
     const { size } = batch.addresses;
-    // In a busy process timers come late, while requests wait to be read: these get a turn before it counts as quiet.
-    const check = () => {
+    const before = performance.eventLoopUtilization();
+    setTimeout(() => {
       if (open !== batch) return;
-      const grew = batch.addresses.size > size;
-      if (grew && performance.now() - batch.openedAt < longestMs) waitForCompany(batch);
-      else close(batch);
-    };
-    setTimeout(() => setImmediate(check), quietMs);
+      // A busy process has requests waiting that it has not come to read: more addresses may be among them.
+      const busy = performance.eventLoopUtilization(before).utilization > BUSY;
+      const quiet = batch.addresses.size === size && !busy;
+      if (quiet || performance.now() - batch.openedAt >= longestMs) close(batch);
+      else waitForCompany(batch);
+    }, quietMs);
   }
 
   return async (address) => {
