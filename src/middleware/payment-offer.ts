@@ -14,6 +14,7 @@ import type {
   Token,
 } from '../protocol/types.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
+import { requestIdOf } from './request-id.js';
 import { absoluteUrl } from './request-url.js';
 import { setHeaders } from './respond.js';
 
@@ -63,7 +64,7 @@ export function sendOffer(
   const { network } = options.facilitator;
   res.statusCode = status;
   res.setHeader('Cache-Control', 'no-store');
-  let body: Record<string, unknown> = { ...problem(cause.code, cause.detail) };
+  let body: Record<string, unknown> = { ...problem(cause.code, cause.detail, { request_id: requestIdOf(res) }) };
   for (const door of DOORS) {
     const said = door.offer(offer);
     setHeaders(res, said.headers);

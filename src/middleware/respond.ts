@@ -1,11 +1,19 @@
 import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../errors.js';
+import { requestIdOf } from './request-id.js';
 
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
+const codes = new WeakMap<Response, ErrorCode>();
+
+/** The code of the problem that a request was answered with; undefined for other answers. */
+export function problemCodeOf(res: Response): ErrorCode | undefined {
+  return codes.get(res);
+}
+
 /** What an error answer carries beside its problem's fixed members. */
-export interface ProblemExtras extends ProblemMembers {
+export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
@@ -19,7 +27,8 @@ export interface ProblemExtras extends ProblemMembers {
  */
 export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
   const { headers, retryAfterSeconds, more, ...members } = extras;
-  const body = problem(code, detail, members);
+  const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
+  codes.set(res, code);
   res.statusCode = body.status;
   setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');

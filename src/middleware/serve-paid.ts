@@ -10,6 +10,7 @@ import { type HeldAnswer, type HoldEnd, holdAnswer, sendHeldAnswer } from './hel
 import type { KeptAnswers } from './kept-answers.js';
 import { EXPOSED_HEADERS, type OfferCause, refusalCause } from './payment-offer.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
+import { REQUEST_ID_HEADER } from './request-id.js';
 import {
   EXPOSE_HEADERS,
   exposeHeaders,
@@ -44,7 +45,7 @@ const PENDING_RETRY_SECONDS = 2;
 export async function serveAfterHandler(paid: PaidRequest, kept: KeptAnswers): Promise<void> {
   const { req, res, next, claim, options } = paid;
   const earlier = kept.find(claim.id, req.originalUrl);
-  if (earlier !== undefined) return takeAndAnswer(paid, kept, earlier, (write) => write());
+  if (earlier !== undefined) return takeAndAnswer(paid, kept, renewed(earlier, res), (write) => write());
   const holding = holdAnswer(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
   next();
   const end = await holding.ended;
@@ -58,6 +59,15 @@ export async function serveAfterHandler(paid: PaidRequest, kept: KeptAnswers): P
     holding.giveUp();
     throw error;
   }
+}
+
+/** Headers of an exchange rather than of its answer. */
+const EXCHANGE_HEADERS = [REQUEST_ID_HEADER, 'RateLimit', 'RateLimit-Policy'];
+
+/** An answer that was kept for another request, with the headers of the exchange that it leaves in. */
+function renewed(kept: HeldAnswer, res: Response): HeldAnswer {
+  const own = EXCHANGE_HEADERS.map((name) => [name.toLowerCase(), res.getHeader(name)] as const);
+  return { ...kept, headers: { ...kept.headers, ...Object.fromEntries(own) } };
 }
 
 function answerUncharged({ res, options }: PaidRequest, end: HoldEnd): void {
