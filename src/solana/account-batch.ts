@@ -28,17 +28,18 @@ interface Batch {
  */
 export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: AccountBatchOptions): LoadAccount {
   let open: Batch | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   function close(batch: Batch): void {
-    if (open === batch) open = undefined;
+    clearTimeout(timer);
+    open = undefined;
     batch.leave();
   }
 
   function waitForCompany(batch: Batch): void {
     const { size } = batch.addresses;
     const before = performance.eventLoopUtilization();
-    setTimeout(() => {
-      if (open !== batch) return;
+    timer = setTimeout(() => {
       // A busy process has requests waiting that it has not come to read: more addresses may be among them.
       const busy = performance.eventLoopUtilization(before).utilization > BUSY;
       const quiet = batch.addresses.size === size && !busy;
@@ -48,13 +49,10 @@ export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: Accou
   }
 
   return async (address) => {
-    if (open === undefined) {
-      const opened = openBatch(rpc);
-      open = opened;
-      setImmediate(() => waitForCompany(opened));
-    }
-    const batch = open;
+    const batch = open ?? openBatch(rpc);
     batch.addresses.add(address);
+    if (open === undefined) waitForCompany(batch);
+    open = batch;
     if (batch.addresses.size >= MAX_ACCOUNTS_PER_CALL) close(batch);
     return (await batch.accounts).get(address) ?? null;
   };

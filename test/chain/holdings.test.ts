@@ -1,4 +1,5 @@
 import { createHoldings } from '../../src/access/holdings.js';
+import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
 import { addressBytes } from '../../src/protocol/address.js';
 import type { AccountState } from '../../src/sandbox/runtime.js';
@@ -184,6 +185,13 @@ describe('a mint', () => {
     }
     expect(await facilitator.readMint(mint)).toEqual({ decimals: 6, program: PROGRAMS.token2022 });
   });
+});
+
+test('a remote facilitator says that it cannot look', async () => {
+  const remote = remoteFacilitator({ url: 'http://127.0.0.1:9', network: 'solana-devnet' });
+  expect(await codeOf(remote.readMint(USDC))).toBe('not_configured');
+  expect(await codeOf(remote.readHolding({ wallet: fresh(), mints: [USDC] }))).toBe('not_configured');
+  await remote.close();
 });
 
 describe('remembered holdings', () => {
