@@ -13,7 +13,9 @@ import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
 import { online, payerFault, settlementOf } from './chain-landing.js';
+import type { HealthMonitor } from './health.js';
 import { inspectPayment } from './inspect-payment.js';
+import type { LandedReader } from './landed-reader.js';
 import { unavailable, unsent } from './outcomes.js';
 
 /** What the embedded facilitator works with. */
@@ -26,6 +28,8 @@ export interface ChainBackendParts {
   /** By address, at least one; the first is offered. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly policy: CheckPolicy;
+  /** Knows whether settling is possible at all. */
+  readonly monitor: HealthMonitor;
   /** Longest wait for a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
 }
@@ -54,10 +58,11 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
   };
 }
 
-function supported({ network, feePayers, blockhashes }: ChainBackendParts): Supported {
+/** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
+function supported({ network, feePayers, blockhashes, monitor }: ChainBackendParts): Supported {
   const signers = [...feePayers.keys()];
   const [feePayer] = signers;
-  if (feePayer === undefined) return { kinds: [], extensions: [], signers };
+  if (feePayer === undefined || monitor.known()?.status === 'down') return { kinds: [], extensions: [], signers };
   const hint = blockhashes.peek();
   const kind = { scheme: 'exact', network, feePayer };
   return { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
@@ -102,13 +107,16 @@ async function settle(
     timeoutMs: timeoutFor(parts, terms),
     ...height,
   });
+  if (landing.status === 'rejected' && landing.err === 'AlreadyProcessed' && inspected.judge !== undefined) {
+    return watch(parts, inspected, { signature, blockhash: transaction.blockhash, ...height }, step);
+  }
   if (landing.status === 'rejected') {
     // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
     verified.delete(transaction.messageHash);
     // It went no further than the node, whatever comes of the question why.
     await step.withdrawBroadcast();
   }
-  return settlementOf(landing, inspected, signature, parts.rpc);
+  return settlementOf(landing, inspected, signature, parts);
 }
 
 async function checkMint(
@@ -143,14 +151,19 @@ async function resume(
 ): Promise<BackendSettlement> {
   const { signature, blockhash } = record;
   if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
-  const wait = {
-    signature,
-    blockhash,
-    commitment: step.commitment,
-    timeoutMs: timeoutFor(parts, inspected.terms),
-    ...heightOf(record.lastValidBlockHeight),
-  };
-  return settlementOf(await online(parts.delivery.watch(wait)), inspected, signature, parts.rpc);
+  const height = heightOf(record.lastValidBlockHeight);
+  return watch(parts, inspected, { signature, blockhash, ...height }, step);
+}
+
+async function watch(
+  parts: ChainBackendParts,
+  inspected: InspectedPayment,
+  sent: Pick<Delivery, 'signature' | 'blockhash' | 'lastValidBlockHeight'>,
+  { commitment }: SettleStep,
+): Promise<BackendSettlement> {
+  const timeoutMs = timeoutFor(parts, inspected.terms);
+  const landing = await online(parts.delivery.watch({ ...sent, commitment, timeoutMs }));
+  return settlementOf(landing, inspected, sent.signature, parts);
 }
 
 function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {

@@ -11,7 +11,7 @@ import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
 import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
-import { createHealthProbe } from './health.js';
+import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
 import type { PaymentRequests } from './payment-request-types.js';
 import { createPaymentRequests } from './payment-requests.js';
@@ -35,9 +35,13 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   const feePayers = readFeePayers(keypair);
   const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
   const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
+  const [feePayer = ''] = feePayers.keys();
+  const ledger = ledgerOrMemory(WHERE, resolved.ledger);
+  const monitor = createHealthMonitor({ rpc, ledger, wallet: feePayer });
   const chain = {
     network,
     rpc,
+    monitor,
     feePayers,
     delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
     blockhashes: createBlockhashCache({
@@ -53,18 +57,13 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
   };
-  const [feePayer = ''] = feePayers.keys();
-  const desk = {
-    ledger: ledgerOrMemory(WHERE, resolved.ledger),
-    backend: createChainBackend(chain),
-    events: createPaymentEventBus(),
-  };
+  const desk = { ledger, backend: createChainBackend(chain), events: createPaymentEventBus() };
   const facilitator = assembleFacilitator({
     ...desk,
     network,
     tokens,
     holdings: createHoldingsReader(rpc, tokens),
-    health: createHealthProbe(rpc, feePayer),
+    health: monitor.check,
   });
   return Object.freeze({
     ...facilitator,

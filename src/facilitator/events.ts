@@ -8,7 +8,13 @@ export interface PaymentEvents {
   /** A payment was asked for. */
   readonly 'payment.created': { readonly request: PaymentRequestRecord };
   /** The money has landed. */
-  readonly 'payment.settled': { readonly id: string; readonly resource: string; readonly receipt: Receipt };
+  readonly 'payment.settled': {
+    readonly id: string;
+    readonly resource: string;
+    readonly receipt: Receipt;
+    /** How long it took to send it and to see it land, in milliseconds; missing where it had landed before. */
+    readonly durationMs?: number;
+  };
   /** The transaction was refused or failed; nothing was paid. */
   readonly 'payment.failed': {
     readonly id: string;

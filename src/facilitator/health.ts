@@ -1,14 +1,45 @@
-import { LRUCache } from 'lru-cache';
 import type { SolanaRpc } from '../solana/rpc.js';
+import type { Ledger } from '../storage/ledger.js';
+
+/**
+ * What keeps a facilitator from settling. `fee_payer_low` alone does not yet: it can pay for fewer than a hundred
+ * settlements more.
+ */
+export type HealthFault =
+  | 'rpc_unreachable'
+  | 'fee_payer_empty'
+  | 'fee_payer_low'
+  | 'store_unreachable'
+  | 'facilitator_unreachable';
 
 /** Whether a facilitator can settle. */
 export interface FacilitatorHealth {
-  /** `degraded`: the fee payer is nearly empty; `down`: the chain cannot be reached, or the fee payer is empty. */
+  /** `down`: it cannot; `degraded`: it can, and not for long, or not everywhere. */
   readonly status: 'active' | 'degraded' | 'down';
   /** The fee payer that is offered, base58. */
   readonly wallet: string;
   /** What it holds, if that could be asked. */
   readonly lamports?: bigint;
+  /** What is wrong; empty when all is well. */
+  readonly faults: readonly HealthFault[];
+}
+
+/** What is looked at. */
+export interface HealthParts {
+  readonly rpc: Pick<SolanaRpc, 'getAccounts'>;
+  readonly ledger: Pick<Ledger, 'find'>;
+  /** The fee payer that is offered, base58. */
+  readonly wallet: string;
+  /** Clock in milliseconds, never going back. Default `performance.now`. */
+  readonly now?: () => number;
+}
+
+/** Looks after the health of a facilitator. */
+export interface HealthMonitor {
+  /** Asks the chain and the ledger, at most once in five seconds however often it is called. Takes 2 s at most, never rejects. */
+  check(): Promise<FacilitatorHealth>;
+  /** What the last check found, at once; undefined before the first. While that is `down`, it has things checked again. */
+  known(): FacilitatorHealth | undefined;
 }
 
 /** What one settlement costs its fee payer: two signatures (the priority fee of the official client is below one lamport). */
@@ -16,26 +47,69 @@ const LAMPORTS_PER_SETTLEMENT = 10_000n;
 /** Below what this many settlements cost, the fee payer is nearly empty. */
 const RESERVE_SETTLEMENTS = 100n;
 const FRESH_MS = 5_000;
-const PROBE = 'probe';
+const PATIENCE_MS = 2_000;
+/** No payment has this id: looking for it tells whether the ledger answers. */
+const NOBODY = 'health';
 
-/** Asks the chain how things are, at most once in five seconds however often it is asked itself. Never rejects. */
-export function createHealthProbe(rpc: SolanaRpc, wallet: string): () => Promise<FacilitatorHealth> {
-  const cache = new LRUCache<string, FacilitatorHealth>({
-    max: 1,
-    ttl: FRESH_MS,
-    fetchMethod: () => probe(rpc, wallet),
-  });
-  return async () => (await cache.fetch(PROBE)) ?? { status: 'down', wallet };
+const DOWN: ReadonlySet<HealthFault> = new Set(['rpc_unreachable', 'fee_payer_empty', 'store_unreachable']);
+
+/** Makes the monitor of an embedded facilitator. It asks nothing before it is asked. */
+export function createHealthMonitor(parts: HealthParts): HealthMonitor {
+  const { now = () => performance.now() } = parts;
+  let last: { readonly health: FacilitatorHealth; readonly at: number } | undefined;
+  let underWay: Promise<FacilitatorHealth> | undefined;
+
+  async function look(): Promise<FacilitatorHealth> {
+    const health = await examine(parts);
+    last = { health, at: now() };
+    underWay = undefined;
+    return health;
+  }
+
+  async function check(): Promise<FacilitatorHealth> {
+    if (last !== undefined && now() - last.at < FRESH_MS) return last.health;
+    underWay ??= look();
+    return underWay;
+  }
+
+  return {
+    check,
+    known() {
+      if (last?.health.status === 'down') void check();
+      return last?.health;
+    },
+  };
 }
 
-async function probe(rpc: SolanaRpc, wallet: string): Promise<FacilitatorHealth> {
+async function examine({ rpc, ledger, wallet }: HealthParts): Promise<FacilitatorHealth> {
+  const [accounts, record] = await Promise.all([
+    answerOf(() => rpc.getAccounts([wallet], 'confirmed')),
+    answerOf(() => ledger.find(NOBODY)),
+  ]);
+  const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
+  const faults = [...feePayerFaults(lamports), ...(record === undefined ? (['store_unreachable'] as const) : [])];
+  const down = faults.some((it) => DOWN.has(it));
+  const status = down ? 'down' : faults.length > 0 ? 'degraded' : 'active';
+  return { status, wallet, ...(lamports === undefined ? {} : { lamports }), faults };
+}
+
+function feePayerFaults(lamports: bigint | undefined): readonly HealthFault[] {
+  if (lamports === undefined) return ['rpc_unreachable'];
+  if (lamports < LAMPORTS_PER_SETTLEMENT) return ['fee_payer_empty'];
+  return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? ['fee_payer_low'] : [];
+}
+
+/** What was answered in time; undefined for a failure, whatever it was. */
+async function answerOf<T>(ask: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+  });
   try {
-    const [account] = await rpc.getAccounts([wallet], 'confirmed');
-    const lamports = account?.lamports ?? 0n;
-    if (lamports < LAMPORTS_PER_SETTLEMENT) return { status: 'down', wallet, lamports };
-    const status = lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? 'degraded' : 'active';
-    return { status, wallet, lamports };
+    return await Promise.race([ask().then((value) => ({ value })), late]);
   } catch {
-    return { status: 'down', wallet };
+    return undefined;
+  } finally {
+    clearTimeout(timer);
   }
 }

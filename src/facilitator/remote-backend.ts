@@ -82,13 +82,16 @@ function createCommitmentWarning(): (commitment: Commitment) => void {
   };
 }
 
+const UNREACHABLE = ['facilitator_unreachable'] as const;
+
 /** Whether payments can be settled, from whether the facilitators answer; asks each at most once in five seconds. */
 export async function remoteHealth(remotes: readonly Remote[]): Promise<FacilitatorHealth> {
   await Promise.all(remotes.map((remote) => remote.renew(REST_MS)));
   const well = remotes.filter((remote) => remote.well());
   const wallet = (well[0] ?? remotes[0])?.offer()?.supported.kinds[0]?.feePayer ?? '';
-  if (well.length === 0) return { status: 'down', wallet };
-  return { status: well.length === remotes.length ? 'active' : 'degraded', wallet };
+  if (well.length === 0) return { status: 'down', wallet, faults: UNREACHABLE };
+  if (well.length < remotes.length) return { status: 'degraded', wallet, faults: UNREACHABLE };
+  return { status: 'active', wallet, faults: [] };
 }
 
 async function supported(remotes: readonly Remote[]): Promise<Supported> {

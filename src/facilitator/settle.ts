@@ -29,14 +29,19 @@ export async function settleClaimed(claimed: ClaimedPayment): Promise<Settlement
     recordBroadcast: (broadcast) => ledger.recordBroadcast(record.id, lease, broadcast),
     withdrawBroadcast: () => ledger.withdrawBroadcast(record.id, lease),
   };
+  const since = performance.now();
   const settlement =
     record.state === 'broadcast'
       ? await backend.resume(inspected, record, step)
       : await backend.settle(inspected, step);
-  return writeDown(claimed, settlement);
+  return writeDown(claimed, settlement, performance.now() - since);
 }
 
-async function writeDown(claimed: ClaimedPayment, settlement: BackendSettlement): Promise<Settlement> {
+async function writeDown(
+  claimed: ClaimedPayment,
+  settlement: BackendSettlement,
+  durationMs: number,
+): Promise<Settlement> {
   const { ledger, events, record, lease, use } = claimed;
   const { id, payer, terms } = record;
   const told = { id, resource: use.resource, payer, terms };
@@ -44,7 +49,7 @@ async function writeDown(claimed: ClaimedPayment, settlement: BackendSettlement)
     case 'settled': {
       const { slot, signature } = settlement.receipt;
       mustHold(await ledger.recordOutcome(id, lease, { state: 'confirmed', slot, signature }));
-      events.emit('payment.settled', { id, resource: use.resource, receipt: settlement.receipt });
+      events.emit('payment.settled', { id, resource: use.resource, receipt: settlement.receipt, durationMs });
       return settlement;
     }
     case 'unsent': {

@@ -3,7 +3,7 @@ import { TollhouseError } from '../errors.js';
 import type { Claim, OpenedPayment } from '../facilitator/types.js';
 import { resolveOptions } from '../options.js';
 import { findTerms } from '../protocol/match-terms.js';
-import type { Payment, SupportedKind } from '../protocol/types.js';
+import type { NetworkId, Payment, SupportedKind } from '../protocol/types.js';
 import { callHook } from './call-hook.js';
 import { signInExtensions } from './caller.js';
 import { isGone } from './delivered.js';
@@ -66,13 +66,19 @@ function refused(presented: boolean, answer: Refused['answer']): Refused {
 async function openOffer(gate: PaymentGate, req: Request, payment: Payment | undefined): Promise<OpenOffer> {
   const { facilitator } = gate.options;
   const { kinds, signers } = await facilitator.supported();
-  const kind = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
+  const offered = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
+  const kind = offered ?? (payment === undefined ? undefined : earlierKind(facilitator.network, signers));
   if (kind === undefined) {
     const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
     throw new TollhouseError('payment_backend_unavailable', detail);
   }
   const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
   return kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
+}
+
+/** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */
+function earlierKind(network: NetworkId, [feePayer]: readonly string[]): SupportedKind | undefined {
+  return feePayer === undefined ? undefined : { scheme: 'exact', network, feePayer };
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */

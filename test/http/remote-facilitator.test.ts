@@ -105,7 +105,11 @@ describe('a facilitator that is asked over HTTP', () => {
     await close();
     const facilitator = remote({ url });
     await expect(facilitator.supported()).rejects.toEqual(UNAVAILABLE);
-    expect(await facilitator.health()).toEqual({ status: 'down', wallet: '' });
+    expect(await facilitator.health()).toMatchObject({
+      status: 'down',
+      wallet: '',
+      faults: ['facilitator_unreachable'],
+    });
     server = await serve();
     const later = remote();
     expect((await later.supported()).kinds).toHaveLength(1);
