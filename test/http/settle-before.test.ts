@@ -1,0 +1,261 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import type { Request, Response as ServerAnswer } from 'express';
+import { requirePayment } from '../../src/middleware/require-payment.js';
+import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
+import { ledgerWith } from '../helpers/ledgers.js';
+import { createGate, type PaymentHeaders, receiptOf, signPayment } from '../helpers/payments.js';
+import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { until } from '../helpers/until.js';
+
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+
+type Handler = (req: Request, res: ServerAnswer) => unknown;
+
+describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
+  const memory = createMemoryLedger();
+  let completed: string[] = [];
+  let released: string[] = [];
+  let stand: TollStand;
+  let url: string;
+  let handler: Handler = () => undefined;
+  let runs = 0;
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    const ledger = ledgerWith(memory, {
+      complete(id, lease) {
+        completed.push(id);
+        return memory.complete(id, lease);
+      },
+      release(id, lease) {
+        released.push(id);
+        return memory.release(id, lease);
+      },
+    });
+    const facilitator = stand.facilitatorWith({ ledger });
+    const options = { facilitator, payTo: stand.payTo, price: '$0.01', settle: 'before' as const };
+    url = await stand.serve((app) => {
+      app.set('env', 'test');
+      const run: Handler = (req, res) => {
+        runs += 1;
+        return handler(req, res);
+      };
+      app.get('/stream', requirePayment(options), run);
+      app.get('/endless', requirePayment({ ...options, handlerTimeoutMs: 50 }), run);
+    }, express);
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    runs = 0;
+    completed = [];
+    released = [];
+  });
+
+  const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const sign = (path = '/stream') => signPayment(stand, `${url}${path}`);
+  const get = (headers: PaymentHeaders, path = '/stream') => fetch(`${url}${path}`, { headers });
+
+  test('the money has landed before the handler runs, which sees the receipt', async () => {
+    const before = balance();
+    let seen: unknown;
+    handler = (req, res) => {
+      seen = { spent: before - balance(), receipt: req.payment?.receipt };
+      res.send('ok');
+    };
+    const answer = await get((await sign()).v2);
+
+    expect(answer.status).toBe(200);
+    expect(receiptOf(answer)).toMatchObject({ success: true });
+    expect(seen).toMatchObject({
+      spent: 10_000n,
+      receipt: { signature: receiptOf(answer).transaction, amount: 10_000n },
+    });
+  });
+
+  test('a stream arrives piece by piece, while the handler is still writing', async () => {
+    const next = createGate();
+    let ended = false;
+    handler = async (_req, res) => {
+      res.write('first');
+      await next.opened;
+      res.end('second');
+      ended = true;
+    };
+    const answer = await get((await sign()).v2);
+    const reader = answer.body?.getReader();
+    const first = await reader?.read();
+    const endedAtFirst = ended;
+    next.open();
+    const second = await reader?.read();
+
+    expect(answer.headers.get('cache-control')).toBe('private');
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('first');
+    expect(endedAtFirst).toBe(false);
+    expect(Buffer.from(second?.value ?? []).toString()).toBe('second');
+  });
+
+  test('server-sent events flow, with the headers of the handler', async () => {
+    const next = createGate();
+    handler = async (_req, res) => {
+      res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+      res.flushHeaders();
+      await next.opened;
+      res.write('data: 1\n\n');
+      res.end();
+    };
+    const answer = await get((await sign()).v2);
+    next.open();
+
+    expect(answer.headers.get('content-type')).toBe('text/event-stream');
+    expect(answer.headers.get('cache-control')).toBe('private, no-cache');
+    expect(receiptOf(answer).success).toBe(true);
+    expect(await answer.text()).toBe('data: 1\n\n');
+  });
+
+  test('a slow reader holds the writer back', async () => {
+    const chunk = Buffer.alloc(256 * 1024);
+    const pushedBack = createGate();
+    let written = 0;
+    handler = async (_req, res) => {
+      for (; written < 400; written += 1) {
+        if (res.write(chunk)) continue;
+        pushedBack.open();
+        await once(res, 'drain');
+      }
+      res.end();
+    };
+    const { v2 } = await sign();
+    const sent = request(`${url}/stream`, { headers: v2, agent: false }).end();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    answer.pause();
+    await pushedBack.opened;
+    const atPause = written;
+    let size = 0;
+    for await (const piece of answer) size += (piece as Buffer).length;
+
+    expect(atPause).toBeLessThan(400);
+    expect(size).toBe(400 * chunk.length);
+  });
+
+  test('used up when the answer has left', async () => {
+    handler = (_req, res) => res.send('ok');
+    const { v2 } = await sign();
+    const first = await get(v2);
+    await first.text();
+    await until(() => completed.length === 1);
+    const again = await get(v2);
+
+    expect([first.status, again.status]).toEqual([200, 402]);
+    expect(receiptOf(again)).toEqual(receiptOf(first));
+    expect(runs).toBe(1);
+  });
+
+  const failures: readonly (readonly [string, Handler, number])[] = [
+    ['answers 500', (_req, res) => res.status(500).send('no'), 500],
+    ['answers 404', (_req, res) => res.status(404).send('no'), 404],
+    [
+      'throws',
+      () => {
+        throw Object.assign(new Error('broken on purpose'), { status: 502 });
+      },
+      502,
+    ],
+    ...(name === 'Express 5' ? [['rejects', async () => Promise.reject(new Error('no')), 500] as const] : []),
+  ];
+  test.each(failures)(
+    'a handler that %s keeps the payment good for the same request',
+    async (_what, broken, status) => {
+      const before = balance();
+      handler = broken;
+      const { v2 } = await sign();
+      const failed = await get(v2);
+      await until(() => released.length === 1);
+      handler = (_req, res) => res.send('at last');
+      const elsewhere = await get(v2, '/endless');
+      const again = await get(v2);
+
+      expect([failed.status, elsewhere.status, again.status]).toEqual([status, 402, 200]);
+      expect(receiptOf(failed)).toMatchObject({ success: true });
+      expect(await again.text()).toBe('at last');
+      expect(receiptOf(again)).toEqual(receiptOf(failed));
+      expect(before - balance()).toBe(10_000n);
+    },
+  );
+
+  test('a client that goes away in the middle keeps the payment for the same request', async () => {
+    const before = balance();
+    handler = (_req, res) => void res.write('first');
+    const { v2 } = await sign();
+    const leaving = new AbortController();
+    const answer = await fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
+    leaving.abort();
+    await expect(answer.text()).rejects.toThrow();
+    await until(() => released.length === 1);
+    handler = (_req, res) => res.send('whole');
+    const again = await get(v2);
+
+    expect(await again.text()).toBe('whole');
+    expect(before - balance()).toBe(10_000n);
+  });
+
+  test('a client that goes away while the money is on its way: the handler runs for the one who comes back', async () => {
+    handler = (_req, res) => res.send('served');
+    const { v2 } = await sign();
+    stand.sandbox.resetCalls();
+    stand.sandbox.pauseSlots();
+    const leaving = new AbortController();
+    const left = fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
+    await until(() => stand.sandbox.calls.sendTransaction === 1);
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    stand.sandbox.resumeSlots();
+    await until(() => released.length === 1);
+    expect(runs).toBe(0);
+    const again = await get(v2);
+
+    expect(await again.text()).toBe('served');
+    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+  });
+
+  test('an answer without end counts as delivered after a while: a second one is not to be had', async () => {
+    const next = createGate();
+    handler = async (_req, res) => {
+      res.write('tick');
+      await next.opened;
+      res.end();
+    };
+    const { v2 } = await sign('/endless');
+    const endless = await get(v2, '/endless');
+    await until(() => completed.length === 1);
+    const second = await get(v2, '/endless');
+    next.open();
+
+    expect(endless.status).toBe(200);
+    expect(second.status).toBe(402);
+    expect(await endless.text()).toBe('tick');
+    expect(runs).toBe(1);
+    expect(released).toEqual([]);
+  });
+
+  test('a payment that is refused on sending is 402, and the handler does not run', async () => {
+    const payer = await stand.sandbox.createWallet({ usdc: '0' });
+    const { v2 } = await signPayment({ ...stand, payer }, `${url}/stream`);
+    const answer = await get(v2);
+
+    expect(answer.status).toBe(402);
+    expect(await answer.json()).toMatchObject({ error: 'insufficient_funds' });
+    expect(runs).toBe(0);
+  });
+
+  test('twenty copies at once run the handler once', async () => {
+    handler = (_req, res) => res.send('once');
+    const before = balance();
+    const { v2 } = await sign();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => get(v2)));
+
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(runs).toBe(1);
+    expect(before - balance()).toBe(10_000n);
+  });
+});
