@@ -2,15 +2,18 @@
 import { TollhouseError } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { VERSION } from '../routers/version.js';
+import { balance } from './balance.js';
 import { type Command, CommandError, UsageError } from './command.js';
+import { createPayment } from './create-payment.js';
 import { pay } from './pay.js';
 import { sandbox } from './sandbox.js';
 import { serve } from './serve.js';
+import { verify } from './verify.js';
 
-const COMMANDS: readonly Command[] = [serve, pay, sandbox];
+const COMMANDS: readonly Command[] = [serve, pay, balance, createPayment, verify, sandbox];
 
 function overview(): string {
-  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`);
+  const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`);
   return `tollhouse ${VERSION}: get paid on an Express route\n\n${lines.join('\n')}\n\n"tollhouse <command> --help" tells more.`;
 }
 

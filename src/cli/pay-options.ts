@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
-import { demoWallet } from '../sandbox/demo-wallets.js';
 import type { KeypairInput } from '../solana/keypair.js';
+import { readArguments, readWallet } from './arguments.js';
 import { UsageError } from './command.js';
 
 /** What `tollhouse pay` was asked to do. */
@@ -37,7 +35,7 @@ Asks for a URL, pays its price over x402, and shows each step.
 
 /** Reads the arguments. Throws UsageError with what to type instead. */
 export function readPayOptions(args: readonly string[]): PayOptions {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readArguments(args, OPTIONS);
   const [url, ...rest] = positionals;
   if (url === undefined || rest.length > 0)
     throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
@@ -47,31 +45,21 @@ export function readPayOptions(args: readonly string[]): PayOptions {
     method: values.method ?? (values.data === undefined ? 'GET' : 'POST'),
     headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
     body: values.data,
-    wallet: readWallet(values.keypair, values.demo),
+    wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : undefined),
     max: values.max ?? DEFAULT_MAX,
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        keypair: { type: 'string' },
-        demo: { type: 'boolean', default: false },
-        rpc: { type: 'string' },
-        max: { type: 'string' },
-        method: { type: 'string', short: 'X' },
-        header: { type: 'string', short: 'H', multiple: true },
-        data: { type: 'string', short: 'd' },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
+const OPTIONS = {
+  keypair: { type: 'string' },
+  demo: { type: 'boolean', default: false },
+  rpc: { type: 'string' },
+  max: { type: 'string' },
+  method: { type: 'string', short: 'X' },
+  header: { type: 'string', short: 'H', multiple: true },
+  data: { type: 'string', short: 'd' },
+} as const;
 
 function readHeaderArgument(text: string): [string, string] {
   const colon = text.indexOf(':');
@@ -79,13 +67,7 @@ function readHeaderArgument(text: string): [string, string] {
   return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
 }
 
-function readWallet(path: string | undefined, demo: boolean): KeypairInput {
-  if (demo) return demoWallet(0);
-  if (path === undefined)
-    throw new UsageError('say which wallet pays: --keypair <file>, or --demo on the sandbox chain');
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(`--keypair: the file "${path}" cannot be read`);
-  }
+function requireWallet(wallet: KeypairInput | undefined): KeypairInput {
+  if (wallet !== undefined) return wallet;
+  throw new UsageError('say which wallet pays: --keypair <file>, or --demo on the sandbox chain');
 }

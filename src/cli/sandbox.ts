@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { type SandboxOptions, startSandbox } from '../sandbox/start-sandbox.js';
+import { readArguments } from './arguments.js';
 import { type Command, UsageError } from './command.js';
 import { printStep } from './terminal.js';
 import { untilStopped } from './until-stopped.js';
@@ -36,7 +36,7 @@ export const sandbox: Command = {
 };
 
 function readFlags(args: readonly string[]): SandboxOptions {
-  const { values } = parse(args);
+  const { values } = readArguments(args, OPTIONS);
   const { network } = values;
   if (network !== undefined && network !== 'solana' && network !== 'solana-devnet') {
     throw new UsageError('--network must be "solana-devnet" or "solana"');
@@ -48,14 +48,7 @@ function readFlags(args: readonly string[]): SandboxOptions {
   };
 }
 
-function parse(args: readonly string[]) {
-  try {
-    const options = { port: { type: 'string' }, network: { type: 'string' }, 'slot-ms': { type: 'string' } } as const;
-    return parseArgs({ args: [...args], options });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
-}
+const OPTIONS = { port: { type: 'string' }, network: { type: 'string' }, 'slot-ms': { type: 'string' } } as const;
 
 function readNumber(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;

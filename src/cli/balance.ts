@@ -1,0 +1,73 @@
+import { PUBLIC_RPC } from '../facilitator/facilitator-options.js';
+import { addressOf, isAddress } from '../protocol/address.js';
+import { formatAmount } from '../protocol/money.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
+import type { NetworkId, Token } from '../protocol/types.js';
+import { readKeypair } from '../solana/keypair.js';
+import { createSolanaRpc } from '../solana/rpc-client.js';
+import { readTokenBalances } from '../solana/token-accounts.js';
+import { readArguments, readWallet } from './arguments.js';
+import { type Command, UsageError } from './command.js';
+import { printStep } from './terminal.js';
+
+const SANDBOX_RPC = 'http://127.0.0.1:8899';
+const NETWORKS: readonly NetworkId[] = ['solana', 'solana-devnet', 'solana-testnet'];
+const SOL_DECIMALS = 9;
+
+/** `tollhouse balance`: what a wallet holds. */
+export const balance: Command = {
+  name: 'balance',
+  summary: 'show what a wallet holds',
+  help: `tollhouse balance (<wallet> | --keypair <file> | --demo) [options]
+
+Shows the SOL and the known tokens of a wallet.
+
+  --keypair <file>   key file of the wallet
+  --demo             the sandbox chain's public demo wallet
+  --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      keypair: { type: 'string' },
+      demo: { type: 'boolean' },
+      network: { type: 'string', default: 'solana-devnet' },
+      rpc: { type: 'string' },
+    });
+    const network = NETWORKS.find((it) => it === values.network);
+    if (network === undefined) throw new UsageError(`--network must be ${NETWORKS.join(', ')}`);
+    const wallet = walletOf(positionals, values.keypair, values.demo);
+    const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : PUBLIC_RPC[network]);
+    await printBalances(wallet, network, urls);
+    return 0;
+  },
+};
+
+function walletOf(positionals: readonly string[], keypair: string | undefined, demo: boolean | undefined): string {
+  const key = readWallet(keypair, demo);
+  if (key !== undefined) return addressOf(readKeypair(key, 'tollhouse balance').publicKey);
+  const [wallet] = positionals;
+  if (wallet === undefined || !isAddress(wallet))
+    throw new UsageError('give a wallet address, --keypair <file> or --demo');
+  return wallet;
+}
+
+async function printBalances(wallet: string, network: NetworkId, urls: string): Promise<void> {
+  const rpc = createSolanaRpc({ urls });
+  try {
+    const [account] = await rpc.getAccounts([wallet], 'confirmed');
+    printStep('wallet', wallet);
+    printStep('SOL', formatAmount(account?.lamports ?? 0n, SOL_DECIMALS));
+    for (const { symbol, mint, program, decimals } of tokensOf(network)) {
+      const [held] = await readTokenBalances([wallet], mint, program, rpc);
+      if (held !== undefined) printStep(symbol, formatAmount(held, decimals));
+    }
+  } finally {
+    await rpc.close();
+  }
+}
+
+/** The sandbox answers as devnet, and has one token more. */
+function tokensOf(network: NetworkId): readonly Token[] {
+  const known = network === 'solana-devnet' ? SANDBOX_TOKENS : KNOWN_TOKENS[network];
+  return known.filter(({ symbol }) => symbol !== 'SOL');
+}
