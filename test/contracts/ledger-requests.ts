@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { Ledger, PaymentRequestRecord } from '../../src/storage/ledger.js';
+import { newClaim, TERMS } from './ledger-samples.js';
+
+function newRequest(change: Partial<PaymentRequestRecord> = {}): PaymentRequestRecord {
+  return {
+    id: `pay_${randomUUID()}`,
+    network: 'solana-devnet',
+    token: {
+      symbol: 'USDC',
+      mint: TERMS.asset,
+      decimals: 6,
+      program: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+    },
+    amount: TERMS.amount,
+    payTo: TERMS.payTo,
+    legs: [{ recipient: TERMS.payTo, amount: TERMS.amount }],
+    reference: '6dRnJ9Fj8uzBfS9iUp3wVkG4pGQ3m8m6n1b7C6m3zE4f',
+    memo: 'order 7 – ü',
+    metadata: { order: '7', note: 'ü€😀' },
+    createdAt: 1_700_000_000_000,
+    expiresAt: 1_700_000_600_000,
+    ...change,
+  };
+}
+
+/** What every ledger must do with payment requests. */
+export function paymentRequestsContract(current: () => Ledger): void {
+  describe('payment requests', () => {
+    async function claimed() {
+      const claim = newClaim();
+      await current().claim(claim);
+      return claim;
+    }
+
+    test('are kept exactly', async () => {
+      const full = newRequest({ payer: TERMS.payTo });
+      const { memo: _memo, metadata: _metadata, ...bare } = newRequest();
+      await current().savePaymentRequest(full);
+      await current().savePaymentRequest(bare);
+
+      expect(await current().findPaymentRequest(full.id)).toEqual(full);
+      expect(await current().findPaymentRequest(bare.id)).toEqual(bare);
+      expect(await current().findPaymentRequest('pay_unknown')).toBeUndefined();
+    });
+
+    test('take the payment that comes first; it may come again', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const [first, second] = [await claimed(), await claimed()];
+
+      expect(await current().attachAttempt(request.id, first.id)).toBe(first.id);
+      expect(await current().attachAttempt(request.id, second.id)).toBe(first.id);
+      expect(await current().attachAttempt(request.id, first.id)).toBe(first.id);
+      expect(await current().findPaymentRequest(request.id)).toEqual({ ...request, attempt: first.id });
+    });
+
+    test('take one of twenty payments that come at once', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const claims = await Promise.all(Array.from({ length: 20 }, claimed));
+      const answers = await Promise.all(claims.map(({ id }) => current().attachAttempt(request.id, id)));
+
+      expect(new Set(answers).size).toBe(1);
+      expect((await current().findPaymentRequest(request.id))?.attempt).toBe(answers[0]);
+    });
+
+    test.each(['expired', 'failed'] as const)('take another payment when the first has %s', async (state) => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const [first, second] = [await claimed(), await claimed()];
+      await current().attachAttempt(request.id, first.id);
+      await current().recordBroadcast(first.id, first.lease, {});
+      await current().recordOutcome(first.id, first.lease, { state, reason: 'invalid_exact_svm_transaction_failed' });
+
+      expect(await current().attachAttempt(request.id, second.id)).toBe(second.id);
+    });
+
+    test('take another payment when the first was never sent', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const [first, second] = [await claimed(), await claimed()];
+      await current().attachAttempt(request.id, first.id);
+      await current().release(first.id, first.lease);
+
+      expect(await current().attachAttempt(request.id, second.id)).toBe(second.id);
+    });
+
+    test('that nobody knows take none', async () => {
+      const claim = await claimed();
+      expect(await current().attachAttempt('pay_unknown', claim.id)).toBeUndefined();
+    });
+  });
+}

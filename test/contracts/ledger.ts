@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import type { ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger.js';
+import { paymentRequestsContract } from './ledger-requests.js';
+import { LEASE_MS, newClaim, TERMS } from './ledger-samples.js';
+
+/** A ledger under test, and a way to let its time pass. */
+export interface LedgerUnderTest {
+  readonly ledger: Ledger;
+  /** Lets so many milliseconds pass on the ledger's clock. */
+  advance(milliseconds: number): Promise<void>;
+}
+
+const CONFIRMED: Outcome = { state: 'confirmed', slot: 300_000_000_000, signature: '5'.repeat(88) };
+const EXPIRED: Outcome = { state: 'expired', reason: 'invalid_exact_svm_transaction_expired' };
+const FAILED: Outcome = { state: 'failed', reason: 'invalid_exact_svm_transaction_failed' };
+
+/** The same payment, wanted by somebody else. */
+function rivalOf(claim: ClaimRequest, change: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { ...claim, lease: randomUUID(), ...change };
+}
+
+/** What every implementation of {@link Ledger} must do. */
+export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest>): void {
+  describe(`${name} keeps the contract of Ledger`, () => {
+    let ledger: Ledger;
+    let advance: LedgerUnderTest['advance'];
+
+    beforeEach(async () => {
+      ({ ledger, advance } = await open());
+    });
+    afterEach(() => ledger.close());
+
+    /** A payment that was brought as far as a state, still held. */
+    async function claimIn(state: PaymentRecord['state']): Promise<ClaimRequest> {
+      const claim = newClaim();
+      await ledger.claim(claim);
+      if (state === 'claimed') return claim;
+      await ledger.recordBroadcast(claim.id, claim.lease, { signature: '5'.repeat(88), lastValidBlockHeight: 900 });
+      if (state === 'broadcast') return claim;
+      const outcome = { expired: EXPIRED, failed: FAILED, confirmed: CONFIRMED, served: CONFIRMED }[state];
+      await ledger.recordOutcome(claim.id, claim.lease, outcome);
+      if (state === 'served') await ledger.complete(claim.id, claim.lease);
+      return claim;
+    }
+
+    const stateOf = async ({ id }: ClaimRequest) => (await ledger.find(id))?.state;
+
+    describe('a claim', () => {
+      test('of an unknown payment is won, and everything about it is kept exactly', async () => {
+        const claim = newClaim();
+        const { status, record } = await ledger.claim(claim);
+        const { lease: _lease, leaseMs: _leaseMs, ...payment } = claim;
+
+        expect(status).toBe('won');
+        expect(record).toEqual({ ...payment, state: 'claimed', claimedAt: expect.any(Number) });
+        expect(await ledger.find(claim.id)).toEqual(record);
+        expect(await ledger.find(newClaim().id)).toBeUndefined();
+      });
+
+      test('of twenty at once is won by one; the others find it busy', async () => {
+        const claim = newClaim();
+        const rivals = Array.from({ length: 20 }, () => rivalOf(claim));
+        const results = await Promise.all(rivals.map((rival) => ledger.claim(rival)));
+        const winner = rivals[results.findIndex(({ status }) => status === 'won')];
+
+        expect(results.map(({ status }) => status).sort()).toEqual([...Array(19).fill('busy'), 'won']);
+        expect(await ledger.complete(claim.id, winner?.lease ?? '')).toBe(true);
+      });
+
+      test('of different payments at once are all won', async () => {
+        const results = await Promise.all(Array.from({ length: 20 }, () => ledger.claim(newClaim())));
+        expect(results.map(({ status }) => status)).toEqual(Array(20).fill('won'));
+      });
+
+      test('for something else is closed, whatever the state, and changes nothing', async () => {
+        for (const state of ['claimed', 'broadcast', 'confirmed', 'served', 'expired', 'failed'] as const) {
+          const claim = await claimIn(state);
+          const before = await ledger.find(claim.id);
+          const { status, record } = await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }));
+
+          expect(status).toBe('closed');
+          expect(record.binding).toBe(claim.binding);
+          expect(await ledger.find(claim.id)).toEqual(before);
+        }
+      });
+
+      test.each(['served', 'expired', 'failed'] as const)(
+        'of a payment that is %s is closed, with its record',
+        async (state) => {
+          const claim = await claimIn(state);
+          const { status, record } = await ledger.claim(rivalOf(claim));
+
+          expect(status).toBe('closed');
+          expect(record).toMatchObject({ id: claim.id, state });
+          expect(record).toEqual(await ledger.find(claim.id));
+        },
+      );
+
+      test.each(['claimed', 'broadcast', 'confirmed'] as const)(
+        'of one that is held, and %s, is busy',
+        async (state) => {
+          const claim = await claimIn(state);
+          expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+          expect((await ledger.claim(claim)).status).toBe('busy');
+        },
+      );
+    });
+
+    describe('a lease', () => {
+      test('holds until it ends, and then passes to the next who asks', async () => {
+        const claim = await claimIn('broadcast');
+        await advance(LEASE_MS - 1);
+        const early = await ledger.claim(rivalOf(claim));
+        await advance(1);
+        const heir = rivalOf(claim);
+        const taken = await ledger.claim(heir);
+
+        expect([early.status, taken.status]).toEqual(['busy', 'won']);
+        expect(taken.record).toMatchObject({
+          state: 'broadcast',
+          signature: '5'.repeat(88),
+          lastValidBlockHeight: 900,
+        });
+        expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+      });
+
+      test('that ended passes to one of twenty who ask at once', async () => {
+        const claim = await claimIn('confirmed');
+        await advance(LEASE_MS);
+        const results = await Promise.all(Array.from({ length: 20 }, () => ledger.claim(rivalOf(claim))));
+
+        expect(results.filter(({ status }) => status === 'won')).toHaveLength(1);
+      });
+
+      test('that ended and passed to nobody is still good', async () => {
+        const claim = await claimIn('broadcast');
+        await advance(10 * LEASE_MS);
+
+        expect(await ledger.recordOutcome(claim.id, claim.lease, CONFIRMED)).toBe(true);
+        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+        expect(await stateOf(claim)).toBe('served');
+      });
+
+      test('that was taken over lasts as long as the heir asked for', async () => {
+        const claim = await claimIn('claimed');
+        await advance(LEASE_MS);
+        await ledger.claim(rivalOf(claim, { leaseMs: 5 * LEASE_MS }));
+        await advance(4 * LEASE_MS);
+        const busy = await ledger.claim(rivalOf(claim));
+        await advance(LEASE_MS);
+        const won = await ledger.claim(rivalOf(claim));
+
+        expect([busy.status, won.status]).toEqual(['busy', 'won']);
+      });
+
+      test.each(['claimed', 'broadcast', 'confirmed'] as const)(
+        'that is lost changes nothing any more (%s)',
+        async (state) => {
+          const claim = await claimIn(state);
+          await advance(LEASE_MS);
+          const heir = rivalOf(claim);
+          await ledger.claim(heir);
+          const before = await ledger.find(claim.id);
+
+          expect(await allWrites(claim)).toEqual(REFUSED);
+          expect(await ledger.find(claim.id)).toEqual(before);
+          expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+          expect(await ledger.release(heir.id, heir.lease)).toBe(true);
+        },
+      );
+
+      test('of somebody else, or of a payment that nobody knows, changes nothing', async () => {
+        const claim = await claimIn('broadcast');
+        const before = await ledger.find(claim.id);
+
+        expect(await allWrites(rivalOf(claim))).toEqual(REFUSED);
+        expect(await allWrites(newClaim())).toEqual(REFUSED);
+        expect(await ledger.find(claim.id)).toEqual(before);
+      });
+    });
+
+    describe('the life of a payment', () => {
+      test('claimed, broadcast, confirmed, served; each step keeps what the earlier ones wrote', async () => {
+        const claim = newClaim();
+        const { id, lease } = claim;
+        await ledger.claim(claim);
+        expect(await ledger.recordBroadcast(id, lease, { signature: '5'.repeat(88), lastValidBlockHeight: 900 })).toBe(
+          true,
+        );
+        expect(await ledger.find(id)).toMatchObject({
+          state: 'broadcast',
+          signature: '5'.repeat(88),
+          lastValidBlockHeight: 900,
+        });
+        expect(await ledger.recordOutcome(id, lease, CONFIRMED)).toBe(true);
+        expect(await ledger.find(id)).toMatchObject({ ...CONFIRMED, lastValidBlockHeight: 900, terms: TERMS });
+        expect(await ledger.complete(id, lease)).toBe(true);
+        expect(await ledger.find(id)).toMatchObject({
+          ...CONFIRMED,
+          state: 'served',
+          payer: claim.payer,
+          terms: TERMS,
+        });
+      });
+
+      test('a broadcast may name neither signature nor height; the outcome then names the signature', async () => {
+        const claim = await claimIn('claimed');
+        expect(await ledger.recordBroadcast(claim.id, claim.lease, {})).toBe(true);
+        const sent = await ledger.find(claim.id);
+        await ledger.recordOutcome(claim.id, claim.lease, CONFIRMED);
+
+        expect(sent?.signature).toBeUndefined();
+        expect(await ledger.find(claim.id)).toMatchObject(CONFIRMED);
+      });
+
+      test.each([EXPIRED, FAILED])('$state keeps the reason', async (outcome) => {
+        const claim = await claimIn('broadcast');
+        expect(await ledger.recordOutcome(claim.id, claim.lease, outcome)).toBe(true);
+        expect(await ledger.find(claim.id)).toMatchObject({ ...outcome, signature: '5'.repeat(88) });
+      });
+
+      test.each(['served', 'expired', 'failed'] as const)('%s is final', async (state) => {
+        const claim = await claimIn(state);
+        const before = await ledger.find(claim.id);
+        await advance(10 * LEASE_MS);
+
+        expect(await allWrites(claim)).toEqual(REFUSED);
+        expect(await ledger.find(claim.id)).toEqual(before);
+        expect((await ledger.claim(rivalOf(claim))).status).toBe('closed');
+      });
+
+      test('a broadcast that is withdrawn is claimed again, by the same holder', async () => {
+        const claim = await claimIn('broadcast');
+        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(true);
+        expect(await stateOf(claim)).toBe('claimed');
+        expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+        expect(await ledger.recordBroadcast(claim.id, claim.lease, { signature: '6'.repeat(88) })).toBe(true);
+        expect(await ledger.find(claim.id)).toMatchObject({ state: 'broadcast', signature: '6'.repeat(88) });
+      });
+
+      test('withdrawing what was not sent changes nothing and is no error', async () => {
+        const claim = await claimIn('claimed');
+        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(true);
+        expect(await stateOf(claim)).toBe('claimed');
+      });
+    });
+
+    describe('release', () => {
+      test('forgets a payment that was never sent: it may be claimed for anything', async () => {
+        const claim = await claimIn('claimed');
+        expect(await ledger.release(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.find(claim.id)).toBeUndefined();
+        expect((await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }))).status).toBe('won');
+      });
+
+      test('forgets one whose broadcast was withdrawn', async () => {
+        const claim = await claimIn('broadcast');
+        await ledger.withdrawBroadcast(claim.id, claim.lease);
+        await ledger.release(claim.id, claim.lease);
+        expect(await ledger.find(claim.id)).toBeUndefined();
+      });
+
+      test.each(['broadcast', 'confirmed'] as const)(
+        'keeps one that is %s for the next attempt at the same thing',
+        async (state) => {
+          const claim = await claimIn(state);
+          const before = await ledger.find(claim.id);
+          expect(await ledger.release(claim.id, claim.lease)).toBe(true);
+          const elsewhere = await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }));
+          const again = await ledger.claim(rivalOf(claim));
+
+          expect(elsewhere.status).toBe('closed');
+          expect(again).toEqual({ status: 'won', record: before });
+        },
+      );
+
+      test('ends the lease: nothing can be written with it any more', async () => {
+        const claim = await claimIn('confirmed');
+        await ledger.release(claim.id, claim.lease);
+
+        expect(await allWrites(claim)).toEqual(REFUSED);
+        expect(await stateOf(claim)).toBe('confirmed');
+      });
+    });
+
+    const REFUSED = { broadcast: false, withdraw: false, outcome: false, complete: false, release: false };
+
+    /** Everything that can be written with a lease. */
+    async function allWrites({ id, lease }: ClaimRequest) {
+      return {
+        broadcast: await ledger.recordBroadcast(id, lease, { signature: '7'.repeat(88) }),
+        withdraw: await ledger.withdrawBroadcast(id, lease),
+        outcome: await ledger.recordOutcome(id, lease, FAILED),
+        complete: await ledger.complete(id, lease),
+        release: await ledger.release(id, lease),
+      };
+    }
+
+    paymentRequestsContract(() => ledger);
+  });
+}

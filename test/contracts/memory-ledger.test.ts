@@ -1,0 +1,51 @@
+import { createMemoryLedger, type MemoryLedgerOptions } from '../../src/storage/memory-ledger.js';
+import { codeOf } from '../helpers/code-of.js';
+import { ledgerContract } from './ledger.js';
+import { newClaim } from './ledger-samples.js';
+
+const START = 1_700_000_000_000;
+
+function open(options: Omit<MemoryLedgerOptions, 'now'> = {}) {
+  let time = START;
+  const advance = async (milliseconds: number): Promise<void> => {
+    time += milliseconds;
+  };
+  return { ledger: createMemoryLedger({ ...options, now: () => time }), advance };
+}
+
+ledgerContract('the ledger in memory', async () => open());
+
+test('a full ledger takes no more payments, and takes them again when one is given back', async () => {
+  const { ledger } = open({ maxOpen: 2 });
+  const [first, second, third] = [newClaim(), newClaim(), newClaim()];
+  await ledger.claim(first);
+  await ledger.claim(second);
+  expect(await codeOf(ledger.claim(third))).toBe('payment_backend_unavailable');
+
+  await ledger.release(first.id, first.lease);
+  expect((await ledger.claim(third)).status).toBe('won');
+});
+
+test('a flood of payments that are given back leaves nothing behind', async () => {
+  const { ledger } = open({ maxOpen: 10 });
+  for (let at = 0; at < 1_000; at += 1) {
+    const claim = newClaim();
+    await ledger.claim(claim);
+    await ledger.release(claim.id, claim.lease);
+  }
+  expect((await ledger.claim(newClaim())).status).toBe('won');
+});
+
+test('finished payments are forgotten when there are too many, the oldest first', async () => {
+  const { ledger } = open({ maxFinished: 2 });
+  const claims = [newClaim(), newClaim(), newClaim()];
+  for (const claim of claims) {
+    await ledger.claim(claim);
+    await ledger.recordBroadcast(claim.id, claim.lease, {});
+    await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 1, signature: '5'.repeat(88) });
+    await ledger.complete(claim.id, claim.lease);
+  }
+  const found = await Promise.all(claims.map(({ id }) => ledger.find(id)));
+
+  expect(found.map((record) => record?.state)).toEqual([undefined, 'served', 'served']);
+});
