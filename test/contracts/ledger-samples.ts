@@ -30,3 +30,8 @@ export function newClaim(change: Partial<ClaimRequest> = {}): ClaimRequest {
     ...change,
   };
 }
+
+/** The same payment, wanted by somebody else. */
+export function rivalOf(claim: ClaimRequest, change: Partial<ClaimRequest> = {}): ClaimRequest {
+  return { ...claim, lease: randomUUID(), ...change };
+}

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger.js';
 import { paymentRequestsContract } from './ledger-requests.js';
-import { LEASE_MS, newClaim, TERMS } from './ledger-samples.js';
+import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
 /** A ledger under test, and a way to let its time pass. */
 export interface LedgerUnderTest {
@@ -13,11 +12,6 @@ export interface LedgerUnderTest {
 const CONFIRMED: Outcome = { state: 'confirmed', slot: 300_000_000_000, signature: '5'.repeat(88) };
 const EXPIRED: Outcome = { state: 'expired', reason: 'invalid_exact_svm_transaction_expired' };
 const FAILED: Outcome = { state: 'failed', reason: 'invalid_exact_svm_transaction_failed' };
-
-/** The same payment, wanted by somebody else. */
-function rivalOf(claim: ClaimRequest, change: Partial<ClaimRequest> = {}): ClaimRequest {
-  return { ...claim, lease: randomUUID(), ...change };
-}
 
 /** What every implementation of {@link Ledger} must do. */
 export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest>): void {
