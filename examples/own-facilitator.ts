@@ -21,16 +21,16 @@ await once(toll, 'listening');
 const url = `http://127.0.0.1:${(toll.address() as AddressInfo).port}`;
 
 const caip2 = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
-const server = new x402ResourceServer(new HTTPFacilitatorClient({ url })).register(caip2, new ExactSvmScheme());
+const seller402 = new x402ResourceServer(new HTTPFacilitatorClient({ url })).register(caip2, new ExactSvmScheme());
 const accepts = { scheme: 'exact', price: '$0.01', network: caip2, payTo: seller.publicKey.toBase58() } as const;
 
 const app = express();
-app.use(paymentMiddleware({ 'GET /weather': { accepts, description: 'The weather' } }, server));
+app.use(paymentMiddleware({ 'GET /weather': { accepts, description: 'The weather' } }, seller402));
 app.get('/weather', (_req, res) => {
   res.json({ weather: 'sunny' });
 });
 
-const port = Number(process.env.PORT ?? 3000);
-app.listen(port, () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), () => {
+  const { port } = server.address() as AddressInfo;
   console.log(`npx tollhouse pay http://127.0.0.1:${port}/weather --demo --rpc ${rpcUrl}`);
 });

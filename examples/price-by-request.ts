@@ -1,6 +1,7 @@
 // A price that depends on what is asked for: a tenth of a cent for each word. The payer may choose USDC or USDT.
 //
 //   npx unrun examples/price-by-request.ts
+import type { AddressInfo } from 'node:net';
 import express, { type Request } from 'express';
 import { createFacilitator, requirePayment } from 'tollhouse';
 import { startSandbox } from 'tollhouse/sandbox';
@@ -25,7 +26,7 @@ app.get('/shout', gate, (req, res) => {
   res.type('text/plain').send(String(req.query.text ?? '').toUpperCase());
 });
 
-const port = Number(process.env.PORT ?? 3000);
-app.listen(port, () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), () => {
+  const { port } = server.address() as AddressInfo;
   console.log(`npx tollhouse pay "http://127.0.0.1:${port}/shout?text=hello+there" --demo --rpc ${rpcUrl}`);
 });

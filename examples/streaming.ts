@@ -1,6 +1,8 @@
 // A stream for money: with settle: 'before' the payment lands first and nothing of the answer is held back.
 //
 //   npx unrun examples/streaming.ts
+
+import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import express from 'express';
 import { createFacilitator, requirePayment } from 'tollhouse';
@@ -22,7 +24,7 @@ app.get('/ticks', requirePayment({ facilitator, price: '$0.05', payTo, settle: '
   res.end();
 });
 
-const port = Number(process.env.PORT ?? 3000);
-app.listen(port, () => {
+const server = app.listen(Number(process.env.PORT ?? 3000), () => {
+  const { port } = server.address() as AddressInfo;
   console.log(`npx tollhouse pay http://127.0.0.1:${port}/ticks --demo --rpc ${rpcUrl}`);
 });
