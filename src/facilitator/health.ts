@@ -1,5 +1,6 @@
 import type { SolanaRpc } from '../solana/rpc.js';
 import type { Ledger } from '../storage/ledger.js';
+import { inTime } from './in-time.js';
 
 /**
  * What keeps a facilitator from settling. `fee_payer_low` alone does not yet: it can pay for fewer than a hundred
@@ -83,8 +84,8 @@ export function createHealthMonitor(parts: HealthParts): HealthMonitor {
 
 async function examine({ rpc, ledger, wallet }: HealthParts): Promise<FacilitatorHealth> {
   const [accounts, record] = await Promise.all([
-    answerOf(() => rpc.getAccounts([wallet], 'confirmed')),
-    answerOf(() => ledger.find(NOBODY)),
+    inTime(PATIENCE_MS, () => rpc.getAccounts([wallet], 'confirmed')),
+    inTime(PATIENCE_MS, () => ledger.find(NOBODY)),
   ]);
   const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
   const faults = [...feePayerFaults(lamports), ...(record === undefined ? (['store_unreachable'] as const) : [])];
@@ -97,19 +98,4 @@ function feePayerFaults(lamports: bigint | undefined): readonly HealthFault[] {
   if (lamports === undefined) return ['rpc_unreachable'];
   if (lamports < LAMPORTS_PER_SETTLEMENT) return ['fee_payer_empty'];
   return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? ['fee_payer_low'] : [];
-}
-
-/** What was answered in time; undefined for a failure, whatever it was. */
-async function answerOf<T>(ask: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
-  });
-  try {
-    return await Promise.race([ask().then((value) => ({ value })), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,8 +3,17 @@ import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
+import { cors } from '../middleware/cors.js';
+import { createRateLimits } from '../middleware/rate-limit.js';
+import { requestId } from '../middleware/request-id.js';
+import type { Counters } from '../storage/counters.js';
+import { createMemoryCounters } from '../storage/memory-counters.js';
 import { createAuthRouter } from './auth-router.js';
+import { guardRoutes } from './guard-routes.js';
+import { createMetrics, type Metrics } from './metrics.js';
+import { createMetricsRouter } from './metrics-router.js';
 import { createPaymentsRouter } from './payments-router.js';
+import { createProbesRouter } from './probes-router.js';
 import { problemHandler } from './problem-handler.js';
 import { createServiceRouter } from './service-router.js';
 import { createSettlementRouter } from './settlement-router.js';
@@ -26,16 +35,43 @@ export interface RouterOptions {
   readonly label?: string;
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
   readonly explorerUrl?: string;
+  /**
+   * Limits per client address on all of these routes (service.md §1), each multiplied by `scale`; false for none. Default:
+   * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
+   */
+  readonly limits?: false | { readonly scale?: number };
+  /** Where limits are counted. Default: this process's memory. */
+  readonly counters?: Counters;
+  /** Figures for `GET /metrics`, if more than these routes shall be counted. Default: some of the router's own. */
+  readonly metrics?: Metrics;
 }
 
+const NO_LIMITS = { requests: [], signIns: [] };
+
 /** The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. */
-export function createRouter({ facilitator, identity, tiers, holdings, ...links }: RouterOptions): Router {
+export function createRouter({
+  facilitator,
+  identity,
+  tiers,
+  holdings,
+  limits,
+  counters = createMemoryCounters(),
+  metrics = createMetrics(facilitator),
+  ...links
+}: RouterOptions): Router {
+  const { requests, signIns } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
+  const common = [requestId, metrics.count, cors];
+  const open = [
+    createServiceRouter(facilitator),
+    createSettlementRouter({ facilitator, ...links }),
+    createPaymentsRouter({ facilitator, ...links }),
+    createTokenGateRouter({ facilitator, tiers, holdings }),
+  ];
+  const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl: links.baseUrl })];
   const router = Router();
-  router.use(createServiceRouter(facilitator));
-  router.use(createSettlementRouter({ facilitator, ...links }));
-  router.use(createPaymentsRouter({ facilitator, ...links }));
-  router.use(createTokenGateRouter({ facilitator, tiers, holdings }));
-  if (identity !== undefined) router.use(createAuthRouter({ identity, baseUrl: links.baseUrl }));
+  guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
+  guardRoutes(router, open, [...common, ...requests]);
+  guardRoutes(router, signIn, [...common, ...signIns]);
   router.use(problemHandler);
   return router;
 }

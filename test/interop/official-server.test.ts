@@ -14,7 +14,9 @@ describe('the official server, @x402/express, settles through our facilitator', 
 
   beforeAll(async () => {
     stand = await openTollStand();
-    routerUrl = await stand.serve((app) => app.use('/x402', createRouter({ facilitator: stand.facilitator })));
+    routerUrl = await stand.serve((app) =>
+      app.use('/x402', createRouter({ facilitator: stand.facilitator, limits: false })),
+    );
   });
   afterAll(() => stand.close());
 

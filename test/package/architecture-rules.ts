@@ -60,13 +60,16 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pg: ['storage'],
   kysely: ['storage'],
   ioredis: ['storage'],
+  pino: ['server'],
+  helmet: ['server'],
+  'prom-client': ['routers'],
 };
 
 const MAX_LINES = 300;
 const CONCRETE_STORE = /^storage\/(memory|sqlite|postgres|redis)\b/;
 const MEMORY_STORE = /^storage\/memory\b/;
 /** What a user makes without a store makes its own in memory. */
-const MEMORY_USERS = ['facilitator', 'identity'];
+const MEMORY_USERS = ['facilitator', 'identity', 'routers'];
 
 export const RULES: readonly Rule[] = [
   { name: 'every import follows an arrow of the table', check: arrowsAgainstTable },

@@ -1,0 +1,75 @@
+import { type Response, Router } from 'express';
+import type { FacilitatorHealth, HealthFault } from '../facilitator/health.js';
+import { inTime } from '../facilitator/in-time.js';
+import type { Facilitator } from '../facilitator/types.js';
+import { sendProblem } from '../middleware/respond.js';
+import type { Counters } from '../storage/counters.js';
+import { handled } from './handled.js';
+import { refuseOtherMethods } from './refuse-other-methods.js';
+
+/** What readiness depends on. */
+export interface ProbesRouterOptions {
+  readonly facilitator: Pick<Facilitator, 'health'>;
+  /** Where nonces and limits are kept. */
+  readonly counters: Pick<Counters, 'get'>;
+}
+
+interface Check {
+  /** As it goes over the wire: what is looked at, and how it is. */
+  readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'facilitator';
+  readonly state: 'unreachable' | 'empty' | 'low';
+  /** What is said about it; undefined for what does not stop the service. */
+  readonly sentence?: string;
+}
+
+const COUNTERS_UNREACHABLE: Check = {
+  name: 'counters',
+  state: 'unreachable',
+  sentence: 'the store of counters does not answer',
+};
+const CHECKS: Readonly<Record<HealthFault, Check>> = {
+  rpc_unreachable: { name: 'rpc', state: 'unreachable', sentence: 'the Solana RPC does not answer' },
+  fee_payer_empty: { name: 'fee_payer', state: 'empty', sentence: 'the fee payer is empty and needs SOL' },
+  fee_payer_low: { name: 'fee_payer', state: 'low' },
+  store_unreachable: { name: 'store', state: 'unreachable', sentence: 'the store of payments does not answer' },
+  facilitator_unreachable: { name: 'facilitator', state: 'unreachable', sentence: 'the facilitator does not answer' },
+};
+const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok' };
+const COUNTERS_PATIENCE_MS = 2_000;
+/** The health of the facilitator is that old at most. */
+const RETRY_SECONDS = 5;
+
+/**
+ * `GET /healthz`: the process answers. `GET /readyz`: it can take payments; 503, saying why, when the chain or a store is
+ * gone or the fee payer is empty (service.md §2). Neither is limited, and neither waits longer than two seconds.
+ */
+export function createProbesRouter(options: ProbesRouterOptions): Router {
+  const router = Router();
+  router
+    .route('/healthz')
+    .get((_req, res) => void res.setHeader('Cache-Control', 'no-store').json({ status: 'ok' }))
+    .all(refuseOtherMethods('GET', 'HEAD'));
+  router
+    .route('/readyz')
+    .get(handled((_req, res) => answerReadiness(options, res)))
+    .all(refuseOtherMethods('GET', 'HEAD'));
+  return router;
+}
+
+async function answerReadiness({ facilitator, counters }: ProbesRouterOptions, res: Response): Promise<void> {
+  const [health, answered] = await Promise.all([
+    facilitator.health(),
+    inTime(COUNTERS_PATIENCE_MS, () => counters.get('health:probe')),
+  ]);
+  const wrong = [...checksOf(health), ...(answered === undefined ? [COUNTERS_UNREACHABLE] : [])];
+  const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
+  const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
+  res.setHeader('Cache-Control', 'no-store');
+  if (health.status !== 'down' && answered !== undefined) return void res.json({ status: 'ready', checks });
+  const detail = `Payments cannot be taken: ${reasons.join('; ')}.`;
+  sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more: { checks } });
+}
+
+function checksOf({ faults }: FacilitatorHealth): readonly Check[] {
+  return faults.map((fault) => CHECKS[fault]);
+}
