@@ -1,14 +1,19 @@
+import type { Reason } from '../protocol/reasons.js';
 import type { Commitment, Payment, Refusal, Settlement, Supported, Terms, Verification } from '../protocol/types.js';
+import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { PaymentOutline } from '../solana/simulation.js';
-import type { DecodedTransaction } from '../solana/transaction.js';
 import type { Broadcast, PaymentRecord } from '../storage/ledger.js';
 
 /** A payment whose form and signature are right for its terms. */
 export interface InspectedPayment extends PaymentOutline {
   readonly payment: Payment;
   readonly terms: Terms;
-  readonly transaction: DecodedTransaction;
   readonly payer: string;
+  /**
+   * Judges the transaction by what the chain says that it did, where its form alone does not tell. It names what it pays, so
+   * one that landed before it was brought here counts as well.
+   */
+  readonly judge?: (landed: LandedTransaction) => Reason | undefined;
 }
 
 /** The verdict of the pure rules. */

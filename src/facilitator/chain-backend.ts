@@ -12,7 +12,7 @@ import { explainFault } from '../solana/simulation.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
-import { online, payerFault, settlementOf } from './chain-landing.js';
+import { online, payerFault, rejectedSettlement, settlementOf } from './chain-landing.js';
 import type { HealthMonitor } from './health.js';
 import { inspectPayment } from './inspect-payment.js';
 import type { LandedReader } from './landed-reader.js';
@@ -28,6 +28,8 @@ export interface ChainBackendParts {
   /** By address, at least one; the first is offered. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly policy: CheckPolicy;
+  /** Reads transactions that have landed. */
+  readonly landed: LandedReader;
   /** Knows whether settling is possible at all. */
   readonly monitor: HealthMonitor;
   /** Longest wait for a settlement, in milliseconds. */
@@ -107,16 +109,15 @@ async function settle(
     timeoutMs: timeoutFor(parts, terms),
     ...height,
   });
-  if (landing.status === 'rejected' && landing.err === 'AlreadyProcessed' && inspected.judge !== undefined) {
+  if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
+  if (landing.err === 'AlreadyProcessed' && inspected.judge !== undefined) {
     return watch(parts, inspected, { signature, blockhash: transaction.blockhash, ...height }, step);
   }
-  if (landing.status === 'rejected') {
-    // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
-    verified.delete(transaction.messageHash);
-    // It went no further than the node, whatever comes of the question why.
-    await step.withdrawBroadcast();
-  }
-  return settlementOf(landing, inspected, signature, parts);
+  // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
+  verified.delete(transaction.messageHash);
+  // It went no further than the node, whatever comes of the question why.
+  await step.withdrawBroadcast();
+  return rejectedSettlement(landing.err, inspected, parts.rpc);
 }
 
 async function checkMint(
@@ -163,7 +164,7 @@ async function watch(
 ): Promise<BackendSettlement> {
   const timeoutMs = timeoutFor(parts, inspected.terms);
   const landing = await online(parts.delivery.watch({ ...sent, commitment, timeoutMs }));
-  return settlementOf(landing, inspected, sent.signature, parts);
+  return settlementOf(landing, inspected, sent.signature, parts.landed);
 }
 
 function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {

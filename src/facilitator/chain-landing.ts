@@ -1,10 +1,14 @@
+import { TollhouseError } from '../errors.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Receipt } from '../protocol/types.js';
 import type { Landing } from '../solana/confirmation.js';
 import { RpcError, type SolanaRpc } from '../solana/rpc.js';
 import { type ChainFault, explainFault } from '../solana/simulation.js';
 import type { BackendSettlement, InspectedPayment } from './backend.js';
+import type { LandedReader } from './landed-reader.js';
 import { unavailable, unsent } from './outcomes.js';
+
+const RETRY_SECONDS = 2;
 
 /** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
 export async function online<T>(call: Promise<T>): Promise<T> {
@@ -17,32 +21,65 @@ export async function online<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-/** Turns what became of a transaction into what became of the payment. */
-export async function settlementOf(
-  landing: Landing,
+/** Waits for a call that asks about something that is not a payment under way; an outage becomes `chain_unavailable`. */
+export async function asked<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const detail = 'The Solana RPC cannot be reached at the moment; ask again in a moment.';
+    throw new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS, cause: error });
+  }
+}
+
+/** What became of a transaction that the node turned away: nothing was sent, and the payer learns why. */
+export async function rejectedSettlement(
+  err: unknown,
   inspected: InspectedPayment,
-  signature: string,
   rpc: SolanaRpc,
 ): Promise<BackendSettlement> {
-  const { payer } = inspected;
-  switch (landing.status) {
-    case 'unknown':
-      return { status: 'pending', signature, payer };
-    case 'expired': {
-      const reason = 'invalid_exact_svm_transaction_expired';
-      return { status: 'failed', final: 'expired', reason, message: REASONS[reason], payer, signature };
-    }
-    case 'rejected': {
-      const { reason, message } = payerFault(await online(explainFault(landing.err, inspected, rpc)));
-      return unsent(reason, payer, message);
-    }
-    case 'landed': {
-      if (landing.err === null) return { status: 'settled', receipt: receiptFor(inspected, signature, landing.slot) };
-      const reason = 'invalid_exact_svm_transaction_failed';
-      const message = `${REASONS[reason]} The chain said: ${JSON.stringify(landing.err).slice(0, 200)}.`;
-      return { status: 'failed', final: 'failed', reason, message, payer, signature };
-    }
-  }
+  const { reason, message } = payerFault(await online(explainFault(err, inspected, rpc)));
+  return unsent(reason, inspected.payer, message);
+}
+
+/** As much of a payment as is needed to judge what became of it. */
+export type JudgedPayment = Pick<InspectedPayment, 'payer' | 'terms' | 'judge'>;
+
+/** Turns what became of a transaction that was sent into what became of the payment. */
+export async function settlementOf(
+  landing: Landing,
+  judged: JudgedPayment,
+  signature: string,
+  landed: LandedReader,
+): Promise<BackendSettlement> {
+  const { payer } = judged;
+  if (landing.status === 'landed') return landedSettlement(landing, judged, signature, landed);
+  if (landing.status !== 'expired') return { status: 'pending', signature, payer };
+  const reason = 'invalid_exact_svm_transaction_expired';
+  return { status: 'failed', final: 'expired', reason, message: REASONS[reason], payer, signature };
+}
+
+/** Where the chain must be asked what the transaction did, and does not tell, nothing is known yet. */
+async function landedSettlement(
+  { err, slot }: Extract<Landing, { readonly status: 'landed' }>,
+  judged: JudgedPayment,
+  signature: string,
+  landed: LandedReader,
+): Promise<BackendSettlement> {
+  const { payer, judge } = judged;
+  const failed = { status: 'failed', final: 'failed', payer, signature } as const;
+  if (err !== null) return { ...failed, reason: 'invalid_exact_svm_transaction_failed', message: failureText(err) };
+  if (judge === undefined) return { status: 'settled', receipt: receiptFor(judged, signature, slot) };
+  const transaction = await landed(signature);
+  if (transaction === undefined) return { status: 'pending', signature, payer };
+  const reason = judge(transaction);
+  if (reason !== undefined) return { ...failed, reason, message: REASONS[reason] };
+  return { status: 'settled', receipt: receiptFor(judged, signature, transaction.slot) };
+}
+
+/** What there is to say of a transaction that landed with an error. */
+export function failureText(err: unknown): string {
+  return `${REASONS.invalid_exact_svm_transaction_failed} The chain said: ${JSON.stringify(err).slice(0, 200)}.`;
 }
 
 /** The payer's fault as reason and sentence; a fault of ours is thrown. */
@@ -51,7 +88,7 @@ export function payerFault(fault: ChainFault): { readonly reason: Reason; readon
   return { reason: fault.reason, message: fault.message };
 }
 
-function receiptFor({ terms, payer }: InspectedPayment, signature: string, slot: number): Receipt {
+function receiptFor({ terms, payer }: JudgedPayment, signature: string, slot: number): Receipt {
   const { network, payTo, asset, amount } = terms;
   return { signature, network, payer, payTo, asset, amount, slot };
 }

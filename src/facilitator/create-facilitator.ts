@@ -13,6 +13,7 @@ import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
+import { createLandedReader } from './landed-reader.js';
 import type { PaymentRequests } from './payment-request-types.js';
 import { createPaymentRequests } from './payment-requests.js';
 import type { Facilitator } from './types.js';
@@ -42,6 +43,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     network,
     rpc,
     monitor,
+    landed: createLandedReader(rpc),
     feePayers,
     delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
     blockhashes: createBlockhashCache({

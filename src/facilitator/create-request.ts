@@ -32,13 +32,14 @@ export async function newPaymentRequest(
 ): Promise<PaymentRequestRecord> {
   const { recipient, payer, memo, metadata } = asked;
   if (!isAddress(recipient)) throw fault('invalid_recipient', 'recipient', 'must be a Solana wallet address (base58)');
-  checkPayer(payer, context);
   checkNotes(memo, metadata);
   const expiresIn = checkExpiry(asked.expiresInSeconds ?? DEFAULT_EXPIRY_SECONDS);
   const token = await context.findToken(asked.token);
   if (token === undefined)
     throw fault('invalid_token', 'token', `"${asked.token.slice(0, 64)}" is no token that can be paid in here`);
   const amount = readAmount(asked.amount, token);
+  const legs = readLegs(amount, recipient, asked.split);
+  if (payer !== undefined) checkPayer(payer, legs, context);
   const createdAt = context.now();
   return {
     id: newId('pay'),
@@ -46,7 +47,7 @@ export async function newPaymentRequest(
     token,
     amount,
     payTo: recipient,
-    legs: readLegs(amount, recipient, asked.split),
+    legs,
     reference: addressOf(randomBytes(REFERENCE_BYTES)),
     createdAt,
     expiresAt: createdAt + expiresIn * 1000,
@@ -56,12 +57,17 @@ export async function newPaymentRequest(
   };
 }
 
-/** Refuses a wallet that cannot be the payer. */
-export function checkPayer(payer: string | undefined, { managedKeys }: Pick<RequestContext, 'managedKeys'>): void {
-  if (payer === undefined) return;
+/** Refuses a wallet that cannot be the payer of some legs. */
+export function checkPayer(
+  payer: string,
+  legs: readonly Leg[],
+  { managedKeys }: Pick<RequestContext, 'managedKeys'>,
+): void {
   if (!isAddress(payer)) throw fault('invalid_payer', 'payer', 'must be a Solana wallet address (base58)');
   if (managedKeys.has(payer))
     throw fault('invalid_payer', 'payer', 'is a key of this facilitator, which pays for nothing but fees');
+  if (legs.some(({ recipient }) => recipient === payer))
+    throw fault('invalid_payer', 'payer', 'is a recipient of this payment, and cannot pay itself');
 }
 
 function checkNotes(memo: string | undefined, metadata: Readonly<Record<string, string>> | undefined): void {

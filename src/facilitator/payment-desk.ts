@@ -147,7 +147,8 @@ function unopened(opened: Exclude<OpenedPayment, { readonly status: 'open' }>): 
   return { status: 'failed', reason, message: REASONS[reason] };
 }
 
-function bindingOf(resource: string, terms: Terms): string {
+/** What a payment is bound to: one resource, on these terms. */
+export function bindingOf(resource: string, terms: Terms): string {
   return `${resource}|${termsFingerprint(terms)}`;
 }
 

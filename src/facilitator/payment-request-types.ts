@@ -50,6 +50,10 @@ export interface PaymentRequestState {
   readonly request: PaymentRequestRecord;
   readonly status: PaymentRequestStatus;
   readonly receipt?: Receipt;
+  /** Signature of the transaction that pays it, tries to, or failed to. */
+  readonly signature?: string;
+  /** Why the last transaction failed. */
+  readonly reason?: Reason;
 }
 
 /** What the chain says of the transaction that paid. */
@@ -62,7 +66,9 @@ export interface LandedFacts {
 /** How the settlement of a payment request ended. */
 export type RequestSettlement =
   | { readonly status: 'settled'; readonly receipt: Receipt; readonly facts: LandedFacts }
-  | { readonly status: 'not_found' | 'expired' | 'already_settled' | 'in_progress' }
+  | { readonly status: 'not_found' | 'expired' | 'already_settled' }
+  /** This transaction, or another one for the same request, is being settled right now. */
+  | { readonly status: 'being_settled' | 'in_progress' }
   /** The transaction does not pay the request. */
   | { readonly status: 'invalid'; readonly reason: Reason; readonly message: string }
   /** It landed and failed, or can land no more. */
@@ -87,7 +93,11 @@ export interface PaymentRequests {
    * `invalid_split` or `invalid_request` when the request is wrong, with `payment_backend_unavailable` in an outage.
    */
   createPayment(request: NewPaymentRequest): Promise<CreatedPayment>;
-  /** The transaction with which a wallet pays a request; undefined when there is no such request. `feePayer`: who pays the fee. */
+  /**
+   * The transaction with which a wallet pays a request; undefined when there is no such request. Rejects with
+   * `payment_already_settled`, `payment_in_progress` or `payment_expired` when there is nothing left to pay.
+   * @param feePayer - who pays the network fee
+   */
   preparePayment(id: string, payer: string, feePayer: 'facilitator' | 'payer'): Promise<CreatedPayment | undefined>;
   /** Where a request stands; finds transactions that a wallet sent by itself, by their reference. */
   paymentRequest(id: string): Promise<PaymentRequestState | undefined>;

@@ -1,3 +1,4 @@
+import { TollhouseError } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
@@ -9,11 +10,14 @@ import { checkPayer, newPaymentRequest } from './create-request.js';
 import { lookUpSignature } from './look-up.js';
 import type { CreatedPayment, PaymentRequests } from './payment-request-types.js';
 import { outlineTransfer, prepareTransfer, type TransferContext } from './prepare-transfer.js';
+import { readRecipients } from './recipients.js';
 import { createRequestStates } from './request-state.js';
-import { type SettleRequestParts, settleRequest } from './settle-request.js';
+import type { RequestParts } from './request-terms.js';
+import { settleRequest } from './settle-request.js';
+import { createWalletPayments } from './wallet-payments.js';
 
 /** What payments of our own making need. */
-export interface PaymentRequestParts extends SettleRequestParts, TransferContext {
+export interface PaymentRequestParts extends RequestParts, TransferContext {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
@@ -22,54 +26,71 @@ export interface PaymentRequestParts extends SettleRequestParts, TransferContext
 }
 
 const SOL: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
+const RETRY_SECONDS = 2;
 
 /** Payments of our own making, over the same desk as all others. */
 export function createPaymentRequests(parts: PaymentRequestParts): PaymentRequests {
-  const { ledger, rpc, feePayer } = parts;
+  const { ledger, rpc, feePayer, network, now } = parts;
   const { managedKeys } = parts.policy;
-  const states = createRequestStates(parts);
-  const context = {
-    network: parts.network,
-    managedKeys,
-    now: parts.now,
-    findToken: (token: string) => findToken(token, parts),
-  };
+  const walletPayments = createWalletPayments(parts);
+  const states = createRequestStates(parts, walletPayments);
+  const context = { network, managedKeys, now, findToken: (token: string) => findToken(token, parts) };
 
   async function prepare(request: PaymentRequestRecord, payer: string, payingFee: string): Promise<CreatedPayment> {
-    return { request, transfer: await prepareTransfer(request, payer, payingFee, parts) };
+    const missing = await readRecipients(request, rpc);
+    return { request, transfer: await prepareTransfer(request, { payer, feePayer: payingFee }, missing, parts) };
+  }
+
+  async function outline(request: PaymentRequestRecord): Promise<CreatedPayment> {
+    return { request, transfer: outlineTransfer(request, feePayer, await readRecipients(request, rpc)) };
   }
 
   return {
-    async createPayment(asked) {
-      const request = await newPaymentRequest(asked, context);
-      const created =
-        request.payer === undefined
-          ? { request, transfer: outlineTransfer(request, feePayer) }
-          : await prepare(request, request.payer, feePayer);
+    async createPayment(wanted) {
+      const request = await newPaymentRequest(wanted, context);
+      const { payer } = request;
+      const created = payer === undefined ? await outline(request) : await prepare(request, payer, feePayer);
       await ledger.savePaymentRequest(request);
       parts.events.emit('payment.created', { request });
       return created;
     },
     async preparePayment(id, payer, payingFee) {
-      checkPayer(payer, context);
-      const request = await ledger.findPaymentRequest(id);
-      return request && prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
+      const state = await states(id);
+      if (state === undefined) return undefined;
+      const { request, status } = state;
+      checkPayer(payer, request.legs, context);
+      if (status === 'settled') throw new TollhouseError('payment_already_settled', 'This payment is settled already.');
+      if (status === 'pending') throw onItsWay();
+      if (now() > request.expiresAt) {
+        throw new TollhouseError('payment_expired', 'The time for this payment is over; create a new one.');
+      }
+      return prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
     },
     paymentRequest: states,
     async settleRequest(id, transaction) {
       const request = await ledger.findPaymentRequest(id);
-      return request === undefined ? { status: 'not_found' } : settleRequest(parts, request, transaction);
+      if (request === undefined) return { status: 'not_found' };
+      return settleRequest({ ...parts, walletPayments }, request, transaction);
     },
     lookUp: (signature) => lookUpSignature(signature, rpc),
   };
 }
 
-/** SOL is native here; a mint that is not among the known ones is read from the chain and must pass the mint policy. */
+function onItsWay(): TollhouseError {
+  const detail = 'A transaction for this payment is on its way; ask again in a moment what has become of it.';
+  return new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** SOL is native here; a mint that is not among the known ones is read from the chain. Each must pass the mint policy. */
 async function findToken(text: string, { tokens, rpc, mintPolicy }: PaymentRequestParts): Promise<Token | undefined> {
   if (text.toUpperCase() === SOL.symbol) return SOL;
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
-  if (known !== undefined || !isAddress(text)) return known;
-  const mint = await online(readMint(text, rpc));
-  if (mint === undefined || (await online(mintPolicy(text, mint.program))) !== undefined) return undefined;
-  return { symbol: text, mint: text, ...mint };
+  const token = known ?? (await readToken(text, rpc));
+  if (token === undefined || (await online(mintPolicy(token.mint, token.program))) !== undefined) return undefined;
+  return token;
+}
+
+async function readToken(text: string, rpc: PaymentRequestParts['rpc']): Promise<Token | undefined> {
+  const mint = isAddress(text) ? await online(readMint(text, rpc)) : undefined;
+  return mint && { symbol: text, mint: text, ...mint };
 }

@@ -1,7 +1,7 @@
+import { TollhouseError } from '../errors.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import type { SolanaRpc } from '../solana/rpc.js';
-import { readTokenBalances } from '../solana/token-accounts.js';
 import { instructionsJson, transferInstructions, unsignedTransaction } from '../solana/transfer-transaction.js';
 import type { PaymentRequestRecord } from '../storage/ledger.js';
 import { online } from './chain-landing.js';
@@ -16,23 +16,31 @@ export interface TransferContext {
   readonly blockhashes: BlockhashCache;
 }
 
-/** The transfer that pays a request, for a payer that is known; it is complete but for the signatures. */
+/**
+ * The transfer that pays a request, for a payer that is known; it is complete but for the signatures. Rejects with
+ * `invalid_split` when it does not fit into one transaction.
+ * @param accountsToCreate - recipients whose token account does not exist yet
+ */
 export async function prepareTransfer(
   request: PaymentRequestRecord,
-  payer: string,
-  feePayer: string,
-  { rpc, blockhashes }: TransferContext,
+  { payer, feePayer }: { readonly payer: string; readonly feePayer: string },
+  accountsToCreate: ReadonlySet<string>,
+  { blockhashes }: TransferContext,
 ): Promise<PreparedTransfer> {
-  const accountsToCreate = await online(missingAccounts(request, rpc));
   const { blockhash } = await online(blockhashes.latest());
   const instructions = transferInstructions(planOf(request, accountsToCreate), payer);
   const transaction = unsignedTransaction(instructions, feePayer, blockhash);
+  if (transaction === undefined) throw tooLarge(accountsToCreate.size);
   return { from: payer, instructions: instructionsJson(instructions), transaction, feePayer };
 }
 
-/** The transfer with the payer left open. It cannot be signed: it tells what will be asked. */
-export function outlineTransfer(request: PaymentRequestRecord, feePayer: string): PreparedTransfer {
-  const instructions = instructionsJson(transferInstructions(planOf(request, new Set()), PLACEHOLDER));
+/** The same while the payer is not known, with a placeholder in its place. */
+export function outlineTransfer(
+  request: PaymentRequestRecord,
+  feePayer: string,
+  accountsToCreate: ReadonlySet<string>,
+): PreparedTransfer {
+  const instructions = instructionsJson(transferInstructions(planOf(request, accountsToCreate), PLACEHOLDER));
   return { from: PLACEHOLDER, instructions, feePayer };
 }
 
@@ -42,9 +50,7 @@ function planOf(request: PaymentRequestRecord, accountsToCreate: ReadonlySet<str
   return { asset: mint, tokenProgram: program, decimals, legs, reference, memo, accountsToCreate };
 }
 
-async function missingAccounts({ token, legs }: PaymentRequestRecord, rpc: SolanaRpc): Promise<ReadonlySet<string>> {
-  if (token.mint === NATIVE_SOL) return new Set();
-  const recipients = [...new Set(legs.map(({ recipient }) => recipient))];
-  const balances = await readTokenBalances(recipients, token.mint, token.program, rpc);
-  return new Set(recipients.filter((_, index) => balances[index] === undefined));
+function tooLarge(missing: number): TollhouseError {
+  const detail = `split does not fit into one transaction: name fewer recipients, or a shorter memo${missing === 0 ? '' : `, or let the ${missing} of them without a token account create it first`}`;
+  return new TollhouseError('invalid_split', detail, { param: 'split' });
 }

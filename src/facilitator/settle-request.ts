@@ -1,29 +1,24 @@
-import { REASONS } from '../protocol/reasons.js';
-import type { Receipt, Settlement, Terms } from '../protocol/types.js';
-import type { TokenTransfer } from '../solana/instructions.js';
+import { REASONS, type Reason } from '../protocol/reasons.js';
+import type { Receipt, Settlement } from '../protocol/types.js';
 import { checkDemand, type DemandResult } from '../solana/native-checks.js';
 import { NATIVE_SOL } from '../solana/programs.js';
-import type { SolanaRpc } from '../solana/rpc.js';
-import type { CheckPolicy } from '../solana/rules.js';
 import { type DecodedTransaction, decodeTransaction } from '../solana/transaction.js';
 import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
 import type { InspectedPayment } from './backend.js';
-import { readLandedFacts } from './landed-facts.js';
-import { openInspected, type PaymentDeskParts } from './payment-desk.js';
+import { failureText } from './chain-landing.js';
+import { openInspected } from './payment-desk.js';
 import type { RequestSettlement } from './payment-request-types.js';
+import { attemptOf } from './request-state.js';
+import { demandOf, judgeOf, type RequestParts, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import { resolveAttempt } from './resolve-attempt.js';
 import { receiptOf } from './settle.js';
 import type { Claim } from './types.js';
+import type { WalletPayments } from './wallet-payments.js';
 
-/** What settling a payment request needs beside the desk. */
-export interface SettleRequestParts extends PaymentDeskParts {
-  readonly rpc: SolanaRpc;
-  readonly policy: CheckPolicy;
-  readonly now: () => number;
+/** What settling a payment request needs. */
+export interface SettleRequestParts extends RequestParts {
+  readonly walletPayments: WalletPayments;
 }
-
-/** The scheme of payments that were asked for by a payment request; x402 knows nothing of them. */
-const TRANSFER_SCHEME = 'transfer';
-const SETTLE_SECONDS = 60;
 
 /**
  * Settles a payment request with a signed transaction. The same claim as for every other payment guards the transaction;
@@ -37,27 +32,20 @@ export async function settleRequest(
   const decoded = decodeTransaction(bytes);
   if (!decoded.ok) return { status: 'invalid', reason: decoded.reason, message: decoded.detail };
   const { transaction } = decoded;
-  const { mint, program } = request.token;
-  const demand = {
-    asset: mint,
-    tokenProgram: program,
-    legs: request.legs,
-    reference: request.reference,
-    memo: request.memo,
-  };
-  const checked = checkDemand(transaction, demand, parts.policy);
+  const checked = checkDemand(transaction, demandOf(request), parts.policy);
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: checked.message };
-  const earlier = await earlierAttempt(parts, request, transaction);
-  if (earlier !== undefined) return earlier;
-  const opened = await openInspected(parts, inspectedOf(request, transaction, checked), {
+  const blocked = await blockedBefore(parts, request, transaction);
+  if (blocked !== undefined) return blocked;
+  const opened = await openInspected(parts, inspectedOf(parts, request, transaction, checked), {
     resource: request.id,
-    simulate: false,
+    // What we sign is simulated before; what is signed already is left to the send's own preflight.
+    simulate: checked.sponsored,
   });
   switch (opened.status) {
     case 'in_progress':
-      return { status: 'in_progress' };
+      return { status: 'being_settled' };
     case 'refused':
-      return { status: 'failed', reason: opened.refusal.reason, message: opened.refusal.message };
+      return failedOf(parts, opened.refusal, (await parts.ledger.find(transaction.messageHash))?.signature);
     case 'pending':
       return pendingOf(opened.settlement);
     case 'used':
@@ -69,55 +57,76 @@ export async function settleRequest(
   }
 }
 
-/** The answer when another transaction pays the request, or may still do so, or when it is too late for a new one. */
-async function earlierAttempt(
+/**
+ * The answer when another transaction pays the request, or may still do so, or when it is too late for a new one. The chain
+ * is asked whether a wallet has paid it by itself: nobody is to pay twice.
+ */
+async function blockedBefore(
   parts: SettleRequestParts,
   request: PaymentRequestRecord,
   { messageHash }: DecodedTransaction,
 ): Promise<RequestSettlement | undefined> {
-  if (request.attempt === messageHash) return undefined;
-  const record = request.attempt === undefined ? undefined : await parts.ledger.find(request.attempt);
-  const blocked = record === undefined ? undefined : blockedBy(record);
+  if (request.attempt === messageHash && (await attemptOf(parts, request)) !== undefined) return undefined;
+  const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
+  const paid = await parts.walletPayments(request);
+  if (paid !== undefined) return paid === messageHash ? undefined : { status: 'already_settled' };
   return parts.now() > request.expiresAt ? { status: 'expired' } : undefined;
+}
+
+async function blockedByAttempt(
+  parts: RequestParts,
+  request: PaymentRequestRecord,
+): Promise<RequestSettlement | undefined> {
+  const record = await attemptOf(parts, request);
+  if (record?.state !== 'broadcast') return record && blockedBy(record);
+  await resolveAttempt(parts, request, record);
+  const resolved = await attemptOf(parts, request);
+  return resolved && blockedBy(resolved);
 }
 
 function blockedBy(record: PaymentRecord): RequestSettlement | undefined {
   if (receiptOf(record) !== undefined) return { status: 'already_settled' };
-  if (record.state === 'claimed') return { status: 'in_progress' };
-  const { signature } = record;
-  return record.state === 'broadcast'
-    ? { status: 'pending', ...(signature === undefined ? {} : { signature }) }
-    : undefined;
+  const { state, signature } = record;
+  if (state !== 'broadcast') return undefined;
+  return { status: 'pending', ...(signature === undefined ? {} : { signature }) };
 }
 
-async function settleAttempt(
-  parts: SettleRequestParts,
-  request: PaymentRequestRecord,
-  claim: Claim,
-): Promise<RequestSettlement> {
+async function settleAttempt(parts: RequestParts, request: PaymentRequestRecord, claim: Claim) {
   try {
     const attached = await parts.ledger.attachAttempt(request.id, claim.id);
     if (attached !== claim.id) {
       await claim.release();
-      return { status: 'in_progress' };
+      return outrun(parts, attached);
     }
     const settlement = await claim.settle();
     await (settlement.status === 'settled' ? claim.complete() : claim.release());
     if (settlement.status === 'settled') return await settledWith(parts, settlement.receipt);
-    return settlement.status === 'pending' ? pendingOf(settlement) : failedOf(settlement);
+    if (settlement.status === 'pending') return pendingOf(settlement);
+    return await failedOf(parts, settlement, settlement.signature);
   } catch (error) {
     await claim.release();
     throw error;
   }
 }
 
+/** Another transaction was faster. */
+async function outrun({ ledger }: RequestParts, attached: string | undefined): Promise<RequestSettlement> {
+  if (attached === undefined) return { status: 'not_found' };
+  const record = await ledger.find(attached);
+  return (record && blockedBy(record)) ?? { status: 'in_progress' };
+}
+
 /** A transaction that was never sent is the caller's to mend; one that failed on the chain has a signature to look at. */
-function failedOf(settlement: Extract<Settlement, { readonly status: 'failed' }>): RequestSettlement {
-  const { reason, message, signature } = settlement;
-  return signature === undefined
-    ? { status: 'invalid', reason, message }
-    : { status: 'failed', reason, message, signature };
+async function failedOf(
+  { landed }: RequestParts,
+  { reason, message }: { readonly reason: Reason; readonly message: string },
+  signature: string | undefined,
+): Promise<RequestSettlement> {
+  if (signature === undefined) return { status: 'invalid', reason, message };
+  if (reason !== 'invalid_exact_svm_transaction_failed') return { status: 'failed', reason, message, signature };
+  const transaction = await landed(signature);
+  return { status: 'failed', reason, message: transaction ? failureText(transaction.err) : message, signature };
 }
 
 function pendingOf(settlement: Settlement): RequestSettlement {
@@ -125,42 +134,28 @@ function pendingOf(settlement: Settlement): RequestSettlement {
   return signature === undefined ? { status: 'pending' } : { status: 'pending', signature };
 }
 
-async function settledWith({ rpc }: SettleRequestParts, receipt: Receipt): Promise<RequestSettlement> {
-  const facts = await readLandedFacts(receipt.signature, rpc);
-  return facts === undefined
-    ? { status: 'pending', signature: receipt.signature }
-    : { status: 'settled', receipt, facts };
+/** The money has moved; while the chain cannot tell what it cost, the answer is that it is on its way. */
+async function settledWith({ landed }: RequestParts, receipt: Receipt): Promise<RequestSettlement> {
+  const { signature } = receipt;
+  const facts = await landed(signature);
+  return facts === undefined ? { status: 'pending', signature } : { status: 'settled', receipt, facts };
 }
 
 function inspectedOf(
+  { policy }: RequestParts,
   request: PaymentRequestRecord,
   transaction: DecodedTransaction,
   { payer, sponsored, first }: Extract<DemandResult, { readonly ok: true }>,
 ): InspectedPayment {
-  const terms = termsOf(request, sponsored ? transaction.accounts[0] : undefined);
-  const payment = { scheme: TRANSFER_SCHEME, network: request.network, transaction: transaction.bytes };
-  const transfer = request.token.mint === NATIVE_SOL ? undefined : tokenTransfer(request, first);
-  return { payment, terms, transaction, payer, sponsored, transfer };
-}
-
-function tokenTransfer(
-  { token }: PaymentRequestRecord,
-  movement: Omit<TokenTransfer, 'kind' | 'program' | 'mint'>,
-): TokenTransfer {
-  return { kind: 'token-transfer', program: token.program, mint: token.mint, ...movement };
-}
-
-/** A payment request as terms, for the record. */
-export function termsOf(request: PaymentRequestRecord, feePayer: string | undefined): Terms {
-  const { network, token, amount, payTo, memo } = request;
+  const { network, token } = request;
+  const { mint, program } = token;
   return {
-    scheme: TRANSFER_SCHEME,
-    network,
-    asset: token.mint,
-    amount,
-    payTo,
-    maxTimeoutSeconds: SETTLE_SECONDS,
-    ...(feePayer === undefined ? {} : { feePayer }),
-    ...(memo === undefined ? {} : { memo }),
+    payment: { scheme: TRANSFER_SCHEME, network, transaction: transaction.bytes },
+    terms: termsOf(request, transaction, policy),
+    transaction,
+    payer,
+    sponsored,
+    transfer: mint === NATIVE_SOL ? undefined : { kind: 'token-transfer', program, mint, ...first },
+    judge: judgeOf(request),
   };
 }

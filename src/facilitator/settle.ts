@@ -34,22 +34,32 @@ export async function settleClaimed(claimed: ClaimedPayment): Promise<Settlement
     record.state === 'broadcast'
       ? await backend.resume(inspected, record, step)
       : await backend.settle(inspected, step);
-  return writeDown(claimed, settlement, performance.now() - since);
+  return writeDown({ ...claimed, resource: use.resource }, settlement, performance.now() - since);
 }
 
-async function writeDown(
-  claimed: ClaimedPayment,
+/** A held payment, and what it buys. */
+export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'events' | 'record' | 'lease'> {
+  readonly resource: string;
+}
+
+/**
+ * Writes down how a held payment ended, and tells it. Rejects with `payment_in_progress` when it is not held any more.
+ * @param durationMs - how long the settlement took; missing where it had landed before
+ */
+export async function writeDown(
+  held: HeldPayment,
   settlement: BackendSettlement,
-  durationMs: number,
+  durationMs?: number,
 ): Promise<Settlement> {
-  const { ledger, events, record, lease, use } = claimed;
+  const { ledger, events, record, lease, resource } = held;
   const { id, payer, terms } = record;
-  const told = { id, resource: use.resource, payer, terms };
+  const told = { id, resource, payer, terms };
   switch (settlement.status) {
     case 'settled': {
       const { slot, signature } = settlement.receipt;
       mustHold(await ledger.recordOutcome(id, lease, { state: 'confirmed', slot, signature }));
-      events.emit('payment.settled', { id, resource: use.resource, receipt: settlement.receipt, durationMs });
+      const timing = durationMs === undefined ? {} : { durationMs };
+      events.emit('payment.settled', { id, resource, receipt: settlement.receipt, ...timing });
       return settlement;
     }
     case 'unsent': {

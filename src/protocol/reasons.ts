@@ -61,6 +61,10 @@ export const REASONS = {
     "The transaction does not name the payment's reference account; it must be among the accounts of a transfer.",
   invalid_transfer_leg_missing:
     'The transaction does not transfer the exact amount to every recipient of the payment, each by a transfer of its own.',
+  invalid_transfer_other_transfer:
+    'The transaction transfers more than the payment asks for; where the facilitator pays the network fee, it may do nothing else.',
+  invalid_transfer_not_received:
+    'The transaction landed, but the recipients do not hold the amounts after it: something in it took them away again. It does not pay.',
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
   duplicate_settlement: 'This transaction has been used for a payment before.',
   settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',

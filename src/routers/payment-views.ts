@@ -53,7 +53,7 @@ function withRoles(instruction: InstructionJson, { mint, program }: Token) {
 }
 
 /** Answer of `GET /payments/:id`. */
-export function paymentStateView({ request, status, receipt }: PaymentRequestState) {
+export function paymentStateView({ request, status, receipt, signature, reason }: PaymentRequestState) {
   const { id, network, token, amount, payTo, legs, reference, memo, metadata, createdAt, expiresAt } = request;
   return {
     payment_id: id,
@@ -69,8 +69,9 @@ export function paymentStateView({ request, status, receipt }: PaymentRequestSta
     metadata: metadata ?? null,
     created_at: Math.floor(createdAt / 1000),
     expires_at: Math.floor(expiresAt / 1000),
-    tx_signature: receipt?.signature ?? null,
-    payer: receipt?.payer ?? null,
+    tx_signature: signature ?? null,
+    reason: reason ?? null,
+    payer: receipt?.payer ?? request.payer ?? null,
     block_number: receipt?.slot ?? null,
   };
 }

@@ -47,6 +47,10 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
         'payment_already_settled',
         'Another transaction has settled this payment; this one was not sent.',
       );
+    case 'being_settled': {
+      const detail = 'This transaction is being settled right now; send it again in a moment to learn the outcome.';
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+    }
     case 'in_progress': {
       const detail = 'Another transaction for this payment is being settled right now; this one was not sent.';
       return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });

@@ -3,8 +3,14 @@ import { z } from 'zod';
 import { AnswerShapeError } from './answer-shape-error.js';
 import type { Instruction } from './transaction.js';
 
-/** A token account as it was when a transaction touched it. */
-export interface TouchedTokenAccount {
+/** What an account held before a transaction and after it. */
+export interface Change {
+  readonly before: bigint;
+  readonly after: bigint;
+}
+
+/** A token account that a transaction names, with its atomic amounts; 0 where there was, or is, no account. */
+export interface TouchedTokenAccount extends Change {
   readonly mint: string;
   /** Wallet that owns the account; old nodes do not tell. */
   readonly owner: string | undefined;
@@ -23,6 +29,8 @@ export interface LandedTransaction {
   readonly accounts: readonly string[];
   /** Its instructions and, each after the one that made them, the inner ones. */
   readonly instructions: readonly Instruction[];
+  /** Lamports by address; without accounts of more than 9 million SOL, which JSON's numbers do not hold exactly. */
+  readonly lamports: ReadonlyMap<string, Change>;
   /** Token accounts by address. */
   readonly tokenAccounts: ReadonlyMap<string, TouchedTokenAccount>;
 }
@@ -33,7 +41,7 @@ const tokenBalance = z.object({
   accountIndex: index,
   mint: z.string(),
   owner: z.string().nullish(),
-  uiTokenAmount: z.object({ decimals: z.int() }),
+  uiTokenAmount: z.object({ decimals: z.int(), amount: z.string().regex(/^\d{1,20}$/) }),
 });
 
 const answer = z.object({
@@ -47,6 +55,8 @@ const answer = z.object({
     computeUnitsConsumed: z.number().min(0).nullish(),
     loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
     innerInstructions: z.array(z.object({ index, instructions: z.array(instruction) })).nullish(),
+    preBalances: z.array(z.number()),
+    postBalances: z.array(z.number()),
     preTokenBalances: z.array(tokenBalance).nullish(),
     postTokenBalances: z.array(tokenBalance).nullish(),
   }),
@@ -69,6 +79,7 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
     computeUnits: meta.computeUnitsConsumed ?? 0,
     accounts,
     instructions: flatten(parsed.data).map((it) => resolve(it, accounts)),
+    lamports: lamports(meta, accounts),
     tokenAccounts: tokenAccounts(meta, accounts),
   };
 }
@@ -81,11 +92,11 @@ export function readTransactionBytes(result: unknown): Uint8Array | null {
   return Buffer.from(parsed.data.transaction[0], 'base64');
 }
 
-/** Result of `getSignaturesForAddress`. */
+/** Result of `getSignaturesForAddress`: those that succeeded. */
 export function readSignatures(result: unknown): readonly string[] {
-  const parsed = z.array(z.object({ signature: z.string() })).safeParse(result);
+  const parsed = z.array(z.object({ signature: z.string(), err: z.unknown() })).safeParse(result);
   if (!parsed.success) throw new AnswerShapeError('signatures are not a list');
-  return parsed.data.map(({ signature }) => signature);
+  return parsed.data.filter(({ err }) => (err ?? null) === null).map(({ signature }) => signature);
 }
 
 function flatten({ transaction, meta }: Answer): Answer['transaction']['message']['instructions'] {
@@ -101,12 +112,30 @@ function resolve(compiled: z.output<typeof instruction>, accounts: readonly stri
   };
 }
 
-function tokenAccounts(meta: Answer['meta'], accounts: readonly string[]): ReadonlyMap<string, TouchedTokenAccount> {
-  const balances = [...(meta.preTokenBalances ?? []), ...(meta.postTokenBalances ?? [])];
+function lamports(
+  { preBalances, postBalances }: Answer['meta'],
+  accounts: readonly string[],
+): ReadonlyMap<string, Change> {
   return new Map(
-    balances.map(({ accountIndex, mint, owner, uiTokenAmount }) => [
-      accounts[accountIndex] ?? '',
-      { mint, owner: owner ?? undefined, decimals: uiTokenAmount.decimals },
-    ]),
+    accounts.flatMap((account, position): [string, Change][] => {
+      const [before, after] = [preBalances[position], postBalances[position]];
+      if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after)) return [];
+      return [[account, { before: BigInt(before ?? 0), after: BigInt(after ?? 0) }]];
+    }),
   );
+}
+
+function tokenAccounts(meta: Answer['meta'], accounts: readonly string[]): ReadonlyMap<string, TouchedTokenAccount> {
+  const found = new Map<string, TouchedTokenAccount>();
+  const take = (balances: Answer['meta']['preTokenBalances'], change: (amount: bigint) => Partial<Change>): void => {
+    for (const { accountIndex, mint, owner, uiTokenAmount } of balances ?? []) {
+      const address = accounts[accountIndex] ?? '';
+      const { before, after } = found.get(address) ?? { before: 0n, after: 0n };
+      const { decimals, amount } = uiTokenAmount;
+      found.set(address, { mint, owner: owner ?? undefined, decimals, before, after, ...change(BigInt(amount)) });
+    }
+  };
+  take(meta.preTokenBalances, (before) => ({ before }));
+  take(meta.postTokenBalances, (after) => ({ after }));
+  return found;
 }

@@ -1,58 +1,45 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
-import { associatedTokenAddress } from './associated-token.js';
 import { isTokenAccountOf } from './checks.js';
 import { type PlainInstruction, readInstruction } from './instructions.js';
-import { NATIVE_SOL } from './programs.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
-import type { DecodedTransaction } from './transaction.js';
-
-/** What a transaction must do to pay a payment request: all legs, each by a transfer of its own. */
-export interface TransferDemand {
-  /** Mint, base58; NATIVE_SOL for SOL. */
-  readonly asset: string;
-  /** Token program of the mint; any text for SOL. */
-  readonly tokenProgram: string;
-  readonly legs: readonly { readonly recipient: string; readonly amount: bigint }[];
-  /** Public key that must be among the transaction's accounts. */
-  readonly reference: string;
-  readonly memo: string | undefined;
-}
+import type { DecodedTransaction, Instruction } from './transaction.js';
+import { type Movement, matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
 
 /** The verdict: who pays and who pays the network fee, or the first rule that is broken. */
 export type DemandResult =
   | { readonly ok: true; readonly payer: string; readonly sponsored: boolean; readonly first: Movement }
   | { readonly ok: false; readonly reason: Reason; readonly message: string };
 
-/** A transfer of the demanded asset, whichever instruction makes it. */
-export interface Movement {
-  readonly source: string;
-  readonly destination: string;
-  readonly authority: string;
-  readonly amount: bigint;
-}
-
 interface Subject extends RuleSubject {
   readonly demand: TransferDemand;
   readonly movements: readonly Movement[];
+  /** The transfers that pay the legs; none unless they pay them all. */
+  readonly paid: readonly Movement[] | undefined;
 }
 
 /** Eight legs with their accounts, compute budget, memo and wallet guards. */
 const MAX_INSTRUCTIONS = 24;
 
+/** Whatever is in it, it must pay. */
 const OUTCOME: readonly Check<Subject>[] = [
-  rules.noLookupTables,
-  rules.noDurableNonce,
   { name: 'reference is named', run: checkReference },
-  { name: 'every leg is paid', run: checkLegs },
+  {
+    name: 'every leg is paid',
+    run: ({ paid }) => (paid === undefined ? 'invalid_transfer_leg_missing' : undefined),
+  },
   rules.memos,
   rules.signatures,
 ];
 
-/** Where we pay the fee, the transaction may do nothing else, and nothing at our cost. */
+const SELF_PAID: readonly Check<Subject>[] = [rules.noLookupTables, rules.noDurableNonce, ...OUTCOME];
+
+/** Where we pay the fee, the transaction may do nothing but pay, and nothing at our cost. */
 const SPONSORED: readonly Check<Subject>[] = [
+  rules.noLookupTables,
   rules.twoSigners,
   rules.atMostInstructions(MAX_INSTRUCTIONS),
+  rules.noDurableNonce,
   rules.computeLimit,
   rules.computePrice,
   rules.onlyInstructions([
@@ -64,15 +51,19 @@ const SPONSORED: readonly Check<Subject>[] = [
     'memo',
     'guard',
   ]),
-  rules.noKeyOfOurs,
+  { name: 'keys of ours receive at most', run: checkKeysOfOurs },
   { name: 'source is not ours', run: checkSources },
   { name: 'the payer is the authority', run: checkAuthorities },
   rules.feeUnderCap,
+  ...OUTCOME,
+  { name: 'no transfer but the legs', run: checkNothingElse },
+  { name: 'no account but those of the legs', run: checkCreations },
 ];
 
 /**
  * Whether a transaction, however it was built, has the outcome that a payment request asks for. The payer may pay the
- * network fee itself: then whatever else the transaction does is its own business. Pure.
+ * network fee itself: then whatever else the transaction does is its own business, and the chain is asked afterwards
+ * whether the recipients hold the money (landed-payment.ts). Pure.
  */
 export function checkDemand(
   transaction: DecodedTransaction,
@@ -80,47 +71,40 @@ export function checkDemand(
   policy: CheckPolicy,
 ): DemandResult {
   const instructions = transaction.instructions.map(readInstruction);
-  const movements = instructions.flatMap((it) => movementOf(it, demand));
+  const movements = movementsOf(instructions, demand);
+  const paid = matchLegs(movements, demand);
   const sponsored = policy.managedKeys.has(transaction.accounts[0] ?? '');
-  const payer = movements[0]?.authority ?? transaction.accounts[sponsored ? 1 : 0] ?? '';
-  const subject: Subject = { transaction, instructions, payer, memo: demand.memo, policy, demand, movements };
-  const reason = rules.firstReason(sponsored ? [...SPONSORED, ...OUTCOME] : OUTCOME, subject);
+  const payer = paid?.[0]?.authority ?? '';
+  const subject: Subject = { transaction, instructions, payer, memo: demand.memo, policy, demand, movements, paid };
+  const reason = rules.firstReason(sponsored ? SPONSORED : SELF_PAID, subject);
   if (reason !== undefined) return { ok: false, reason, message: REASONS[reason] };
-  const [first] = movements;
+  const [first] = paid ?? [];
   if (first === undefined) throw new Error('unreachable: the rule "every leg is paid" was applied');
   return { ok: true, payer, sponsored, first };
-}
-
-function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDemand): Movement[] {
-  if (plain.kind === 'sol-transfer') {
-    const { source, destination, lamports } = plain;
-    return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports }] : [];
-  }
-  const isToken = plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
-  if (!isToken || plain.program !== tokenProgram) return [];
-  if (plain.kind === 'token-transfer' && plain.mint !== asset) return [];
-  const { source, destination, authority, amount } = plain;
-  return [{ source, destination, authority, amount }];
 }
 
 function checkReference({ transaction, demand }: Subject): Reason | undefined {
   return transaction.accounts.includes(demand.reference) ? undefined : 'invalid_transfer_reference_missing';
 }
 
-/** Each leg needs a transfer of its own: one transfer does not pay two legs to the same wallet. */
-function checkLegs({ movements, demand }: Subject): Reason | undefined {
-  const open = movements.filter(({ source, destination }) => source !== destination);
-  for (const { recipient, amount } of demand.legs) {
-    const destination = destinationOf(recipient, demand);
-    const index = open.findIndex((it) => it.destination === destination && it.amount === amount);
-    if (index === -1) return 'invalid_transfer_leg_missing';
-    open.splice(index, 1);
-  }
-  return undefined;
+/** Where an instruction may name a key of ours: SOL may go to it, and a token account be created for it. */
+const RECEIVING_POSITION: Partial<Record<PlainInstruction['kind'], number>> = {
+  'sol-transfer': 1,
+  'create-token-account': 2,
+};
+
+function checkKeysOfOurs({ transaction, instructions, policy }: Subject): Reason | undefined {
+  const spends = transaction.instructions.some((it, position) => namesKeyOfOurs(it, instructions[position], policy));
+  return spends ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds' : undefined;
 }
 
-function destinationOf(recipient: string, { asset, tokenProgram }: TransferDemand): string {
-  return asset === NATIVE_SOL ? recipient : associatedTokenAddress(recipient, asset, tokenProgram);
+function namesKeyOfOurs(
+  { program, accounts }: Instruction,
+  plain: PlainInstruction | undefined,
+  { managedKeys }: CheckPolicy,
+): boolean {
+  const allowed = plain && RECEIVING_POSITION[plain.kind];
+  return managedKeys.has(program) || accounts.some((key, index) => index !== allowed && managedKeys.has(key));
 }
 
 function checkSources({ movements, policy, demand }: Subject): Reason | undefined {
@@ -133,4 +117,17 @@ function checkAuthorities({ movements, transaction }: Subject): Reason | undefin
   return movements.every(({ authority }) => authority === payer)
     ? undefined
     : 'invalid_exact_svm_payload_excessive_signers';
+}
+
+/** Of any asset: we pay for the legs, not for what the payer would like to move beside them. */
+function checkNothingElse({ instructions, paid }: Subject): Reason | undefined {
+  const transfers = instructions.filter(({ kind }) => kind === 'token-transfer' || kind === 'sol-transfer');
+  return transfers.length === paid?.length ? undefined : 'invalid_transfer_other_transfer';
+}
+
+function checkCreations({ instructions, demand }: Subject): Reason | undefined {
+  const accounts = new Set(demand.legs.map(({ recipient }) => receivingAccount(recipient, demand)));
+  return instructions.every((it) => it.kind !== 'create-token-account' || accounts.has(it.account))
+    ? undefined
+    : 'invalid_exact_svm_payload_unknown_optional_instruction';
 }

@@ -77,7 +77,7 @@ export interface SolanaRpc {
   getTransaction(signature: string, commitment: 'confirmed' | 'finalized'): Promise<LandedTransaction | null>;
   /** The bytes of such a transaction. */
   getTransactionBytes(signature: string): Promise<Uint8Array | null>;
-  /** Signatures of transactions that name an address, newest first. */
+  /** Signatures of transactions that name an address and succeeded, newest first, among the newest `limit` (at most 1,000). */
   getSignaturesForAddress(address: string, limit: number): Promise<readonly string[]>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
-import type { TokenTransfer } from './instructions.js';
+import { type PlainInstruction, readInstruction, type TokenTransfer } from './instructions.js';
 import type { SolanaRpc } from './rpc.js';
+import type { DecodedTransaction } from './transaction.js';
 
 /** Why a transaction would fail: a reason for the payer, or a sentence for the operator when the fault is on our side. */
 export type ChainFault =
@@ -27,6 +28,7 @@ const BY_NUMBER: ReadonlyMap<unknown, { readonly reason: Reason; readonly messag
 
 /** What a fault is explained with. */
 export interface PaymentOutline {
+  readonly transaction: DecodedTransaction;
   /** The transfer that pays, or the first of several; none when SOL is paid. */
   readonly transfer: TokenTransfer | undefined;
   /** Whether a key of ours pays the network fee. */
@@ -36,6 +38,9 @@ export interface PaymentOutline {
 const TOO_LITTLE_SOL_LEFT =
   'The transfer would leave an account with less SOL than an account must hold; pay less, or all of it.';
 
+const NOTHING_FOR_ACCOUNT =
+  'The recipient has no token account for this token yet, and the payer does not hold the SOL that its creation costs (about 0.0021 SOL). Top up SOL, or let the recipient create the account first.';
+
 const FEE_PAYER_DRY: ReadonlySet<unknown> = new Set(['AccountNotFound', 'InsufficientFundsForFee']);
 
 /**
@@ -44,7 +49,7 @@ const FEE_PAYER_DRY: ReadonlySet<unknown> = new Set(['AccountNotFound', 'Insuffi
  */
 export async function explainFault(
   err: unknown,
-  { transfer, sponsored }: PaymentOutline,
+  { transaction, transfer, sponsored }: PaymentOutline,
   rpc: SolanaRpc,
 ): Promise<ChainFault> {
   if (FEE_PAYER_DRY.has(err) || rentlessAccount(err) === 0) {
@@ -55,9 +60,15 @@ export async function explainFault(
   if (rentlessAccount(err) !== undefined) return payerFault('insufficient_funds', TOO_LITTLE_SOL_LEFT);
   const named = BY_NAME.get(err);
   if (named !== undefined) return payerFault(named);
-  const numbered = BY_NUMBER.get(customErrorOf(err));
+  const { position, number } = instructionErrorOf(err);
+  const failed = failedInstruction(position, transaction);
+  const numbered = BY_NUMBER.get(number);
+  if (numbered?.reason === 'insufficient_funds' && failed?.kind === 'create-token-account') {
+    return payerFault('invalid_exact_svm_recipient_token_account_missing', NOTHING_FOR_ACCOUNT);
+  }
   if (numbered !== undefined) return payerFault(numbered.reason, numbered.message);
-  const missing = transfer === undefined ? undefined : await missingAccount(transfer, rpc);
+  const suspect = failed?.kind === 'token-transfer' ? failed : transfer;
+  const missing = suspect === undefined ? undefined : await missingAccount(suspect, rpc);
   if (missing !== undefined) return payerFault(missing);
   const detail = `The transaction would fail on the chain: ${JSON.stringify(err).slice(0, 200)}.`;
   return payerFault('invalid_exact_svm_transaction_simulation_failed', detail);
@@ -67,11 +78,16 @@ function payerFault(reason: Reason, message: string = REASONS[reason]): ChainFau
   return { blame: 'payer', reason, message };
 }
 
-/** The number in `{"InstructionError":[2,{"Custom":1}]}`. */
-function customErrorOf(err: unknown): unknown {
-  if (!isRecord(err) || !Array.isArray(err.InstructionError)) return undefined;
-  const [, inner] = err.InstructionError;
-  return isRecord(inner) ? inner.Custom : undefined;
+/** The position and, where there is one, the number in `{"InstructionError":[2,{"Custom":1}]}`. */
+function instructionErrorOf(err: unknown): { readonly position?: unknown; readonly number?: unknown } {
+  if (!isRecord(err) || !Array.isArray(err.InstructionError)) return {};
+  const [position, inner] = err.InstructionError;
+  return { position, number: isRecord(inner) ? inner.Custom : undefined };
+}
+
+function failedInstruction(position: unknown, { instructions }: DecodedTransaction): PlainInstruction | undefined {
+  const instruction = typeof position === 'number' ? instructions[position] : undefined;
+  return instruction && readInstruction(instruction);
 }
 
 /** The index in `{"InsufficientFundsForRent":{"account_index":0}}`. */

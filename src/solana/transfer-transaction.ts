@@ -11,6 +11,7 @@ import type { Leg } from '../protocol/split.js';
 import { associatedTokenAddress } from './associated-token.js';
 import { memoInstruction } from './memo.js';
 import { NATIVE_SOL } from './programs.js';
+import { MAX_TRANSACTION_BYTES } from './transaction.js';
 
 /** What a transfer moves, and to whom. */
 export interface TransferPlan {
@@ -33,9 +34,10 @@ export interface InstructionJson {
   readonly data: string;
 }
 
+// Generous: at this price a million units cost one lamport.
 const BASE_UNITS = 25_000;
-const UNITS_PER_LEG = 12_000;
-const UNITS_PER_ACCOUNT = 45_000;
+const UNITS_PER_LEG = 20_000;
+const UNITS_PER_ACCOUNT = 60_000;
 const UNIT_PRICE_MICRO_LAMPORTS = 1;
 
 /** The instructions that carry out a plan for a payer, compute budget first, memo last. */
@@ -52,18 +54,28 @@ export function transferInstructions(plan: TransferPlan, payer: string): Transac
   ];
 }
 
-/** The unsigned transaction of some instructions: version 0, all signature slots empty. */
+/**
+ * The unsigned transaction of some instructions: version 0, all signature slots empty. Undefined when they do not fit into
+ * one.
+ */
 export function unsignedTransaction(
   instructions: readonly TransactionInstruction[],
   feePayer: string,
   blockhash: string,
-): Uint8Array {
+): Uint8Array | undefined {
   const message = new TransactionMessage({
     payerKey: new PublicKey(feePayer),
     recentBlockhash: blockhash,
     instructions: [...instructions],
   });
-  return new VersionedTransaction(message.compileToV0Message()).serialize();
+  try {
+    const bytes = new VersionedTransaction(message.compileToV0Message()).serialize();
+    return bytes.length > MAX_TRANSACTION_BYTES ? undefined : bytes;
+  } catch (error) {
+    // web3.js writes messages into a buffer of this size.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Instructions as JSON. */

@@ -105,8 +105,10 @@ export interface Ledger {
   /** A payment request by its id. */
   findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
   /**
-   * Makes a payment the one that pays a request, unless another one does, or may still do so: one that was never sent,
-   * expired or failed makes place. Answers the payment that pays it afterwards. The payment must have been claimed.
+   * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
+   * was given back unsent makes place; so does one that was not sent by the end of its lease, which then is lost to its
+   * holder. Answers the payment that pays it afterwards, undefined when there is no such request. The payment must have been
+   * claimed.
    */
   attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;
   /** A payment by its id. */

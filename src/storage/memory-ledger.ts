@@ -133,13 +133,21 @@ class MemoryLedger implements Ledger {
     if (request === undefined) return undefined;
     const { attempt } = request;
     if (attempt !== undefined && attempt !== paymentId && this.#mayStillPay(attempt)) return attempt;
-    this.#requests.set(requestId, { ...request, attempt: paymentId });
+    // It must not outlive the payments that name it: one that is forgotten could pay it once more.
+    this.#requests.set(requestId, { ...request, attempt: paymentId }, { noUpdateTTL: true });
     return paymentId;
   }
 
   #mayStillPay(id: string): boolean {
+    this.#forgetAbandoned(id);
     const record = this.#open.get(id)?.record ?? this.#finished.get(id);
     return record !== undefined && record.state !== 'expired' && record.state !== 'failed';
+  }
+
+  /** A payment that was never sent and whose holder is gone makes place, and its holder, should it come back, loses it. */
+  #forgetAbandoned(id: string): void {
+    const entry = this.#open.get(id);
+    if (entry?.record.state === 'claimed' && entry.leaseEnds <= this.#now()) this.#open.delete(id);
   }
 
   async close(): Promise<void> {

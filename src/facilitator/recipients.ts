@@ -1,0 +1,55 @@
+import { TollhouseError } from '../errors.js';
+import { associatedTokenAddress } from '../solana/associated-token.js';
+import { isTokenProgram, NATIVE_SOL } from '../solana/programs.js';
+import type { AccountState, SolanaRpc } from '../solana/rpc.js';
+import { tokenAccountOf } from '../solana/token-accounts.js';
+import type { PaymentRequestRecord } from '../storage/ledger.js';
+import { online } from './chain-landing.js';
+
+/** Owners of accounts that nobody can spend from: programs, and what the runtime keeps. */
+const NOT_WALLETS: ReadonlySet<string> = new Set([
+  'NativeLoader1111111111111111111111111111111',
+  'BPFLoader1111111111111111111111111111111111',
+  'BPFLoader2111111111111111111111111111111111',
+  'BPFLoaderUpgradeab1e11111111111111111111111',
+  'LoaderV411111111111111111111111111111111111',
+  'Sysvar1111111111111111111111111111111111111',
+]);
+
+/**
+ * Looks at the recipients of a request, with one call. Answers those whose token account must be created. Rejects with
+ * `invalid_recipient` where the money would be lost: sent to a token account, a mint or a program as if it were a
+ * wallet, or into a token account that has passed to another wallet.
+ */
+export async function readRecipients(
+  { token, legs }: Pick<PaymentRequestRecord, 'token' | 'legs'>,
+  rpc: SolanaRpc,
+): Promise<ReadonlySet<string>> {
+  const recipients = [...new Set(legs.map(({ recipient }) => recipient))];
+  const isSol = token.mint === NATIVE_SOL;
+  const receiving = isSol ? [] : recipients.map((it) => associatedTokenAddress(it, token.mint, token.program));
+  const accounts = await online(rpc.getAccounts([...recipients, ...receiving], 'confirmed'));
+  for (const [index, recipient] of recipients.entries()) checkWallet(recipient, accounts[index] ?? null);
+  if (isSol) return new Set();
+  return new Set(recipients.filter((it, index) => !hasTokenAccount(it, accounts[recipients.length + index] ?? null)));
+}
+
+function checkWallet(recipient: string, account: AccountState | null): void {
+  if (account === null) return;
+  if (isTokenProgram(account.owner)) {
+    throw fault(`${recipient} is a token account or a mint; name the wallet that owns it`);
+  }
+  if (NOT_WALLETS.has(account.owner)) throw fault(`${recipient} is a program's address, from which nobody can spend`);
+}
+
+function hasTokenAccount(recipient: string, account: AccountState | null): boolean {
+  const found = tokenAccountOf(account);
+  if (found !== undefined && found.owner !== recipient) {
+    throw fault(`the token account of ${recipient} belongs to another wallet now`);
+  }
+  return found !== undefined;
+}
+
+function fault(what: string): TollhouseError {
+  return new TollhouseError('invalid_recipient', what, { param: 'recipient' });
+}

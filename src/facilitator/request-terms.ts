@@ -1,0 +1,55 @@
+import type { Reason } from '../protocol/reasons.js';
+import type { Terms } from '../protocol/types.js';
+import type { TransactionDelivery } from '../solana/confirmation.js';
+import { readLandedPayment } from '../solana/landed-payment.js';
+import type { LandedTransaction } from '../solana/landed-transaction.js';
+import type { SolanaRpc } from '../solana/rpc.js';
+import type { CheckPolicy } from '../solana/rules.js';
+import type { DecodedTransaction } from '../solana/transaction.js';
+import type { TransferDemand } from '../solana/transfer-demand.js';
+import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { LandedReader } from './landed-reader.js';
+import type { PaymentDeskParts } from './payment-desk.js';
+
+/** What settling and following payment requests needs beside the desk. */
+export interface RequestParts extends PaymentDeskParts {
+  readonly rpc: SolanaRpc;
+  readonly delivery: TransactionDelivery;
+  readonly landed: LandedReader;
+  readonly policy: CheckPolicy;
+  readonly now: () => number;
+}
+
+/** The scheme of payments that were asked for by a payment request; x402 knows nothing of them. */
+export const TRANSFER_SCHEME = 'transfer';
+const SETTLE_SECONDS = 60;
+
+/** What a transaction must do to pay a request. */
+export function demandOf({ token, legs, reference, memo }: PaymentRequestRecord): TransferDemand {
+  return { asset: token.mint, tokenProgram: token.program, legs, reference, memo };
+}
+
+/** Why a landed transaction does not pay a request, or undefined when it does. */
+export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransaction) => Reason | undefined {
+  const demand = demandOf(request);
+  return (landed) => {
+    const paid = readLandedPayment(landed, demand);
+    return paid.ok ? undefined : paid.reason;
+  };
+}
+
+/** A payment request as the terms of the transaction that pays it; the same for every door that it comes through. */
+export function termsOf(request: PaymentRequestRecord, { accounts }: DecodedTransaction, policy: CheckPolicy): Terms {
+  const { network, token, amount, payTo, memo } = request;
+  const [feePayer = ''] = accounts;
+  return {
+    scheme: TRANSFER_SCHEME,
+    network,
+    asset: token.mint,
+    amount,
+    payTo,
+    maxTimeoutSeconds: SETTLE_SECONDS,
+    ...(policy.managedKeys.has(feePayer) ? { feePayer } : {}),
+    ...(memo === undefined ? {} : { memo }),
+  };
+}

@@ -1,0 +1,64 @@
+import { associatedTokenAddress } from './associated-token.js';
+import type { PlainInstruction } from './instructions.js';
+import { NATIVE_SOL } from './programs.js';
+
+/** What a transaction must do to pay a payment request: all legs, each by a transfer of its own. */
+export interface TransferDemand {
+  /** Mint, base58; NATIVE_SOL for SOL. */
+  readonly asset: string;
+  /** Token program of the mint; any text for SOL. */
+  readonly tokenProgram: string;
+  readonly legs: readonly { readonly recipient: string; readonly amount: bigint }[];
+  /** Public key that must be among the transaction's accounts. */
+  readonly reference: string;
+  readonly memo: string | undefined;
+}
+
+/** A transfer of the demanded asset, whichever instruction makes it. */
+export interface Movement {
+  readonly source: string;
+  readonly destination: string;
+  /** Who signs for the source. */
+  readonly authority: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+/** The transfers of the demanded asset among some instructions, in their order. */
+export function movementsOf(instructions: readonly PlainInstruction[], demand: TransferDemand): readonly Movement[] {
+  return instructions.flatMap((it) => movementOf(it, demand));
+}
+
+function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDemand): Movement[] {
+  if (plain.kind === 'sol-transfer') {
+    const { source, destination, lamports } = plain;
+    return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports }] : [];
+  }
+  const isToken = plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
+  if (!isToken || plain.program !== tokenProgram) return [];
+  if (plain.kind === 'token-transfer' && plain.mint !== asset) return [];
+  const { source, destination, authority, amount } = plain;
+  return [{ source, destination, authority, amount }];
+}
+
+/**
+ * The transfers that pay the legs, in the order of the legs; undefined when a leg is not paid. Each leg needs a transfer of
+ * its own: one does not pay two legs to the same wallet. What goes out of an account of a leg pays nobody.
+ */
+export function matchLegs(movements: readonly Movement[], demand: TransferDemand): readonly Movement[] | undefined {
+  const accounts = new Set(demand.legs.map(({ recipient }) => receivingAccount(recipient, demand)));
+  const open = movements.filter(({ source }) => !accounts.has(source));
+  const matched: Movement[] = [];
+  for (const { recipient, amount } of demand.legs) {
+    const destination = receivingAccount(recipient, demand);
+    const index = open.findIndex((it) => it.destination === destination && it.amount === amount);
+    if (index === -1) return undefined;
+    matched.push(...open.splice(index, 1));
+  }
+  return matched;
+}
+
+/** Where a wallet receives the demanded asset: its associated token account, or the wallet itself for SOL. */
+export function receivingAccount(recipient: string, { asset, tokenProgram }: TransferDemand): string {
+  return asset === NATIVE_SOL ? recipient : associatedTokenAddress(recipient, asset, tokenProgram);
+}
