@@ -7,11 +7,9 @@ describe('hooks', () => {
   let stand: TollStand;
   let url: string;
   let told: (readonly [string, unknown])[] = [];
-  const warnings: Error[] = [];
-  const onWarning = (warning: Error) => warnings.push(warning);
+  let warnings: string[] = [];
 
   beforeAll(async () => {
-    process.on('warning', onWarning);
     stand = await openTollStand({ maxBlockhashAge: 2000 });
     const { facilitator, payTo } = stand;
     const options = { facilitator, payTo, price: '$0.01' };
@@ -42,13 +40,10 @@ describe('hooks', () => {
       }
     });
   });
-  afterAll(async () => {
-    process.off('warning', onWarning);
-    await stand.close();
-  });
+  afterAll(() => stand.close());
   beforeEach(() => {
     told = [];
-    warnings.length = 0;
+    warnings = [];
   });
 
   test('are told in order, with the request', async () => {
@@ -92,16 +87,18 @@ describe('hooks', () => {
   test.each(['/throwing', '/rejecting'])(
     '%s: a broken listener is a warning, and the payer gets what was paid',
     async (path) => {
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
       const payment = await signPayment(stand, `${url}${path}`);
       const poor = await stand.sandbox.createWallet({ usdc: '0' });
       const unpaid = await signPayment({ ...stand, payer: poor }, `${url}${path}`);
       const paid = await fetch(`${url}${path}`, { headers: payment.v2 });
       const refused = await fetch(`${url}${path}`, { headers: unpaid.v2 });
       await until(() => warnings.length === 3);
+      warn.mockRestore();
 
       expect([paid.status, refused.status]).toEqual([200, 402]);
       expect(await paid.text()).toBe('paid');
-      expect(warnings.map(({ message }) => message)).toEqual(
+      expect(warnings).toEqual(
         ['onVerified', 'onSettled', 'onFailed'].map((name) => expect.stringMatching(`"${name}".*a listener is broken`)),
       );
     },
