@@ -15,3 +15,11 @@ export function requestOrigin(req: Request, baseUrl: string | undefined): string
 export function absoluteUrl(req: Request, baseUrl: string | undefined): string {
   return `${requestOrigin(req, baseUrl)}${req.originalUrl}`;
 }
+
+/**
+ * Absolute address under which the client reaches the router that handles a request, wherever it is mounted.
+ * @param baseUrl - address under which clients reach the server; default from the request
+ */
+export function mountAddress(req: Request, baseUrl: string | undefined): string {
+  return `${requestOrigin(req, baseUrl)}${req.baseUrl}`;
+}

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { requestOrigin } from '../middleware/request-url.js';
+import { mountAddress } from '../middleware/request-url.js';
 import { sendProblem } from '../middleware/respond.js';
 import { isSignature } from '../protocol/address.js';
 import type { NetworkId } from '../protocol/types.js';
@@ -26,7 +26,7 @@ export interface ExplorerOptions {
  */
 export function explorerOf({ facilitator, baseUrl, explorerUrl }: ExplorerOptions, req: Request): string {
   if (explorerUrl !== undefined) return explorerUrl.replace(/\/+$/, '');
-  return facilitator.network === 'solana' ? EXPLORER : `${requestOrigin(req, baseUrl)}/explorer`;
+  return facilitator.network === 'solana' ? EXPLORER : `${mountAddress(req, baseUrl)}/explorer`;
 }
 
 /** `GET /explorer/tx/:signature`: on to the explorer, with the right cluster. */

@@ -5,15 +5,18 @@ import type {
   PaymentRequestState,
   PlainTransfer,
 } from '../facilitator/payment-request-types.js';
-import { formatAmount } from '../protocol/money.js';
+import { formatAmount, parseDecimal } from '../protocol/money.js';
 import type { Token } from '../protocol/types.js';
-import { NATIVE_SOL } from '../solana/programs.js';
+import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
 
 /** Accounts of an instruction whose address depends on a payer that is not known yet. */
 type Role = 'payer' | 'payer_token_account';
 
-/** Answer of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and service.md §2's. */
-export function createdPaymentView({ request, transfer }: CreatedPayment, origin: string) {
+/**
+ * Answer of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and service.md §2's.
+ * @param base - address under which wallets reach the router
+ */
+export function createdPaymentView({ request, transfer }: CreatedPayment, base: string) {
   const { id, network, token, expiresAt, reference, payTo, amount } = request;
   const { from, instructions, transaction, feePayer } = transfer;
   const known = transaction !== undefined;
@@ -32,19 +35,20 @@ export function createdPaymentView({ request, transfer }: CreatedPayment, origin
     fee_payer: feePayer,
     token: token.symbol,
     decimals: token.decimals,
-    solana_pay_url: `solana:${origin}/payments/${id}/transaction`,
+    solana_pay_url: `solana:${base}/payments/${id}/transaction`,
   };
 }
 
-/**
- * Marks the placeholders. In a transfer of tokens the first account is the payer's token account and the fourth the payer;
- * in a transfer of SOL the first is the payer.
- */
-function withRoles(instruction: InstructionJson, { mint, program }: Token) {
-  const isTransfer = instruction.programId === program;
-  if (!isTransfer) return instruction;
-  const roles: readonly (Role | undefined)[] =
-    mint === NATIVE_SOL ? ['payer'] : ['payer_token_account', undefined, undefined, 'payer'];
+/** The accounts of an instruction that depend on the payer, by position, for each program that has any. */
+function rolesOf({ mint, program }: Token): Readonly<Record<string, readonly (Role | undefined)[]>> {
+  const transfer: readonly (Role | undefined)[] = ['payer_token_account', undefined, undefined, 'payer'];
+  return { [program]: mint === NATIVE_SOL ? ['payer'] : transfer, [PROGRAMS.associatedToken]: ['payer'] };
+}
+
+/** Marks the placeholders. */
+function withRoles(instruction: InstructionJson, token: Token) {
+  const roles = rolesOf(token)[instruction.programId];
+  if (roles === undefined) return instruction;
   const keys = instruction.keys.map((key, index) => {
     const role = roles[index];
     return role === undefined ? key : { ...key, pubkey: NATIVE_SOL, role };
@@ -85,28 +89,27 @@ export interface ExpectedTransfer {
 
 /** Answer of `POST /verify` in the contract's shape; what is not known is null. */
 export function lookupView(found: ChainLookup, expected: ExpectedTransfer | undefined, tokens: readonly Token[]) {
-  const transfers = found.transfers.map((it) => transferView(it, tokens));
-  const matching = transfers.filter((it) => matches(it, expected));
-  const largest = [...matching].sort((a, b) => b.amount - a.amount)[0];
+  const matching = found.transfers.filter((it) => matches(it, expected, tokens));
+  const [largest] = [...matching].sort(bySize);
+  const shown = largest && transferView(largest, tokens);
   const final = found.status === 'confirmed' || found.status === 'finalized';
   return {
-    verified: final && largest !== undefined,
+    verified: final && shown !== undefined,
     status: found.status,
     block_number: found.slot ?? null,
     confirmations: found.confirmations ?? null,
-    amount: largest?.amount ?? null,
-    token: largest?.token ?? null,
-    from: largest?.from ?? null,
-    to: largest?.to ?? null,
-    transfers,
+    amount: shown?.amount ?? null,
+    token: shown?.token ?? null,
+    from: shown?.from ?? null,
+    to: shown?.to ?? null,
+    transfers: found.transfers.map((it) => transferView(it, tokens)),
   };
 }
 
 function transferView({ asset, amount, decimals, from, to }: PlainTransfer, tokens: readonly Token[]) {
-  const symbol = asset === NATIVE_SOL ? 'SOL' : tokens.find(({ mint }) => mint === asset)?.symbol;
   return {
     amount: Number(formatAmount(amount, decimals)),
-    token: symbol ?? asset,
+    token: symbolOf(asset, tokens) ?? asset,
     mint: asset === NATIVE_SOL ? null : asset,
     amount_atomic: String(amount),
     from,
@@ -114,11 +117,28 @@ function transferView({ asset, amount, decimals, from, to }: PlainTransfer, toke
   };
 }
 
-function matches(transfer: ReturnType<typeof transferView>, expected: ExpectedTransfer | undefined): boolean {
-  if (expected === undefined) return true;
-  const { recipient, token, amount } = expected;
-  const isToken =
-    token === undefined || token === transfer.mint || token.toUpperCase() === transfer.token.toUpperCase();
-  const isAmount = amount === undefined || Number(amount) === transfer.amount;
-  return (recipient === undefined || recipient === transfer.to) && isToken && isAmount;
+function symbolOf(asset: string, tokens: readonly Token[]): string | undefined {
+  return asset === NATIVE_SOL ? 'SOL' : tokens.find(({ mint }) => mint === asset)?.symbol;
+}
+
+/** Largest first, each in whole units of its own token. */
+function bySize(a: PlainTransfer, b: PlainTransfer): number {
+  const difference = b.amount * 10n ** BigInt(a.decimals) - a.amount * 10n ** BigInt(b.decimals);
+  return Math.sign(Number(difference));
+}
+
+function matches(
+  { asset, amount, decimals, to }: PlainTransfer,
+  expected: ExpectedTransfer | undefined,
+  tokens: readonly Token[],
+): boolean {
+  const { recipient, token, amount: wanted } = expected ?? {};
+  const isToken = token === undefined || token === asset || token.toUpperCase() === symbolOf(asset, tokens);
+  return (recipient === undefined || recipient === to) && isToken && isAmount(wanted, amount, decimals);
+}
+
+function isAmount(wanted: string | number | undefined, amount: bigint, decimals: number): boolean {
+  if (wanted === undefined) return true;
+  const parsed = parseDecimal(wanted, decimals);
+  return parsed.ok && parsed.value === amount;
 }

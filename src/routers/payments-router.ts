@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import { type ErrorCode, TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { NewPaymentRequest } from '../facilitator/payment-request-types.js';
-import { requestOrigin } from '../middleware/request-url.js';
+import { mountAddress } from '../middleware/request-url.js';
 import { sendProblem } from '../middleware/respond.js';
 import { createPaymentBody, transactionBody } from './contract-schemas.js';
 import { handled } from './handled.js';
@@ -82,7 +82,7 @@ async function createPayment(
     throw new TollhouseError('invalid_request', detail, { param: 'network' });
   }
   const request = withoutUndefined({ ...asked, expiresInSeconds });
-  res.json(createdPaymentView(await facilitator.createPayment(request), requestOrigin(req, baseUrl)));
+  res.json(createdPaymentView(await facilitator.createPayment(request), mountAddress(req, baseUrl)));
 }
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
@@ -112,7 +112,7 @@ async function tellPayment({ facilitator }: PaymentsRouterOptions, req: Request,
 
 /** Solana Pay, first step: what the wallet shows. */
 function describeToWallet({ baseUrl, label }: PaymentsRouterOptions, req: Request, res: Response): void {
-  res.json({ label: label ?? DEFAULT_LABEL, icon: `${requestOrigin(req, baseUrl)}/payments/icon.svg` });
+  res.json({ label: label ?? DEFAULT_LABEL, icon: `${mountAddress(req, baseUrl)}/payments/icon.svg` });
 }
 
 /**
@@ -129,12 +129,12 @@ async function prepareTransaction(
   if ('account' in body) {
     const created = await facilitator.preparePayment(id, body.account, 'payer');
     if (created === undefined) return sendNotFound(res);
-    const { transaction } = createdPaymentView(created, requestOrigin(req, baseUrl));
+    const { transaction } = createdPaymentView(created, mountAddress(req, baseUrl));
     return void res.json({ transaction: transaction.serialized, message: created.request.memo ?? 'Payment' });
   }
   const created = await facilitator.preparePayment(id, body.payer, 'facilitator');
   if (created === undefined) return sendNotFound(res);
-  res.json(createdPaymentView(created, requestOrigin(req, baseUrl)));
+  res.json(createdPaymentView(created, mountAddress(req, baseUrl)));
 }
 
 function sendNotFound(res: Response): void {
