@@ -13,6 +13,7 @@ export { createIdentity, type WalletIdentity } from './identity/create-identity.
 export type { IdentityOptions } from './identity/identity-options.js';
 export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
 export { anyOf } from './middleware/any-of.js';
+export type { DiscoveryOptions } from './middleware/discovery-options.js';
 export type { Gate } from './middleware/gate.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';

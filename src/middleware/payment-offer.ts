@@ -3,16 +3,8 @@ import { ERRORS, type ErrorCode, problem } from '../errors.js';
 import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../pages/paywall.js';
 import { DOORS } from '../protocol/doors.js';
 import { formatAmount } from '../protocol/money.js';
-import type {
-  BlockhashHint,
-  NetworkId,
-  Offer,
-  Refusal,
-  Resource,
-  Settlement,
-  Terms,
-  Token,
-} from '../protocol/types.js';
+import type { BlockhashHint, NetworkId, Offer, Refusal, Settlement, Terms, Token } from '../protocol/types.js';
+import { describeRoute } from './list-route.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { requestIdOf } from './request-id.js';
 import { absoluteUrl } from './request-url.js';
@@ -83,19 +75,11 @@ function describeOffer(
 ): Offer {
   const extensions = { ...options.extensions, ...own };
   return {
-    resource: describeResource(req, options),
+    resource: { url: absoluteUrl(req, options.baseUrl), ...describeRoute(options) },
     terms,
     error: cause.reason ?? cause.code,
     ...(hint === undefined ? {} : { hint }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
-  };
-}
-
-function describeResource(req: Request, { baseUrl, description, mimeType }: ResolvedPaymentOptions): Resource {
-  return {
-    url: absoluteUrl(req, baseUrl),
-    ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mimeType }),
   };
 }
 

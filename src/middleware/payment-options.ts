@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Facilitator } from '../facilitator/types.js';
 import type { PriceInput } from '../protocol/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../protocol/types.js';
+import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
 
 /** One price, or several of which the payer chooses. */
 export type Price = PriceInput | readonly PriceInput[];
@@ -44,6 +45,11 @@ export interface RequirePaymentOptions {
   readonly baseUrl?: string;
   /** Protocol extensions to declare in the 402, as they go over the wire. */
   readonly extensions?: Readonly<Record<string, unknown>>;
+  /**
+   * Lists the route at `/discovery` of every router on the same facilitator, and describes it in the 402 (x402's `bazaar`
+   * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
+   */
+  readonly discovery?: DiscoveryOptions;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
   /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
@@ -94,6 +100,7 @@ export const requirePaymentOptions = z.strictObject({
   maxHeldBytes: z.int('a whole number of bytes').min(1, 'at least 1').default(MAX_HELD_BYTES),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
+  discovery: discoveryOptions.optional(),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
   onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),
   onFailed: callable<NonNullable<RequirePaymentOptions['onFailed']>>('a function').optional(),

@@ -20,10 +20,8 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
  */
 export function termsOf(options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
-  if (typeof price !== 'function' && typeof payTo !== 'function' && typeof memo !== 'function') {
-    const fixed = readTerms(options, price, payTo, memo);
-    return (_req, { feePayer }) => fixed.map((terms) => ({ ...terms, feePayer }));
-  }
+  const fixed = fixedTerms(options);
+  if (fixed !== undefined) return (_req, { feePayer }) => fixed.map((terms) => ({ ...terms, feePayer }));
   checkFixedParts(price, payTo, memo, options);
   return async (req, { feePayer }) => {
     const asked = typeof price === 'function' ? await price(req) : price;
@@ -31,6 +29,13 @@ export function termsOf(options: ResolvedPaymentOptions): TermsFor {
     const text = typeof memo === 'function' ? memo(req) : memo;
     return readTerms(options, asked, recipient, text).map((terms) => ({ ...terms, feePayer }));
   };
+}
+
+/** The terms of a route that asks the same of every request; undefined for others. */
+export function fixedTerms(options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
+  const { price, payTo, memo } = options;
+  const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
+  return varies ? undefined : readTerms(options, price, payTo, memo);
 }
 
 function readTerms(

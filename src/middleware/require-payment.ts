@@ -9,6 +9,7 @@ import { signInExtensions } from './caller.js';
 import { isGone } from './delivered.js';
 import { createGate, type Decision, type Gate, type Refused } from './gate.js';
 import { keptAnswersOf } from './kept-answers.js';
+import { listRoute } from './list-route.js';
 import { openFirst } from './open-first.js';
 import { EXPOSED_HEADERS, type OfferCause, type OpenOffer, refusalCause, sendOffer, UNPAID } from './payment-offer.js';
 import { type RequirePaymentOptions, type ResolvedPaymentOptions, requirePaymentOptions } from './payment-options.js';
@@ -34,7 +35,7 @@ interface PaymentGate {
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
-  const resolved = resolveOptions(WHERE, requirePaymentOptions, options);
+  const resolved = listRoute(resolveOptions(WHERE, requirePaymentOptions, options));
   const kept = keptAnswersOf(resolved.facilitator);
   const serve =
     resolved.settle === 'before' ? serveBeforeHandler : (paid: PaidRequest) => serveAfterHandler(paid, kept);

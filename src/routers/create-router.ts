@@ -9,6 +9,7 @@ import { requestId } from '../middleware/request-id.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
 import { createAuthRouter } from './auth-router.js';
+import { createDiscoveryRouter } from './discovery-router.js';
 import { guardRoutes } from './guard-routes.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createMetricsRouter } from './metrics-router.js';
@@ -66,6 +67,7 @@ export function createRouter({
     createSettlementRouter({ facilitator, ...links }),
     createPaymentsRouter({ facilitator, ...links }),
     createTokenGateRouter({ facilitator, tiers, holdings }),
+    createDiscoveryRouter({ facilitator, baseUrl: links.baseUrl }),
   ];
   const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl: links.baseUrl })];
   const router = Router();

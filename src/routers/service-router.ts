@@ -7,7 +7,7 @@ import { refuseOtherMethods } from './refuse-other-methods.js';
 import { VERSION } from './version.js';
 
 /** What the service says of itself at `GET /` (interface-specification.md). */
-const SERVICE = {
+export const SERVICE = {
   service: 'Tollhouse',
   version: VERSION,
   features: ['multi-token', 'zero-fee', 'token-gated', 'x402', 'solana-pay'],

@@ -1,0 +1,103 @@
+import { type Request, type Response, Router } from 'express';
+import { TollhouseError } from '../errors.js';
+import type { Facilitator } from '../facilitator/types.js';
+import { catalogueOf, type Listing } from '../middleware/catalogue.js';
+import { requestOrigin } from '../middleware/request-url.js';
+import {
+  type CataloguedResource,
+  encodeDiscovery,
+  encodeDiscoverySearch,
+  encodeWellKnown,
+  type Page,
+  passesFilter,
+} from '../protocol/discovery-wire.js';
+import { listQuery, searchQuery } from './discovery-schemas.js';
+import { handled } from './handled.js';
+import { problemHandler } from './problem-handler.js';
+import { readBody } from './read-body.js';
+import { refuseOtherMethods } from './refuse-other-methods.js';
+import { searchCatalogue } from './search-catalogue.js';
+import { SERVICE } from './service-router.js';
+
+/** Options of {@link createDiscoveryRouter}. */
+export interface DiscoveryRouterOptions {
+  readonly facilitator: Facilitator;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+}
+
+const MAX_LIMIT = 100;
+const BAD_QUERY = { code: 'invalid_request' } as const;
+
+/**
+ * What can be bought here, in x402's shapes (x402.md §4): `GET /discovery`, `/discovery/resources`, `/discovery/search` and
+ * `/.well-known/x402`. Listed are the gates on this facilitator that were given `discovery`.
+ */
+export function createDiscoveryRouter(options: DiscoveryRouterOptions): Router {
+  const router = Router();
+  const get = (path: string, answer: (req: Request) => Promise<object>) =>
+    router
+      .route(path)
+      .get(handled(async (req: Request, res: Response) => void res.json(await answer(req))))
+      .all(refuseOtherMethods('GET', 'HEAD'));
+
+  get('/discovery', async (req) => ({ ...encodeDiscovery(await listed(options, req)), service: SERVICE }));
+  get('/discovery/resources', async (req) => encodeDiscovery(await listed(options, req)));
+  get('/discovery/search', async (req) => encodeDiscoverySearch(await found(options, req)));
+  get('/.well-known/x402', async (req) => {
+    const urls = catalogueOf(options.facilitator)
+      .listings()
+      .map((it) => urlOf(it, options, req));
+    return encodeWellKnown(urls, `${requestOrigin(req, options.baseUrl)}${req.baseUrl}/discovery/resources`);
+  });
+  router.use(problemHandler);
+  return router;
+}
+
+async function listed(options: DiscoveryRouterOptions, req: Request): Promise<Page<CataloguedResource>> {
+  const { limit, offset, ...filter } = readBody(listQuery, req.query, BAD_QUERY);
+  const all = await resourcesOf(options, req);
+  return pageOf(
+    all.filter((it) => passesFilter(it, filter)),
+    limit,
+    offset,
+  );
+}
+
+async function found(options: DiscoveryRouterOptions, req: Request): Promise<Page<CataloguedResource>> {
+  const { limit, cursor = '0', query, ...filter } = readBody(searchQuery, req.query, BAD_QUERY);
+  const all = await resourcesOf(options, req);
+  const passing = all.filter((it) => passesFilter(it, filter));
+  return pageOf(searchCatalogue(passing, query), limit, Number(cursor));
+}
+
+function pageOf<T>(all: readonly T[], asked: number, offset: number): Page<T> {
+  const limit = Math.min(asked, MAX_LIMIT);
+  return { items: all.slice(offset, offset + limit), limit, offset, total: all.length };
+}
+
+/** All listed routes, with the fee payer that is offered now. */
+async function resourcesOf(options: DiscoveryRouterOptions, req: Request): Promise<CataloguedResource[]> {
+  const { facilitator } = options;
+  const listings = catalogueOf(facilitator).listings();
+  if (listings.length === 0) return [];
+  const feePayer = await feePayerOf(facilitator);
+  return listings.map((listing) => ({
+    resource: { url: urlOf(listing, options, req), ...listing.described },
+    terms: listing.terms.map((terms) => ({ ...terms, feePayer })),
+    updatedAt: listing.listedAt,
+    extensions: listing.extensions,
+  }));
+}
+
+async function feePayerOf(facilitator: Facilitator): Promise<string> {
+  const { kinds } = await facilitator.supported();
+  const kind = kinds.find(({ network }) => network === facilitator.network);
+  if (kind !== undefined) return kind.feePayer;
+  const detail = `Payments on ${facilitator.network} cannot be taken at the moment, so nothing is offered.`;
+  throw new TollhouseError('payment_backend_unavailable', detail);
+}
+
+function urlOf({ path, baseUrl }: Listing, options: DiscoveryRouterOptions, req: Request): string {
+  return `${requestOrigin(req, baseUrl ?? options.baseUrl)}${path}`;
+}
