@@ -69,7 +69,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   });
   return Object.freeze({
     ...facilitator,
-    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer, now: Date.now }),
+    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer, now: resolved.now }),
   });
 }
 

@@ -34,6 +34,8 @@ export interface FacilitatorOptions {
   readonly settleTimeoutMs?: number;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
   readonly rpcTimeoutMs?: number;
+  /** Clock, milliseconds since the epoch, by which payment requests expire. Default `Date.now`. */
+  readonly now?: () => number;
 }
 
 const address = z.string().refine(isAddress, 'a Solana address (base58)');
@@ -85,6 +87,9 @@ export const facilitatorOptions = z.strictObject({
   blockhashHints: z.boolean('true or false').default(true),
   settleTimeoutMs: milliseconds.default(60_000),
   rpcTimeoutMs: milliseconds.default(10_000),
+  now: z
+    .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')
+    .default(() => Date.now),
 });
 
 /** Public RPC of each cluster; rate-limited, for trying things out. */

@@ -38,6 +38,9 @@ export interface PaymentOutline {
 const TOO_LITTLE_SOL_LEFT =
   'The transfer would leave an account with less SOL than an account must hold; pay less, or all of it.';
 
+const TOO_LITTLE_SOL_SENT =
+  'A recipient holds no SOL yet, and the amount is less than an account must hold (about 0.0009 SOL); it needs a larger first payment.';
+
 const NOTHING_FOR_ACCOUNT =
   'The recipient has no token account for this token yet, and the payer does not hold the SOL that its creation costs (about 0.0021 SOL). Top up SOL, or let the recipient create the account first.';
 
@@ -57,7 +60,11 @@ export async function explainFault(
       return { blame: 'operator', message: 'The fee payer of the facilitator cannot pay the network fee.' };
     return payerFault('insufficient_funds', 'The payer does not hold enough SOL for the payment and its network fee.');
   }
-  if (rentlessAccount(err) !== undefined) return payerFault('insufficient_funds', TOO_LITTLE_SOL_LEFT);
+  const rentless = rentlessAccount(err);
+  if (typeof rentless === 'number' && rentless >= transaction.requiredSignatures) {
+    return payerFault('invalid_exact_svm_transaction_simulation_failed', TOO_LITTLE_SOL_SENT);
+  }
+  if (rentless !== undefined) return payerFault('insufficient_funds', TOO_LITTLE_SOL_LEFT);
   const named = BY_NAME.get(err);
   if (named !== undefined) return payerFault(named);
   const { position, number } = instructionErrorOf(err);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Ledger, PaymentRequestRecord } from '../../src/storage/ledger.js';
-import { newClaim, TERMS } from './ledger-samples.js';
+import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
 function newRequest(change: Partial<PaymentRequestRecord> = {}): PaymentRequestRecord {
   return {
@@ -24,8 +24,11 @@ function newRequest(change: Partial<PaymentRequestRecord> = {}): PaymentRequestR
   };
 }
 
-/** What every ledger must do with payment requests. */
-export function paymentRequestsContract(current: () => Ledger): void {
+/**
+ * What every ledger must do with payment requests.
+ * @param advance - lets so many milliseconds pass on the ledger's clock
+ */
+export function paymentRequestsContract(current: () => Ledger, advance: (milliseconds: number) => Promise<void>): void {
   describe('payment requests', () => {
     async function claimed() {
       const claim = newClaim();
@@ -85,6 +88,49 @@ export function paymentRequestsContract(current: () => Ledger): void {
 
       expect(await current().attachAttempt(request.id, second.id)).toBe(second.id);
     });
+
+    test('take another payment when the holder of the first is gone before it was sent, and it can send it no more', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const first = await claimed();
+      await current().attachAttempt(request.id, first.id);
+      await advance(LEASE_MS + 1);
+      const second = await claimed();
+
+      expect(await current().attachAttempt(request.id, second.id)).toBe(second.id);
+      expect(await current().recordBroadcast(first.id, first.lease, {})).toBe(false);
+      expect(await current().find(first.id)).toBeUndefined();
+    });
+
+    test('keep the first payment while it was taken over by another holder', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const first = await claimed();
+      await current().attachAttempt(request.id, first.id);
+      await advance(LEASE_MS + 1);
+      await current().claim(rivalOf(first));
+      const second = await claimed();
+
+      expect(await current().attachAttempt(request.id, second.id)).toBe(first.id);
+    });
+
+    test.each(['broadcast', 'confirmed', 'served'] as const)(
+      'keep a payment that is %s, however long ago',
+      async (state) => {
+        const request = newRequest();
+        await current().savePaymentRequest(request);
+        const first = await claimed();
+        await current().attachAttempt(request.id, first.id);
+        await current().recordBroadcast(first.id, first.lease, { signature: '5'.repeat(88) });
+        const landed = { state: 'confirmed', slot: 7, signature: '5'.repeat(88) } as const;
+        if (state !== 'broadcast') await current().recordOutcome(first.id, first.lease, landed);
+        if (state === 'served') await current().complete(first.id, first.lease);
+        await advance(LEASE_MS + 1);
+        const second = await claimed();
+
+        expect(await current().attachAttempt(request.id, second.id)).toBe(first.id);
+      },
+    );
 
     test('that nobody knows take none', async () => {
       const claim = await claimed();

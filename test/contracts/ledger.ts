@@ -290,6 +290,9 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       };
     }
 
-    paymentRequestsContract(() => ledger);
+    paymentRequestsContract(
+      () => ledger,
+      (milliseconds) => advance(milliseconds),
+    );
   });
 }
