@@ -5,6 +5,7 @@ export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors.j
 export { createFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events.js';
 export type { FacilitatorOptions } from './facilitator/facilitator-options.js';
+export type { FacilitatorHealth, HealthFault } from './facilitator/health.js';
 export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
@@ -16,6 +17,7 @@ export { anyOf } from './middleware/any-of.js';
 export type { DiscoveryOptions } from './middleware/discovery-options.js';
 export type { Gate } from './middleware/gate.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
+export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
 export type { RequestPayment } from './middleware/request-types.js';
 export { requirePayment } from './middleware/require-payment.js';
@@ -37,6 +39,7 @@ export type {
 } from './protocol/types.js';
 export { type AuthRouterOptions, createAuthRouter } from './routers/auth-router.js';
 export { createRouter, type RouterOptions } from './routers/create-router.js';
+export type { Metrics } from './routers/metrics.js';
 export type { Counters, WindowCount } from './storage/counters.js';
 export type { Ledger } from './storage/ledger.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/memory-counters.js';

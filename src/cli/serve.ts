@@ -8,14 +8,22 @@ import { untilStopped } from './until-stopped.js';
 
 const HELP = `tollhouse serve [--port <n>] [--host <address>]
 
-Starts the facilitator: POST /verify, POST /settle, GET /supported, GET /health.
+Starts the facilitator: payments, verification, token gate, wallet sign-in, health and metrics.
 With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo.
 
   --port <n>         port to listen on (default 4020, or PORT)
   --host <address>   address to listen on (default 127.0.0.1, or HOST)
 
-Environment: PORT, HOST, BASE_URL, TRUST_PROXY, SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL,
-FACILITATOR_KEYPAIR, PAY_TO (wallet that the demo route's cent goes to).`;
+Environment:
+  SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
+  SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
+  JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
+  TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
+  PAY_TO                                wallet that the demo route's cent goes to
+  BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
+  RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
+  LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
+  PORT, HOST                            as above`;
 
 /** `tollhouse serve`: the server, until it is stopped. */
 export const serve: Command = {
@@ -43,7 +51,7 @@ function readFlags(args: readonly string[]) {
   }
 }
 
-async function printWelcome({ url, chain, facilitator, demo }: RunningServer): Promise<void> {
+async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {
   const { wallet, status } = await facilitator.health();
   const { sandbox } = chain;
   printStep(
@@ -53,6 +61,7 @@ async function printWelcome({ url, chain, facilitator, demo }: RunningServer): P
   printStep('server', url);
   if (sandbox !== undefined) printStep('RPC', sandbox.rpcUrl);
   printStep('fee payer', `${wallet} (${status})`);
+  if (!tokens) printStep('sign-in', 'by SIGN-IN-WITH-X only; set JWT_SECRET for access tokens');
   if (!demo) return;
   const rpc = sandbox === undefined || sandbox.rpcUrl === 'http://127.0.0.1:8899' ? '' : ` --rpc ${sandbox.rpcUrl}`;
   const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';

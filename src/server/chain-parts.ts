@@ -1,7 +1,7 @@
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.js';
-import type { ServerConfiguration } from './configuration.js';
+import { type ServerConfiguration, tokensBySymbol } from './configuration.js';
 
 /** The chain that a server works on, and what its facilitator needs for that. */
 export interface ChainParts {
@@ -18,17 +18,26 @@ const SANDBOX_PORT = 8899;
 const FEE_PAYER_SOL = '10';
 
 /** Takes the configured chain, or starts the sandbox. */
-export async function connectChain({ chain, payTo }: ServerConfiguration): Promise<ChainParts> {
+export async function connectChain({ chain, payTo, tokens: own }: ServerConfiguration): Promise<ChainParts> {
   if (chain !== undefined) {
     const { network, rpcUrl, wsUrl, keypair } = chain;
     const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };
-    return { facilitatorOptions: { network, keypair, ...urls }, payTo, sandbox: undefined, close: async () => {} };
+    const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
+    return {
+      facilitatorOptions: { network, keypair, tokens, ...urls },
+      payTo,
+      sandbox: undefined,
+      close: async () => {},
+    };
   }
   const sandbox = await startSandboxNearby();
   const feePayer = await sandbox.createWallet({ sol: FEE_PAYER_SOL });
   const seller = await sandbox.createWallet({ usdc: '0', usdt: '0', pyusd: '0' });
   const { network, rpcUrl, wsUrl } = sandbox;
-  const tokens = [...sandbox.tokens, ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL')];
+  const tokens = tokensBySymbol(own, [
+    ...sandbox.tokens,
+    ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL'),
+  ]);
   return {
     facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, tokens },
     payTo: payTo ?? seller.publicKey.toBase58(),

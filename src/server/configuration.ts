@@ -1,7 +1,16 @@
-import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { TiersOptions } from '../access/tiers.js';
 import { badOption } from '../errors.js';
-import type { NetworkId } from '../protocol/types.js';
+import { isAddress } from '../protocol/address.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
+import type { NetworkId, Token } from '../protocol/types.js';
+import { isAddressList, jsonFile, keyText, tiersFault, tokensFile } from './configuration-files.js';
+
+/** How much the server writes to its log, from least to most. */
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+/** One of {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What the server is told, by environment variable; nothing set means the sandbox chain (service.md §8). */
 export interface ServerConfiguration {
@@ -17,6 +26,19 @@ export interface ServerConfiguration {
   readonly chain?: ChainConfiguration | undefined;
   /** `PAY_TO`. Wallet that the demo route's price goes to. Default: a new one on the sandbox, none elsewhere. */
   readonly payTo?: string | undefined;
+  /**
+   * `JWT_SECRET`, at least 32 bytes. Default: a new one on the sandbox, none elsewhere, and then wallets cannot sign in for
+   * tokens.
+   */
+  readonly jwtSecret?: string | undefined;
+  /** `TIERS_FILE`: JSON of what `createRouter` takes as `tiers`. Default: bronze, silver and gold by USDC. */
+  readonly tiers?: TiersOptions | undefined;
+  /** `TOKENS_FILE`: JSON list of `{symbol, mint, decimals, program}`; they come before the known ones. Default: none. */
+  readonly tokens: readonly Token[];
+  /** `RATE_LIMIT_SCALE`. Multiplies every limit. Default 1. */
+  readonly rateLimitScale: number;
+  /** `LOG_LEVEL`. Default `info`. */
+  readonly logLevel: LogLevel;
 }
 
 /** Which Solana to talk to, and with which key. */
@@ -31,79 +53,102 @@ export interface ChainConfiguration {
   readonly keypair: string;
 }
 
+const MIN_SECRET_BYTES = 32;
+const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "openssl rand -base64 48"`;
+const PORT = 'a port number';
+const PROXIES = 'the number of proxies, or their addresses separated by commas';
+const SCALE = 'a number above 0';
+
 const listOfUrls = z
   .string()
   .transform((text) => text.split(',').map((it) => it.trim()))
   .pipe(z.array(z.url({ protocol: /^https?$/, error: 'a list of http(s) addresses' })));
 
 const environment = z.object({
-  HOST: z.string().min(1).default('127.0.0.1'),
-  PORT: z.coerce
-    .number('a port number')
-    .int('a port number')
-    .min(0, 'a port number')
-    .max(65_535, 'a port number')
-    .default(4020),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4020),
   BASE_URL: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
-  TRUST_PROXY: z.union([z.coerce.number().int().min(0), z.string().min(1)]).optional(),
+  TRUST_PROXY: z
+    .string()
+    .refine((text) => /^\d{1,3}$/.test(text) || isAddressList(text), PROXIES)
+    .transform((text) => (/^\d+$/.test(text) ? Number(text) : text))
+    .optional(),
   SOLANA_NETWORK: z
     .enum(['solana', 'solana-devnet', 'solana-testnet'], '"solana", "solana-devnet" or "solana-testnet"')
     .optional(),
   SOLANA_RPC_URL: listOfUrls.optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
-  FACILITATOR_KEYPAIR: z.string().min(1).optional(),
-  PAY_TO: z.string().min(32, 'a Solana wallet address').max(44, 'a Solana wallet address').optional(),
+  FACILITATOR_KEYPAIR: keyText.optional(),
+  PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
+  JWT_SECRET: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, SECRET)
+    .optional(),
+  TIERS_FILE: jsonFile.optional(),
+  TOKENS_FILE: tokensFile.optional(),
+  RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
+type Variables = Readonly<Record<string, string | undefined>>;
+type Environment = z.output<typeof environment>;
+
 /** Reads and checks the environment; throws `bad_option` with every fault at once. Values of secrets are never shown. */
-export function readConfiguration(env: Readonly<Record<string, string | undefined>>): ServerConfiguration {
+export function readConfiguration(env: Variables): ServerConfiguration {
   const known = Object.fromEntries(Object.keys(environment.shape).map((name) => [name, env[name] || undefined]));
   const result = environment.safeParse(known);
-  if (!result.success) {
-    const faults = result.error.issues.map((issue) => `${issue.path.join('.')} must be ${issue.message}`);
-    throw badOption('environment', faults.join('; '));
-  }
-  const { HOST, PORT, BASE_URL, TRUST_PROXY, PAY_TO } = result.data;
+  const issues = result.error?.issues ?? [];
+  const faults = [
+    ...issues.map(({ path, message }) => `${String(path[0])} must be ${message}`),
+    ...chainFaults(known),
+    ...(result.success ? tiersFaults(result.data) : []),
+  ];
+  if (!result.success || faults.length > 0) throw badOption('environment', faults.join('; '));
+  const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = result.data;
   return {
     host: HOST,
-    port: PORT,
+    port: result.data.PORT,
     baseUrl: BASE_URL,
     trustProxy: TRUST_PROXY,
     payTo: PAY_TO,
-    chain: readChain(result.data),
+    chain: chainOf(result.data),
+    jwtSecret: JWT_SECRET,
+    tiers: tiersOf(result.data),
+    tokens: TOKENS_FILE,
+    rateLimitScale: result.data.RATE_LIMIT_SCALE,
+    logLevel: result.data.LOG_LEVEL,
   };
 }
 
-function readChain(env: z.output<typeof environment>): ChainConfiguration | undefined {
+/** Tokens by symbol: those of the operator first, then the known ones whose symbols are still free. */
+export function tokensBySymbol(own: readonly Token[], known: readonly Token[]): readonly Token[] {
+  const taken = new Set(own.flatMap(({ symbol, mint }) => [symbol, mint]));
+  return [...own, ...known.filter(({ symbol, mint }) => !taken.has(symbol) && !taken.has(mint))];
+}
+
+const LEAVES_SANDBOX = ['SOLANA_NETWORK', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'FACILITATOR_KEYPAIR'];
+const NEEDED_OUTSIDE = ['SOLANA_NETWORK', 'FACILITATOR_KEYPAIR'];
+
+function chainFaults(env: Variables): string[] {
+  const missing = NEEDED_OUTSIDE.filter((name) => env[name] === undefined);
+  const stays = LEAVES_SANDBOX.every((name) => env[name] === undefined);
+  if (stays || missing.length === 0) return [];
+  return [`to leave the sandbox chain, ${missing.join(' and ')} must be set as well`];
+}
+
+function tiersFaults({ TIERS_FILE, TOKENS_FILE = [], SOLANA_NETWORK }: Environment): string[] {
+  if (TIERS_FILE === undefined) return [];
+  const known = SOLANA_NETWORK === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK];
+  return [tiersFault(TIERS_FILE, tokensBySymbol(TOKENS_FILE, known)) ?? []].flat();
+}
+
+/** Checked by {@link tiersFaults}. */
+function tiersOf({ TIERS_FILE }: Environment): TiersOptions | undefined {
+  return TIERS_FILE as TiersOptions | undefined;
+}
+
+function chainOf(env: Environment): ChainConfiguration | undefined {
   const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR } = env;
-  const given = [SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR].some((it) => it !== undefined);
-  if (!given) return undefined;
-  const missing = [
-    ...(SOLANA_NETWORK === undefined ? ['SOLANA_NETWORK'] : []),
-    ...(FACILITATOR_KEYPAIR === undefined ? ['FACILITATOR_KEYPAIR'] : []),
-  ];
-  if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) {
-    throw badOption('environment', `to leave the sandbox chain, ${missing.join(' and ')} must be set as well`);
-  }
-  return {
-    network: SOLANA_NETWORK,
-    rpcUrl: SOLANA_RPC_URL,
-    wsUrl: SOLANA_WS_URL,
-    keypair: readKey(FACILITATOR_KEYPAIR),
-  };
-}
-
-/** A path is read; anything else is the key itself and is checked where it is used. */
-function readKey(value: string): string {
-  const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);
-  if (looksLikeKey) return value;
-  try {
-    return readFileSync(value, 'utf8');
-  } catch {
-    throw badOption(
-      'environment',
-      'FACILITATOR_KEYPAIR must be the path of a readable key file, base58 text or a JSON array',
-      'FACILITATOR_KEYPAIR',
-    );
-  }
+  if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) return undefined;
+  return { network: SOLANA_NETWORK, rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, keypair: FACILITATOR_KEYPAIR };
 }

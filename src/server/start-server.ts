@@ -1,13 +1,18 @@
+import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type Express } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
-import { requirePayment } from '../middleware/require-payment.js';
-import { sendProblem } from '../middleware/respond.js';
-import { createRouter } from '../routers/create-router.js';
+import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
+import type { Counters } from '../storage/counters.js';
+import { createMemoryCounters } from '../storage/memory-counters.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration.js';
+import { createApp } from './create-app.js';
+import { createGracefulStop } from './graceful-stop.js';
+import { createHttpServer, listen } from './http-server.js';
+import { logPayments } from './log-payments.js';
+import { createLogger, type LogTarget } from './logger.js';
 
 /** A server that answers. */
 export interface RunningServer {
@@ -17,93 +22,85 @@ export interface RunningServer {
   readonly chain: ChainParts;
   /** Whether the demo route is there. */
   readonly demo: boolean;
+  /** Whether wallets can sign in for tokens. */
+  readonly tokens: boolean;
   /** Refuses new work, finishes what is under way (15 s at most), then lets go of everything. */
   close(): Promise<void>;
 }
 
-const DRAIN_MS = 15_000;
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** So often the server looks after itself, in milliseconds: gates must learn of an outage though nobody asks for `/health`. */
+const HEALTH_EVERY_MS = 10_000;
+const SECRET_BYTES = 48;
 
 /**
- * The composition root: configuration → chain, facilitator, routers → an HTTP server that listens.
+ * The composition root: configuration → chain, facilitator, identity, routers → an HTTP server that listens.
  * Without a chain in the configuration it starts the sandbox and brings a paid demo route.
+ * @param log - where the log goes; default standard output
  */
-export async function startServer(configuration: ServerConfiguration): Promise<RunningServer> {
-  const chain = await connectChain(configuration);
+export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
+  const logger = await createLogger(given.logLevel, log);
+  const chain = await connectChain(given);
+  const configuration = withSecret(given, chain);
   const facilitator = createFacilitator(chain.facilitatorOptions);
-  const app = createApp(configuration, facilitator, chain.payTo);
+  const counters = createMemoryCounters();
+  const looking = setInterval(() => void facilitator.health(), HEALTH_EVERY_MS).unref();
+
+  async function letGo(): Promise<void> {
+    clearInterval(looking);
+    await facilitator.close();
+    await counters.close();
+    await chain.close();
+  }
+
   try {
-    const server = await listen(app, configuration);
-    const { address, port } = server.address() as AddressInfo;
-    const host = address.includes(':') ? `[${address}]` : address;
+    logPayments(facilitator, logger);
+    const identity = identityFor(configuration, facilitator, counters);
+    const { refuse, stop } = createGracefulStop(() => server);
+    const { payTo } = chain;
+    const app = createApp({ configuration, facilitator, identity, counters, logger, payTo, refuse });
+    const server: Server = createHttpServer(app);
+    await listen(server, configuration.port, configuration.host);
+    const url = urlOf(server);
+    logger.info({ url, network: facilitator.network, sandbox: chain.sandbox !== undefined }, 'listening');
     return {
-      url: `http://${host}:${port}`,
+      url,
       facilitator,
       chain,
-      demo: chain.payTo !== undefined,
+      demo: payTo !== undefined,
+      tokens: configuration.jwtSecret !== undefined,
       async close() {
-        await drain(server);
-        await facilitator.close();
-        await chain.close();
+        logger.info({}, 'stopping');
+        await stop();
+        await letGo();
+        logger.info({}, 'stopped');
       },
     };
   } catch (error) {
-    await facilitator.close();
-    await chain.close();
+    await letGo();
     throw error;
   }
 }
 
-function createApp(
-  { baseUrl, trustProxy }: ServerConfiguration,
-  facilitator: EmbeddedFacilitator,
-  payTo: string | undefined,
-): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
-  if (payTo !== undefined) {
-    const gate = requirePayment({
-      facilitator,
-      price: '$0.01',
-      payTo,
-      description: 'A greeting for whoever pays one cent',
-      mimeType: 'application/json',
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-    });
-    app.get('/demo', gate, (req, res) => {
-      res.json({
-        message: 'Paid. This answer cost one cent.',
-        payer: req.payment?.payer,
-        at: new Date().toISOString(),
-      });
-    });
-  }
-  app.use(createRouter({ facilitator }));
-  app.use((req, res) => sendProblem(res, 'not_found', `There is nothing at ${req.method} ${req.path}.`));
-  return app;
+/** On the sandbox nothing lasts, and so a secret may be new with every start. */
+function withSecret(configuration: ServerConfiguration, { sandbox }: ChainParts): ServerConfiguration {
+  if (sandbox === undefined || configuration.jwtSecret !== undefined) return configuration;
+  return { ...configuration, jwtSecret: randomBytes(SECRET_BYTES).toString('base64url') };
 }
 
-function listen(app: Express, { host, port }: ServerConfiguration): Promise<Server> {
-  return new Promise((resolve, reject) => {
-    const server = app.listen(port, host);
-    server.once('listening', () => resolve(server));
-    server.once('error', reject);
-    server.headersTimeout = HEADERS_TIMEOUT_MS;
-    server.requestTimeout = REQUEST_TIMEOUT_MS;
-    server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+function identityFor(
+  { jwtSecret, baseUrl }: ServerConfiguration,
+  { network }: EmbeddedFacilitator,
+  counters: Counters,
+): WalletIdentity {
+  return createIdentity({
+    network,
+    counters,
+    ...(jwtSecret === undefined ? {} : { jwtSecret }),
+    ...(baseUrl === undefined ? {} : { domain: new URL(baseUrl).host }),
   });
 }
 
-function drain(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    server.close(() => {
-      clearTimeout(cut);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
+function urlOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }

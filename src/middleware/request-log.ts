@@ -1,0 +1,57 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { requestIdOf } from './request-id.js';
+import { problemCodeOf } from './respond.js';
+
+/** Where log lines go; a pino logger is one. */
+export interface RequestLogger {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+const LONGEST_PATH = 500;
+const LONGEST_AGENT = 200;
+
+/**
+ * Express middleware that writes one line for each request when it is over: method, path, status, milliseconds, id, and the
+ * wallet, if one paid or was proven. Queries, headers and bodies are not written: they hold tokens, keys and payments.
+ */
+export function logRequests(logger: RequestLogger): RequestHandler {
+  return (req, res, next) => {
+    const since = performance.now();
+    const id = requestIdOf(res);
+    const { method, originalUrl } = req;
+    res.once('close', () => {
+      const line = {
+        request_id: id,
+        method,
+        path: pathOf(originalUrl),
+        status: res.statusCode,
+        ms: Math.round((performance.now() - since) * 10) / 10,
+        ...(res.writableFinished ? {} : { aborted: true }),
+        ...outcomeOf(req, res),
+      };
+      if (res.statusCode >= 500) logger.error(line, 'request');
+      else logger.info(line, 'request');
+    });
+    next();
+  };
+}
+
+function outcomeOf(req: Request, res: Response): object {
+  const code = problemCodeOf(res);
+  const payer = req.payment?.payer;
+  const wallet = req.wallet?.address;
+  const agent = req.get('user-agent')?.slice(0, LONGEST_AGENT);
+  return {
+    ...(code === undefined ? {} : { code }),
+    ...(payer === undefined ? {} : { payer }),
+    ...(wallet === undefined ? {} : { wallet }),
+    ...(req.ip === undefined ? {} : { ip: req.ip }),
+    ...(agent === undefined ? {} : { agent }),
+  };
+}
+
+function pathOf(url: string): string {
+  const [path = ''] = url.split('?', 1);
+  return path.slice(0, LONGEST_PATH);
+}

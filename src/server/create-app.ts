@@ -1,0 +1,84 @@
+import express, { type Express, type RequestHandler } from 'express';
+import helmet from 'helmet';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { WalletIdentity } from '../identity/create-identity.js';
+import { cors } from '../middleware/cors.js';
+import { createRateLimits } from '../middleware/rate-limit.js';
+import { requestId } from '../middleware/request-id.js';
+import { logRequests } from '../middleware/request-log.js';
+import { requirePayment } from '../middleware/require-payment.js';
+import { sendProblem } from '../middleware/respond.js';
+import { createRouter } from '../routers/create-router.js';
+import { createMetrics } from '../routers/metrics.js';
+import { problemHandler } from '../routers/problem-handler.js';
+import { refuseOtherMethods } from '../routers/refuse-other-methods.js';
+import type { Counters } from '../storage/counters.js';
+import type { ServerConfiguration } from './configuration.js';
+import type { ServerLogger } from './logger.js';
+
+/** What the app is made of. */
+export interface AppParts {
+  readonly configuration: ServerConfiguration;
+  readonly facilitator: EmbeddedFacilitator;
+  readonly identity: WalletIdentity;
+  readonly counters: Counters;
+  readonly logger: ServerLogger;
+  /** Wallet that is paid by the demo route; without it there is none. */
+  readonly payTo: string | undefined;
+  /** Stands in front of every route. */
+  readonly refuse: RequestHandler;
+}
+
+/** An API loads and frames nothing; pages bring a policy of their own. */
+const SECURITY_HEADERS = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: { defaultSrc: ["'none'"], baseUri: ["'none'"], formAction: ["'none'"], frameAncestors: ["'none'"] },
+  },
+  crossOriginResourcePolicy: { policy: 'cross-origin' },
+  // Whether other hosts of the domain speak https is not ours to say.
+  strictTransportSecurity: { includeSubDomains: false },
+});
+
+/** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
+export function createApp(parts: AppParts): Express {
+  const { configuration, facilitator, identity, counters, logger, payTo, refuse } = parts;
+  const { baseUrl, trustProxy, tiers, rateLimitScale: scale } = configuration;
+  const limits = createRateLimits({ counters, scale });
+  const metrics = createMetrics(facilitator);
+  const app = express();
+  app.disable('x-powered-by');
+  if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
+  app.use(requestId, logRequests(logger), metrics.count, refuse, SECURITY_HEADERS, cors);
+  if (payTo !== undefined) {
+    const gate = demoGate(facilitator, payTo, baseUrl);
+    app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));
+  }
+  const options = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(tiers === undefined ? {} : { tiers }) };
+  app.use(createRouter({ facilitator, identity, counters, metrics, limits: { scale }, ...options }));
+  app.use(limits.requests, answerNotFound);
+  app.use(problemHandler);
+  return app;
+}
+
+const answerNotFound: RequestHandler = (req, res) =>
+  sendProblem(res, 'not_found', `There is nothing at ${req.method} ${req.path}.`);
+
+function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: string | undefined): RequestHandler {
+  return requirePayment({
+    facilitator,
+    price: '$0.01',
+    payTo,
+    description: 'A greeting for whoever pays one cent',
+    mimeType: 'application/json',
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  });
+}
+
+const sendGreeting: RequestHandler = (req, res) => {
+  res.json({
+    message: 'Paid. This answer cost one cent.',
+    payer: req.payment?.payer,
+    at: new Date().toISOString(),
+  });
+};
