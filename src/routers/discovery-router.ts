@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import { TollhouseError } from '../errors.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { catalogueOf, type Listing } from '../middleware/catalogue.js';
-import { requestOrigin } from '../middleware/request-url.js';
+import { mountAddress, requestOrigin } from '../middleware/request-url.js';
 import {
   type CataloguedResource,
   encodeDiscovery,
@@ -17,7 +17,7 @@ import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
 import { searchCatalogue } from './search-catalogue.js';
-import { SERVICE } from './service-router.js';
+import { SERVICE } from './service-info.js';
 
 /** Options of {@link createDiscoveryRouter}. */
 export interface DiscoveryRouterOptions {
@@ -27,6 +27,7 @@ export interface DiscoveryRouterOptions {
 }
 
 const MAX_LIMIT = 100;
+const RETRY_SECONDS = 5;
 const BAD_QUERY = { code: 'invalid_request' } as const;
 
 /**
@@ -48,7 +49,7 @@ export function createDiscoveryRouter(options: DiscoveryRouterOptions): Router {
     const urls = catalogueOf(options.facilitator)
       .listings()
       .map((it) => urlOf(it, options, req));
-    return encodeWellKnown(urls, `${requestOrigin(req, options.baseUrl)}${req.baseUrl}/discovery/resources`);
+    return encodeWellKnown(urls, `${mountAddress(req, options.baseUrl)}/discovery/resources`);
   });
   router.use(problemHandler);
   return router;
@@ -95,7 +96,7 @@ async function feePayerOf(facilitator: Facilitator): Promise<string> {
   const kind = kinds.find(({ network }) => network === facilitator.network);
   if (kind !== undefined) return kind.feePayer;
   const detail = `Payments on ${facilitator.network} cannot be taken at the moment, so nothing is offered.`;
-  throw new TollhouseError('payment_backend_unavailable', detail);
+  throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
 function urlOf({ path, baseUrl }: Listing, options: DiscoveryRouterOptions, req: Request): string {

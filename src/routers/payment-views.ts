@@ -8,6 +8,8 @@ import type {
 import { formatAmount, parseDecimal } from '../protocol/money.js';
 import type { Token } from '../protocol/types.js';
 import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
+import type { Answer } from './answer.js';
+import type { createdPaymentAnswer, paymentAnswer, verifiedAnswer } from './payment-answers.js';
 
 /** Accounts of an instruction whose address depends on a payer that is not known yet. */
 type Role = 'payer' | 'payer_token_account';
@@ -16,7 +18,10 @@ type Role = 'payer' | 'payer_token_account';
  * Answer of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and service.md §2's.
  * @param base - address under which wallets reach the router
  */
-export function createdPaymentView({ request, transfer }: CreatedPayment, base: string) {
+export function createdPaymentView(
+  { request, transfer }: CreatedPayment,
+  base: string,
+): Answer<typeof createdPaymentAnswer> {
   const { id, network, token, expiresAt, reference, payTo, amount } = request;
   const { from, instructions, transaction, feePayer } = transfer;
   const known = transaction !== undefined;
@@ -57,7 +62,13 @@ function withRoles(instruction: InstructionJson, token: Token) {
 }
 
 /** Answer of `GET /payments/:id`. */
-export function paymentStateView({ request, status, receipt, signature, reason }: PaymentRequestState) {
+export function paymentStateView({
+  request,
+  status,
+  receipt,
+  signature,
+  reason,
+}: PaymentRequestState): Answer<typeof paymentAnswer> {
   const { id, network, token, amount, payTo, legs, reference, memo, metadata, createdAt, expiresAt } = request;
   return {
     payment_id: id,
@@ -88,7 +99,11 @@ export interface ExpectedTransfer {
 }
 
 /** Answer of `POST /verify` in the contract's shape; what is not known is null. */
-export function lookupView(found: ChainLookup, expected: ExpectedTransfer | undefined, tokens: readonly Token[]) {
+export function lookupView(
+  found: ChainLookup,
+  expected: ExpectedTransfer | undefined,
+  tokens: readonly Token[],
+): Answer<typeof verifiedAnswer> {
   const matching = found.transfers.filter((it) => matches(it, expected, tokens));
   const [largest] = [...matching].sort(bySize);
   const shown = largest && transferView(largest, tokens);

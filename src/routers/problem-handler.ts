@@ -16,6 +16,13 @@ export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, n
   if (error instanceof TollhouseError) return sendError(res, error);
   const known = BODY_ERRORS[String(Reflect.get(Object(error), 'type'))];
   if (known !== undefined) return sendProblem(res, ...known);
+  if (isRefusal(error)) return sendProblem(res, 'invalid_request', 'The address or the body cannot be read.');
   process.emitWarning(error instanceof Error ? error : String(error), { code: 'TOLLHOUSE_INTERNAL' });
   sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
 };
+
+/** Express's own refusals, for instance of an address that cannot be decoded, have a status below 500. */
+function isRefusal(error: unknown): boolean {
+  const status: unknown = Reflect.get(Object(error), 'status');
+  return typeof status === 'number' && status >= 400 && status < 500;
+}

@@ -1,33 +1,24 @@
 import { Router } from 'express';
+import { type Holdings, holdingsOf } from '../access/holdings.js';
+import { TollhouseError } from '../errors.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { formatAmount } from '../protocol/money.js';
-import type { Token } from '../protocol/types.js';
+import type { Answer } from './answer.js';
 import { handled } from './handled.js';
+import { problemHandler } from './problem-handler.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
+import type { healthAnswer, walletStatusAnswer } from './service-answers.js';
+import { SERVICE } from './service-info.js';
 import { VERSION } from './version.js';
 
-/** What the service says of itself at `GET /` (interface-specification.md). */
-export const SERVICE = {
-  service: 'Tollhouse',
-  version: VERSION,
-  features: ['multi-token', 'zero-fee', 'token-gated', 'x402', 'solana-pay'],
-  endpoints: {
-    core: ['/', '/health', '/supported', '/discovery'],
-    facilitation: ['/create-payment', '/settle', '/verify', '/wallet-status'],
-    token_gateway: [
-      '/token-gate/check-access',
-      '/token-gate/get-tier',
-      '/token-gate/accepted-tokens',
-      '/token-gate/tiers',
-    ],
-  },
-} as const;
-
-/** Balances that `GET /wallet-status` tells. */
-const WALLET_SYMBOLS = ['SOL', 'USDC', 'USDT'];
+const SOL_DECIMALS = 9;
+/** Tokens beside SOL whose balances `GET /wallet-status` tells. */
+const WALLET_SYMBOLS = ['USDC', 'USDT'];
+const RETRY_SECONDS = 5;
 
 /** `GET /`, `GET /health` and `GET /wallet-status` (interface-specification.md, service.md §2). */
 export function createServiceRouter(facilitator: Facilitator): Router {
+  const holdings = holdingsOf(facilitator);
   const router = Router();
   router
     .route('/')
@@ -39,12 +30,13 @@ export function createServiceRouter(facilitator: Facilitator): Router {
     .all(refuseOtherMethods('GET', 'HEAD'));
   router
     .route('/wallet-status')
-    .get(handled(async (_req, res) => void res.json(await walletStatus(facilitator))))
+    .get(handled(async (_req, res) => void res.json(await walletStatus(facilitator, holdings))))
     .all(refuseOtherMethods('GET', 'HEAD'));
+  router.use(problemHandler);
   return router;
 }
 
-async function healthOf(facilitator: Facilitator): Promise<object> {
+async function healthOf(facilitator: Facilitator): Promise<Answer<typeof healthAnswer>> {
   const { status, wallet } = await facilitator.health();
   return {
     status: status === 'active' ? 'healthy' : 'degraded',
@@ -54,17 +46,20 @@ async function healthOf(facilitator: Facilitator): Promise<object> {
   };
 }
 
-async function walletStatus(facilitator: Facilitator): Promise<object> {
+/** Asks for nothing that gates do not remember as well, so that this public address costs few calls. */
+async function walletStatus(facilitator: Facilitator, holdings: Holdings): Promise<Answer<typeof walletStatusAnswer>> {
   const { status, wallet, lamports } = await facilitator.health();
-  const tokens = WALLET_SYMBOLS.flatMap((symbol) => facilitator.tokens.find((it) => it.symbol === symbol) ?? []);
+  if (lamports === undefined) {
+    const detail = 'The Solana RPC does not answer, so the balances of the wallet are not known.';
+    throw new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+  }
+  const tokens = facilitator.tokens.filter(({ symbol }) => WALLET_SYMBOLS.includes(symbol));
   const balances = await Promise.all(
-    tokens.map(async (token) => [token.symbol, await balanceOf(facilitator, wallet, token)]),
+    tokens.map(async ({ symbol, mint, decimals }) => {
+      const { amount } = await holdings.readHolding({ wallet, mints: [mint] });
+      return [symbol, Number(formatAmount(amount, decimals))] as const;
+    }),
   );
-  const sol = lamports === undefined ? {} : { SOL: Number(formatAmount(lamports, 9)) };
-  return { wallet, balances: { ...Object.fromEntries(balances), ...sol }, operational: status === 'active' };
-}
-
-async function balanceOf(facilitator: Facilitator, wallet: string, { mint, decimals }: Token): Promise<number> {
-  const { amount } = await facilitator.readHolding({ wallet, mints: [mint] });
-  return Number(formatAmount(amount, decimals));
+  const sol = Number(formatAmount(lamports, SOL_DECIMALS));
+  return { wallet, balances: { SOL: sol, ...Object.fromEntries(balances) }, operational: status === 'active' };
 }

@@ -3,7 +3,9 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { RequestSettlement } from '../facilitator/payment-request-types.js';
 import { sendProblem } from '../middleware/respond.js';
 import { decodeBase64 } from '../protocol/wire-json.js';
+import type { Answer } from './answer.js';
 import { settleBody } from './contract-schemas.js';
+import type { settledAnswer } from './payment-answers.js';
 import { readBody } from './read-body.js';
 
 /** Whether a body of `POST /settle` has the contract's shape; x402's has `paymentPayload`. */
@@ -75,7 +77,7 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
 function settledView(
   { receipt, facts }: Extract<RequestSettlement, { readonly status: 'settled' }>,
   explorerUrl: string,
-) {
+): Answer<typeof settledAnswer> {
   return {
     success: true,
     tx_signature: receipt.signature,

@@ -1,14 +1,7 @@
 import type { Facilitator } from '../facilitator/types.js';
 import type { NetworkId } from '../protocol/types.js';
-
-/** A network as `GET /supported` shows it (interface-specification.md). */
-export interface NetworkRecord {
-  readonly name: string;
-  readonly type: 'svm';
-  readonly tokens: readonly string[];
-  readonly block_time?: string;
-  readonly finality?: string;
-}
+import type { Answer } from './answer.js';
+import type { networksAnswer } from './service-answers.js';
 
 const NAMES: Readonly<Record<NetworkId, string>> = {
   solana: 'Solana Mainnet',
@@ -26,10 +19,10 @@ const CONTRACT_ORDER = ['SOL', 'USDC', 'USDT'];
 export function supportedNetworks({
   network,
   tokens,
-}: Pick<Facilitator, 'network' | 'tokens'>): Readonly<Record<string, NetworkRecord>> {
+}: Pick<Facilitator, 'network' | 'tokens'>): Answer<typeof networksAnswer> {
   const symbols = new Set(['SOL', ...tokens.map(({ symbol }) => symbol)]);
   const first = CONTRACT_ORDER.filter((it) => symbols.has(it));
   const rest = [...symbols].filter((it) => !CONTRACT_ORDER.includes(it));
-  const record: NetworkRecord = { name: NAMES[network], type: 'svm', tokens: [...first, ...rest] };
+  const record = { name: NAMES[network], type: 'svm' as const, tokens: [...first, ...rest] };
   return { [network]: network === 'solana' ? { ...record, ...MAINNET_TIMES } : record };
 }
