@@ -46,9 +46,14 @@ ${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem)}</p>`}
 <p class="price">${prices.map(escapeHtml).join(' <small>or</small> ')}</p>
 <p class="muted">a request, paid on ${escapeHtml(network)}</p>
 <p>Pay with any x402 client, or from a terminal:</p>
-<pre>npx tollhouse pay ${escapeHtml(resource.url)} --keypair wallet.json</pre>
+<pre>npx tollhouse pay ${escapeHtml(shellQuoted(resource.url))} --keypair wallet.json</pre>
 </main>
 </body>
 </html>
 `;
+}
+
+/** A URL as one word of a shell: the client chose it, and somebody pastes it. */
+function shellQuoted(url: string): string {
+  return `'${url.replaceAll("'", '%27')}'`;
 }

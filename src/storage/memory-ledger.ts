@@ -13,7 +13,10 @@ import type {
 
 /** Bounds of the ledger in memory. */
 export interface MemoryLedgerOptions {
-  /** How many payments may be open (claimed, sent, or paid and not yet served) at once. Default 50,000. */
+  /**
+   * How many payments may be open (claimed, sent, or paid and not yet served) at once; above that the oldest that nobody
+   * holds is forgotten. Default 50,000.
+   */
   readonly maxOpen?: number;
   /** How many finished payments are remembered. Default 200,000. */
   readonly maxFinished?: number;
@@ -67,7 +70,7 @@ class MemoryLedger implements Ledger {
   }
 
   #insert({ lease, leaseMs, ...payment }: ClaimRequest): ClaimResult {
-    if (this.#open.size >= this.#maxOpen) {
+    if (this.#open.size >= this.#maxOpen && !this.#makeRoom()) {
       throw new TollhouseError(
         'payment_backend_unavailable',
         'Too many payments are open at once; try again shortly.',
@@ -79,6 +82,14 @@ class MemoryLedger implements Ledger {
     const record: PaymentRecord = { ...payment, state: 'claimed', claimedAt: this.#now() };
     this.#open.set(record.id, { record, lease, leaseEnds: this.#now() + leaseMs });
     return { status: 'won', record };
+  }
+
+  /** Forgets the oldest payment that nobody holds: its payer has not come back for longer than all others. */
+  #makeRoom(): boolean {
+    for (const [id, { lease, leaseEnds }] of this.#open) {
+      if (lease === undefined || leaseEnds <= this.#now()) return this.#open.delete(id);
+    }
+    return false;
   }
 
   #change(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {

@@ -26,6 +26,19 @@ test('a full ledger takes no more payments, and takes them again when one is giv
   expect((await ledger.claim(third)).status).toBe('won');
 });
 
+test('a full ledger forgets the oldest payment that nobody came back for, and never one that is held', async () => {
+  const { ledger } = open({ maxOpen: 2 });
+  const [held, abandoned, next] = [newClaim(), newClaim(), newClaim()];
+  await ledger.claim(held);
+  await ledger.claim(abandoned);
+  await ledger.recordBroadcast(abandoned.id, abandoned.lease, { signature: '5'.repeat(88) });
+  await ledger.release(abandoned.id, abandoned.lease);
+
+  expect((await ledger.claim(next)).status).toBe('won');
+  expect(await ledger.find(abandoned.id)).toBeUndefined();
+  expect((await ledger.find(held.id))?.state).toBe('claimed');
+});
+
 test('a flood of payments that are given back leaves nothing behind', async () => {
   const { ledger } = open({ maxOpen: 10 });
   for (let at = 0; at < 1_000; at += 1) {
