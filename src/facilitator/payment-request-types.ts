@@ -73,8 +73,8 @@ export type RequestSettlement =
   | { readonly status: 'invalid'; readonly reason: Reason; readonly message: string }
   /** It landed and failed, or can land no more. */
   | { readonly status: 'failed'; readonly reason: Reason; readonly message: string; readonly signature?: string }
-  /** Sent; the chain does not say yet what became of it. */
-  | { readonly status: 'pending'; readonly signature?: string };
+  /** This transaction, or another one for the same request, was sent; the chain does not say yet what became of it. */
+  | { readonly status: 'pending' | 'other_pending'; readonly signature?: string };
 
 /** What the chain says of any signature. */
 export interface ChainLookup {

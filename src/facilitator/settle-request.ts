@@ -66,7 +66,8 @@ async function blockedBefore(
   request: PaymentRequestRecord,
   { messageHash }: DecodedTransaction,
 ): Promise<RequestSettlement | undefined> {
-  if (request.attempt === messageHash && (await attemptOf(parts, request)) !== undefined) return undefined;
+  // A transaction that was brought before keeps its own answer.
+  if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
   const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
   const paid = await parts.walletPayments(request);
@@ -89,7 +90,7 @@ function blockedBy(record: PaymentRecord): RequestSettlement | undefined {
   if (receiptOf(record) !== undefined) return { status: 'already_settled' };
   const { state, signature } = record;
   if (state !== 'broadcast') return undefined;
-  return { status: 'pending', ...(signature === undefined ? {} : { signature }) };
+  return { status: 'other_pending', ...(signature === undefined ? {} : { signature }) };
 }
 
 async function settleAttempt(parts: RequestParts, request: PaymentRequestRecord, claim: Claim) {

@@ -30,6 +30,11 @@ export async function answerContractSettle(
 }
 
 const PENDING_RETRY_SECONDS = 2;
+const PENDING = {
+  pending: 'The transaction was sent and its outcome is not known yet. Send the same request again to learn it.',
+  other_pending:
+    'Another transaction for this payment was sent and its outcome is not known yet; this one was not sent. Ask again in a moment.',
+} as const;
 
 function answer(res: Response, settlement: RequestSettlement, explorerUrl: string): void {
   switch (settlement.status) {
@@ -63,14 +68,12 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
       const { reason, message, signature } = settlement;
       return sendProblem(res, 'blockchain_error', message, { more: { reason, tx_signature: signature ?? null } });
     }
-    case 'pending': {
-      const detail =
-        'The transaction was sent and its outcome is not known yet. Send the same request again to learn it.';
-      return sendProblem(res, 'settlement_pending', detail, {
+    case 'pending':
+    case 'other_pending':
+      return sendProblem(res, 'settlement_pending', PENDING[settlement.status], {
         retryAfterSeconds: PENDING_RETRY_SECONDS,
         more: { tx_signature: settlement.signature ?? null },
       });
-    }
   }
 }
 
