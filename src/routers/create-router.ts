@@ -8,16 +8,21 @@ import { createRateLimits } from '../middleware/rate-limit.js';
 import { requestId } from '../middleware/request-id.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
+import { AUTH_OPERATIONS } from './auth-operations.js';
 import { createAuthRouter } from './auth-router.js';
 import { createDiscoveryRouter } from './discovery-router.js';
 import { guardRoutes } from './guard-routes.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createMetricsRouter } from './metrics-router.js';
+import { createOpenApiRouter } from './openapi-router.js';
+import { PAYMENT_OPERATIONS } from './payment-operations.js';
 import { createPaymentsRouter } from './payments-router.js';
 import { createProbesRouter } from './probes-router.js';
 import { problemHandler } from './problem-handler.js';
+import { DISCOVERY_OPERATIONS, SERVICE_OPERATIONS } from './service-operations.js';
 import { createServiceRouter } from './service-router.js';
 import { createSettlementRouter } from './settlement-router.js';
+import { TOKEN_GATE_OPERATIONS } from './token-gate-operations.js';
 import { createTokenGateRouter } from './token-gate-router.js';
 
 /** Options of {@link createRouter}. */
@@ -47,6 +52,8 @@ export interface RouterOptions {
   readonly metrics?: Metrics;
 }
 
+/** What is mounted whatever the options. */
+const OPERATIONS = [...SERVICE_OPERATIONS, ...PAYMENT_OPERATIONS, ...TOKEN_GATE_OPERATIONS, ...DISCOVERY_OPERATIONS];
 const NO_LIMITS = { requests: [], signIns: [] };
 
 /** The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. */
@@ -62,14 +69,17 @@ export function createRouter({
 }: RouterOptions): Router {
   const { requests, signIns } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
   const common = [requestId, metrics.count, cors];
+  const { baseUrl } = links;
+  const operations = identity === undefined ? OPERATIONS : [...OPERATIONS, ...AUTH_OPERATIONS];
   const open = [
     createServiceRouter(facilitator),
     createSettlementRouter({ facilitator, ...links }),
     createPaymentsRouter({ facilitator, ...links }),
     createTokenGateRouter({ facilitator, tiers, holdings }),
-    createDiscoveryRouter({ facilitator, baseUrl: links.baseUrl }),
+    createDiscoveryRouter({ facilitator, baseUrl }),
+    createOpenApiRouter({ facilitator, operations, baseUrl }),
   ];
-  const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl: links.baseUrl })];
+  const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl })];
   const router = Router();
   guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
   guardRoutes(router, open, [...common, ...requests]);

@@ -62,7 +62,10 @@ export function createSettlementRouter(options: SettlementRouterOptions): Router
       ),
     )
     .all(refuseOtherMethods('POST'));
-  router.get('/explorer/tx/:signature', redirectToExplorer(facilitator.network));
+  router
+    .route('/explorer/tx/:signature')
+    .get(redirectToExplorer(facilitator.network))
+    .all(refuseOtherMethods('GET', 'HEAD'));
   router.use(problemHandler);
   return router;
 }

@@ -1,0 +1,63 @@
+import { ERRORS, type ErrorCode } from '../errors.js';
+import { groupBy } from './group-by.js';
+import type { Operation } from './operation.js';
+
+const ANY: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'rate_limited', 'stopping'];
+const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
+const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } } };
+
+const text = { type: 'string' };
+
+/** The schema of every error answer (RFC 9457; service.md §1), with every code that there is. */
+export function problemSchema(): object {
+  return {
+    type: 'object',
+    required: ['type', 'title', 'status', 'detail', 'code', 'retryable', 'request_id'],
+    properties: {
+      type: text,
+      title: text,
+      status: { type: 'integer' },
+      detail: { ...text, description: 'What was wrong, where, and what to do.' },
+      code: { ...text, oneOf: Object.keys(ERRORS).map(describeCode) },
+      retryable: { type: 'boolean', description: 'Whether the same request can succeed later.' },
+      param: { ...text, description: 'The field or header at fault.' },
+      errors: {
+        type: 'array',
+        items: {
+          type: 'object',
+          required: ['pointer', 'code', 'detail'],
+          properties: { pointer: { ...text, description: 'JSON pointer (RFC 6901).' }, code: text, detail: text },
+        },
+      },
+      request_id: text,
+    },
+  };
+}
+
+/** The error answers of an operation, by status; each says which codes it has. */
+export function problemAnswers({ errors = [], body }: Operation): Record<string, object> {
+  const codes = [...errors, ...(body === undefined ? [] : WITH_BODY), ...ANY];
+  const byStatus = groupBy(new Set(codes), (code) => ERRORS[code].status);
+  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), answerOf(some)]));
+}
+
+function answerOf(codes: readonly ErrorCode[]): object {
+  const schema = {
+    allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }],
+  };
+  const retryable = codes.some((code) => ERRORS[code].retryable);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
+    ...(retryable ? { headers: RETRY_AFTER } : {}),
+    content: { 'application/problem+json': { schema } },
+  };
+}
+
+function describeCode(code: string): object {
+  const { status, title, retryable } = ERRORS[code as ErrorCode];
+  return {
+    const: code,
+    title,
+    description: `Status ${status}; ${retryable ? 'a retry can help' : 'a retry does not help'}.`,
+  };
+}
