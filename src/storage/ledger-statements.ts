@@ -1,0 +1,107 @@
+import type { Statement } from './sql-database.js';
+
+const PAYMENT =
+  'id, state, binding, payer, network, asset, amount, pay_to, terms, signature, blockhash, last_valid_block_height, ' +
+  'slot, reason, claimed_at, finished_at';
+const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, attempt';
+
+/** Held by the lease `$2`, and not over. */
+const HELD = 'id = $1 and lease = $2 and finished_at is null';
+
+/** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
+export const LEDGER = {
+  claim: {
+    name: 'tollhouse_claim',
+    text: `insert into tollhouse_payment
+        (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash, claimed_at, lease, lease_ends)
+      values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      on conflict (id) do update set lease = excluded.lease, lease_ends = excluded.lease_ends
+        where tollhouse_payment.finished_at is null and tollhouse_payment.binding = excluded.binding
+          and (tollhouse_payment.lease is null or tollhouse_payment.lease_ends <= excluded.claimed_at)
+      returning ${PAYMENT}`,
+  },
+  find: { name: 'tollhouse_find', text: `select ${PAYMENT} from tollhouse_payment where id = $1` },
+  recordBroadcast: {
+    name: 'tollhouse_record_broadcast',
+    text: `update tollhouse_payment set state = 'broadcast', signature = coalesce($3, signature),
+        last_valid_block_height = coalesce($4, last_valid_block_height)
+      where ${HELD} returning id`,
+  },
+  withdrawBroadcast: {
+    name: 'tollhouse_withdraw_broadcast',
+    text: `update tollhouse_payment set state = 'claimed' where ${HELD} returning id`,
+  },
+  recordConfirmed: {
+    name: 'tollhouse_record_confirmed',
+    text: `update tollhouse_payment set state = 'confirmed', slot = $3, signature = $4 where ${HELD} returning id`,
+  },
+  recordLost: {
+    name: 'tollhouse_record_lost',
+    text: `update tollhouse_payment set state = $3, reason = $4, finished_at = $5, lease = null where ${HELD} returning id`,
+  },
+  complete: {
+    name: 'tollhouse_complete',
+    text: `update tollhouse_payment set state = 'served', finished_at = $3, lease = null where ${HELD} returning id`,
+  },
+  forgetUnsent: {
+    name: 'tollhouse_forget_unsent',
+    text: `delete from tollhouse_payment where ${HELD} and state = 'claimed' returning id`,
+  },
+  release: {
+    name: 'tollhouse_release',
+    text: `update tollhouse_payment set lease = null where ${HELD} returning id`,
+  },
+  saveRequest: {
+    name: 'tollhouse_save_request',
+    text: `insert into tollhouse_payment_request (${REQUEST}) values ($1, $2, $3, $4, $5, $6, $7, $8)
+      on conflict (id) do nothing`,
+  },
+  findRequest: {
+    name: 'tollhouse_find_request',
+    text: `select ${REQUEST} from tollhouse_payment_request where id = $1`,
+  },
+  /** Changes nothing; whoever else wants to attach a payment waits for the end of the transaction. */
+  lockRequest: {
+    name: 'tollhouse_lock_request',
+    text: 'update tollhouse_payment_request set attempt = attempt where id = $1',
+  },
+  /** A payment that was never sent and whose holder is gone makes place, and its holder, should it come back, loses it. */
+  forgetAbandoned: {
+    name: 'tollhouse_forget_abandoned',
+    text: `delete from tollhouse_payment
+      where id = (select attempt from tollhouse_payment_request where id = $1) and id <> $2
+        and state = 'claimed' and lease_ends <= $3`,
+  },
+  attach: {
+    name: 'tollhouse_attach',
+    text: `update tollhouse_payment_request set attempt = $2
+      where id = $1 and not exists (
+        select 1 from tollhouse_payment
+        where tollhouse_payment.id = tollhouse_payment_request.attempt
+          and tollhouse_payment.state not in ('expired', 'failed'))`,
+  },
+  attempt: {
+    name: 'tollhouse_attempt',
+    text: 'select attempt from tollhouse_payment_request where id = $1',
+  },
+  pruneRequests: {
+    name: 'tollhouse_prune_requests',
+    text: `delete from tollhouse_payment_request where id in (
+        select id from tollhouse_payment_request
+        where expires_at < $1 and not exists (
+          select 1 from tollhouse_payment
+          where tollhouse_payment.id = tollhouse_payment_request.attempt and coalesce(finished_at, $1) >= $1)
+        order by expires_at limit $2)
+      returning id`,
+  },
+  /** A payment stays as long as the request that it paid: forgotten before it, it would leave the request unpaid. */
+  prunePayments: {
+    name: 'tollhouse_prune_payments',
+    text: `delete from tollhouse_payment where id in (
+        select id from tollhouse_payment
+        where finished_at < $1 and not exists (
+          select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id)
+        order by finished_at limit $2)
+      returning id`,
+  },
+} as const satisfies Record<string, Statement>;

@@ -1,0 +1,53 @@
+import type { Kysely, Migration, sql as Sql } from 'kysely';
+import { TollhouseError } from '../errors.js';
+import { loadDriver } from './load-driver.js';
+import { payments } from './migrations/0001-payments.js';
+import { counters } from './migrations/0002-counters.js';
+import type { Dialect } from './sql-database.js';
+
+/** The parts of Kysely in use, loaded only where there is a database. */
+export type KyselyModule = Pick<
+  typeof import('kysely'),
+  'Kysely' | 'Migrator' | 'PostgresDialect' | 'SqliteDialect' | 'sql'
+>;
+
+/** Names of the tables in which Kysely notes what was done. */
+const TABLES = { migrationTableName: 'tollhouse_migration', migrationLockTableName: 'tollhouse_migration_lock' };
+
+/** Loads Kysely. Throws `missing_dependency` when it is not installed. */
+export function loadKysely(): Promise<KyselyModule> {
+  return loadDriver('kysely', () => import('kysely'));
+}
+
+/**
+ * Brings the schema up to date: every step in `migrations/` that was not made yet, in order, forward only. In Postgres
+ * Kysely holds an advisory lock meanwhile; on SQLite the caller must hold the write lock. Of several instances that start
+ * at once one does it and the others wait.
+ * @throws `bad_option` when a newer version of Tollhouse has been at the database
+ */
+export async function migrate(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  const migrations = allMigrations(kysely.sql, dialect);
+  await refuseNewer(kysely, db, migrations);
+  const migrator = new kysely.Migrator({ db, provider: { getMigrations: async () => migrations }, ...TABLES });
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  await refuseNewer(kysely, db, migrations);
+  throw error;
+}
+
+/** Every step there is, by name. A step that was released is never changed. */
+function allMigrations(sql: typeof Sql, dialect: Dialect): Readonly<Record<string, Migration>> {
+  return { '0001-payments': payments(sql, dialect), '0002-counters': counters(sql, dialect) };
+}
+
+async function refuseNewer({ sql }: KyselyModule, db: Kysely<unknown>, known: object): Promise<void> {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === TABLES.migrationTableName)) return;
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(TABLES.migrationTableName)}`.execute(db);
+  const unknown = rows.map(({ name }) => name).filter((name) => !Object.hasOwn(known, name));
+  if (unknown.length === 0) return;
+  const detail =
+    `openStorage: the database has a newer schema (${unknown.sort().join(', ')}) than this version of Tollhouse knows; ` +
+    'install the version that made it, or a later one';
+  throw new TollhouseError('bad_option', detail, { param: 'databaseUrl' });
+}

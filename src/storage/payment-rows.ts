@@ -1,0 +1,78 @@
+import { isReason } from '../protocol/reasons.js';
+import type { Terms } from '../protocol/types.js';
+import type { PaymentRecord, PaymentRequestRecord, PaymentState } from './ledger.js';
+import type { Row } from './sql-database.js';
+
+/**
+ * Amounts are unsigned 64-bit integers on the chain, and databases have signed ones only. They are kept in two's
+ * complement: exact for all, plain to read, compare and sum for every amount up to 2^63 - 1.
+ */
+export function amountToSql(amount: bigint): bigint {
+  return BigInt.asIntN(64, amount);
+}
+
+function amountOf(value: Row[string] | undefined): bigint {
+  return BigInt.asUintN(64, BigInt(String(value)));
+}
+
+/** The terms as columns: those that sums are made by, and the rest as JSON, which keeps every character of a memo. */
+export function termsToSql({ network, asset, amount, payTo, ...rest }: Terms) {
+  return [network, asset, amountToSql(amount), payTo, JSON.stringify(rest)] as const;
+}
+
+/** A row of `tollhouse_payment`. */
+export function toPayment(row: Row): PaymentRecord {
+  const { reason } = row;
+  return {
+    id: String(row.id),
+    state: row.state as PaymentState,
+    binding: String(row.binding),
+    payer: String(row.payer),
+    terms: {
+      ...(JSON.parse(String(row.terms)) as Omit<Terms, 'network' | 'asset' | 'amount' | 'payTo'>),
+      network: row.network as Terms['network'],
+      asset: String(row.asset),
+      amount: amountOf(row.amount),
+      payTo: String(row.pay_to),
+    },
+    blockhash: String(row.blockhash),
+    claimedAt: Number(row.claimed_at),
+    ...(row.signature === null ? {} : { signature: String(row.signature) }),
+    ...(row.last_valid_block_height === null ? {} : { lastValidBlockHeight: Number(row.last_valid_block_height) }),
+    ...(row.slot === null ? {} : { slot: Number(row.slot) }),
+    ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
+  };
+}
+
+/** What of a payment request is kept as JSON. */
+type Details = Omit<
+  PaymentRequestRecord,
+  'id' | 'network' | 'amount' | 'payTo' | 'createdAt' | 'expiresAt' | 'attempt' | 'legs'
+> & { readonly legs: readonly { readonly recipient: string; readonly amount: string }[] };
+
+/** A payment request as the columns of `tollhouse_payment_request`, `attempt` last. */
+export function paymentRequestToSql(request: PaymentRequestRecord) {
+  const { id, network, amount, payTo, createdAt, expiresAt, attempt, legs, ...rest } = request;
+  const details: Details = {
+    ...rest,
+    legs: legs.map((leg) => ({ recipient: leg.recipient, amount: String(leg.amount) })),
+  };
+  const texts = [id, network, amountToSql(amount), payTo, JSON.stringify(details)] as const;
+  return [...texts, createdAt, expiresAt, attempt ?? null] as const;
+}
+
+/** A row of `tollhouse_payment_request`. */
+export function toPaymentRequest(row: Row): PaymentRequestRecord {
+  const { legs, ...details } = JSON.parse(String(row.details)) as Details;
+  return {
+    ...details,
+    id: String(row.id),
+    network: row.network as PaymentRequestRecord['network'],
+    amount: amountOf(row.amount),
+    payTo: String(row.pay_to),
+    legs: legs.map(({ recipient, amount }) => ({ recipient, amount: BigInt(amount) })),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    ...(row.attempt === null ? {} : { attempt: String(row.attempt) }),
+  };
+}

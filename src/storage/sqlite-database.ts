@@ -1,0 +1,125 @@
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type BetterSqlite3 from 'better-sqlite3';
+import { badOption, TollhouseError } from '../errors.js';
+import { codeOf, lineOf } from './load-driver.js';
+import { loadKysely, migrate } from './migrate.js';
+import {
+  type Row,
+  type SqlDatabase,
+  type SqlInput,
+  type Statement,
+  type Step,
+  storeUnavailable,
+} from './sql-database.js';
+import { brokenDriver, loadSqliteDriver } from './sqlite-driver.js';
+
+/** How long a write waits for the write of another process. */
+const BUSY_MS = 5_000;
+/** How long the start waits for another instance that is bringing the schema up to date. */
+const START_MS = 60_000;
+const START_PAUSE_MS = 20;
+
+/**
+ * Opens a SQLite file, made with its folder when it is not there, and brings its schema up to date. What was answered is
+ * on the disk (WAL, `synchronous=FULL`).
+ * @param path - of the file, relative to the working directory
+ * @throws `missing_dependency` without better-sqlite3 or kysely, `bad_option` for a path that cannot be opened or a newer schema
+ */
+export async function openSqlite(path: string): Promise<SqlDatabase> {
+  const kysely = await loadKysely();
+  const Driver = await loadSqliteDriver();
+  const file = resolve(path);
+  const connection = await connect(Driver, file);
+  try {
+    await writeLocked(connection, async () => {
+      const dialect = new kysely.SqliteDialect({ database: connection });
+      await migrate(kysely, new kysely.Kysely({ dialect }), 'sqlite');
+    });
+    connection.pragma('synchronous = FULL');
+    connection.pragma(`busy_timeout = ${BUSY_MS}`);
+  } catch (error) {
+    connection.close();
+    throw error instanceof TollhouseError ? error : cannotOpen(file, error);
+  }
+  return sqliteDatabase(connection);
+}
+
+async function connect(Driver: typeof BetterSqlite3, file: string): Promise<BetterSqlite3.Database> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    // No waiting here: it would stop this process, which may be the one that holds the lock.
+    return new Driver(file, { timeout: 0 });
+  } catch (cause) {
+    throw brokenDriver(cause) ?? cannotOpen(file, cause);
+  }
+}
+
+function cannotOpen(file: string, cause: unknown): TollhouseError {
+  const hint = 'name a file in a folder that this process may write to';
+  return badOption('openStorage', `cannot open the SQLite file ${file} (${lineOf(cause)}); ${hint}`, 'databaseUrl');
+}
+
+/** Does something while nobody else, in this process or another, writes to the file. */
+async function writeLocked(connection: BetterSqlite3.Database, work: () => Promise<void>): Promise<void> {
+  await whenFree(() => {
+    connection.pragma('journal_mode = WAL');
+    connection.exec('begin immediate');
+  });
+  try {
+    await work();
+    connection.exec('commit');
+  } catch (error) {
+    connection.exec('rollback');
+    throw error;
+  }
+}
+
+async function whenFree(lock: () => void): Promise<void> {
+  for (let waited = 0; ; waited += START_PAUSE_MS) {
+    try {
+      return lock();
+    } catch (error) {
+      if (!codeOf(error).startsWith('SQLITE_BUSY') || waited >= START_MS) throw error;
+    }
+    await pause(START_PAUSE_MS);
+  }
+}
+
+function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
+  const prepared = new Map<string, BetterSqlite3.Statement<[Record<string, SqlInput>], Row>>();
+
+  function prepare({ name, text }: Statement) {
+    let statement = prepared.get(name);
+    if (statement === undefined) {
+      statement = connection.prepare<[Record<string, SqlInput>], Row>(text).safeIntegers(true);
+      prepared.set(name, statement);
+    }
+    return statement;
+  }
+
+  function run([statement, ...values]: Step): readonly Row[] {
+    const ready = prepare(statement);
+    const named = Object.fromEntries(values.map((value, at) => [String(at + 1), value]));
+    if (ready.reader) return ready.all(named);
+    ready.run(named);
+    return [];
+  }
+
+  const inTransaction = connection.transaction((steps: readonly Step[]) => steps.map(run));
+
+  async function attempt<T>(work: () => T): Promise<T> {
+    try {
+      return work();
+    } catch (cause) {
+      throw storeUnavailable(cause);
+    }
+  }
+
+  return {
+    query: (...step) => attempt(() => run(step)),
+    batch: (steps) => attempt(() => inTransaction.immediate(steps)),
+    close: async () => void connection.close(),
+  };
+}
