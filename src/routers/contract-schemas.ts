@@ -6,22 +6,46 @@ const wallet = z
   .string('must be a wallet address (base58)')
   .min(1, 'must not be empty')
   .max(64, 'must be at most 64 characters');
-const share = z.object({ recipient: wallet, bps: z.int('must be a whole number of basis points') });
+const share = z.object({
+  recipient: wallet,
+  bps: z.int('must be a whole number of basis points').describe('Basis points; all shares sum to 10,000.'),
+});
+const amount = z
+  .union([z.number(), z.string().max(64)], 'must be a number, or its decimal text')
+  .describe('In whole tokens, never rounded: more decimals than the token has are refused.');
 
 /** Body of `POST /create-payment`. Amounts, tokens and addresses are judged by the facilitator, with codes of their own. */
 export const createPaymentBody = z.object({
-  amount: z.union([z.number(), z.string().max(64)], 'must be a number, or its decimal text'),
+  amount,
   token: z
     .string('must be a symbol such as "SOL", or a mint address')
     .min(1, 'must not be empty')
-    .max(64, 'must be at most 64 characters'),
-  recipient: wallet,
-  payer: wallet.optional(),
-  network: z.string('must be a network id').max(64, 'must be at most 64 characters').optional(),
-  memo: z.string('must be a text').max(256, 'must be at most 256 characters').optional(),
-  metadata: z.record(z.string().max(64), z.string().max(500), 'must be an object of texts').optional(),
-  split: z.array(share, 'must be a list of {recipient, bps}').max(100, 'must have at most 100 entries').optional(),
-  expires_in: z.number('must be a number of seconds').optional(),
+    .max(64, 'must be at most 64 characters')
+    .describe('Symbol such as `SOL`, or a mint.'),
+  recipient: wallet.describe('Wallet that receives.'),
+  payer: wallet
+    .optional()
+    .describe('Wallet that will pay, if it is known: then the answer holds a transaction to sign.'),
+  network: z
+    .string('must be a network id')
+    .max(64, 'must be at most 64 characters')
+    .optional()
+    .describe('Default: the network that is served here.'),
+  memo: z
+    .string('must be a text')
+    .max(256, 'must be at most 256 characters')
+    .optional()
+    .describe('Text that the transaction carries.'),
+  metadata: z
+    .record(z.string().max(64), z.string().max(500), 'must be an object of texts')
+    .optional()
+    .describe('Kept with the payment, at most 2,048 bytes as JSON.'),
+  split: z
+    .array(share, 'must be a list of {recipient, bps}')
+    .max(100, 'must have at most 100 entries')
+    .optional()
+    .describe('Several recipients, at most 8, `recipient` among them; all are paid in one transaction.'),
+  expires_in: z.number('must be a number of seconds').optional().describe('Whole seconds, 30 to 900. Default 120.'),
 });
 
 /** Body of `POST /settle` in the contract's shape. */
@@ -33,7 +57,8 @@ export const settleBody = z.object({
   signed_transaction: z
     .string('must be the signed transaction in base64')
     .min(1, 'must not be empty')
-    .max(8_192, 'must be at most 8,192 characters'),
+    .max(8_192, 'must be at most 8,192 characters')
+    .describe('Base64. Whatever transaction has the outcome of the payment, however it was built.'),
 });
 
 /** Body of `POST /verify` in the contract's shape. */
@@ -41,14 +66,16 @@ export const verifyBody = z.object({
   tx_signature: z
     .string('must be a transaction signature')
     .min(1, 'must not be empty')
-    .max(128, 'must be at most 128 characters'),
+    .max(128, 'must be at most 128 characters')
+    .describe('Base58.'),
   expected: z
     .object({
       recipient: wallet.optional(),
       token: z.string('must be a symbol or a mint address').max(64, 'must be at most 64 characters').optional(),
-      amount: z.union([z.number(), z.string().max(64)], 'must be a number, or its decimal text').optional(),
+      amount: amount.optional(),
     })
-    .optional(),
+    .optional()
+    .describe('Which transfer is meant, where the transaction makes several. Default: the largest.'),
 });
 
 /** Body of `POST /payments/:id/transaction`: ours, or a Solana Pay wallet's. */

@@ -12,6 +12,7 @@ import { createRouter } from '../routers/create-router.js';
 import { createMetrics } from '../routers/metrics.js';
 import { problemHandler } from '../routers/problem-handler.js';
 import { refuseOtherMethods } from '../routers/refuse-other-methods.js';
+import { SERVICE } from '../routers/service-info.js';
 import type { Counters } from '../storage/counters.js';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerLogger } from './logger.js';
@@ -39,6 +40,8 @@ const SECURITY_HEADERS = helmet({
   // Whether other hosts of the domain speak https is not ours to say.
   strictTransportSecurity: { includeSubDomains: false },
 });
+
+const GREETING = 'Paid. This answer cost one cent.';
 
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
@@ -71,13 +74,19 @@ function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: stri
     payTo,
     description: 'A greeting for whoever pays one cent',
     mimeType: 'application/json',
+    discovery: {
+      path: '/demo',
+      serviceName: SERVICE.service,
+      tags: ['demo'],
+      output: { example: { message: GREETING, payer: 'wallet that paid', at: '2026-01-02T03:04:05.678Z' } },
+    },
     ...(baseUrl === undefined ? {} : { baseUrl }),
   });
 }
 
 const sendGreeting: RequestHandler = (req, res) => {
   res.json({
-    message: 'Paid. This answer cost one cent.',
+    message: GREETING,
     payer: req.payment?.payer,
     at: new Date().toISOString(),
   });
