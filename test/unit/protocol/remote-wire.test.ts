@@ -140,9 +140,18 @@ describe('decodeSettlement', () => {
     ['a send that broke off', 'transaction_failed', undefined],
     ['no reason at all', undefined, undefined],
   ])('%s does not end the payment', (_, errorReason, transaction) => {
-    const body = { success: false, errorReason, transaction: transaction ?? '', network: WIRE_TERMS.network, payer: null };
+    const body = {
+      success: false,
+      errorReason,
+      transaction: transaction ?? '',
+      network: WIRE_TERMS.network,
+      payer: null,
+    };
     const signature = transaction === undefined ? {} : { signature: transaction };
-    expect(decodeSettlement(body, ASKED)).toEqual({ ok: true, value: { status: 'pending', payer: PAYER, ...signature } });
+    expect(decodeSettlement(body, ASKED)).toEqual({
+      ok: true,
+      value: { status: 'pending', payer: PAYER, ...signature },
+    });
   });
 
   test('a failure that only could not be noted as pending does not end the payment', () => {
