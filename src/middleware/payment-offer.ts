@@ -8,7 +8,7 @@ import { describeRoute } from './list-route.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { requestIdOf } from './request-id.js';
 import { absoluteUrl } from './request-url.js';
-import { setHeaders } from './respond.js';
+import { noteProblemCode, setHeaders } from './respond.js';
 
 /** Headers that scripts of other origins must be able to read. */
 export const EXPOSED_HEADERS: readonly string[] = [...DOORS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
@@ -54,6 +54,7 @@ export function sendOffer(
   const { status } = ERRORS[cause.code];
   const offer = describeOffer(req, options, open, cause);
   const { network } = options.facilitator;
+  noteProblemCode(res, cause.code);
   res.statusCode = status;
   res.setHeader('Cache-Control', 'no-store');
   let body: Record<string, unknown> = { ...problem(cause.code, cause.detail, { request_id: requestIdOf(res) }) };

@@ -12,6 +12,11 @@ export function problemCodeOf(res: Response): ErrorCode | undefined {
   return codes.get(res);
 }
 
+/** Notes the code of an answer that is a problem and was not made by {@link sendProblem}. */
+export function noteProblemCode(res: Response, code: ErrorCode): void {
+  codes.set(res, code);
+}
+
 /** What an error answer carries beside its problem's fixed members. */
 export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
   readonly headers?: Readonly<Record<string, string>>;
@@ -28,7 +33,7 @@ export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
 export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
   const { headers, retryAfterSeconds, more, ...members } = extras;
   const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
-  codes.set(res, code);
+  noteProblemCode(res, code);
   res.statusCode = body.status;
   setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
