@@ -43,7 +43,10 @@ export function problemAnswers({ errors = [], body }: Operation): Record<string,
 
 function answerOf(codes: readonly ErrorCode[]): object {
   const schema = {
-    allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }],
+    allOf: [
+      { $ref: '#/components/schemas/Problem' },
+      { type: 'object', properties: { code: { ...text, enum: codes } } },
+    ],
   };
   const retryable = codes.some((code) => ERRORS[code].retryable);
   return {
