@@ -27,7 +27,7 @@ const TYPESCRIPT = `
   import express from 'express';
   import { createFacilitator, remoteFacilitator, requirePayment } from 'tollhouse';
   import { startSandbox } from 'tollhouse/sandbox';
-  const facilitator = createFacilitator({ network: 'solana-devnet' });
+  const facilitator = createFacilitator({ network: 'solana-devnet', keypair: new Uint8Array(64) });
   const payTo = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
   const app: express.Express = express();
   app.get('/a', requirePayment({ facilitator, price: '0.01 USDC', payTo }), (request, response) => {
