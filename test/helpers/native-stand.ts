@@ -43,6 +43,8 @@ export interface CreatedBody {
 export interface NativeStand extends TollStand {
   readonly url: string;
   readonly connection: Connection;
+  /** Another fee payer of the facilitator, which is not offered; it holds SOL and tokens. */
+  readonly secondKey: Keypair;
   post(path: string, body: unknown): Promise<ServiceAnswer>;
   get(path: string): Promise<ServiceAnswer>;
   /** Asks for a payment to the seller; default 0.5 USDC from the stand's payer. */
@@ -79,7 +81,9 @@ async function openNativeStand(
   routerOptions: Partial<RouterOptions>,
 ): Promise<NativeStand> {
   const toll = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE, ...sandboxOptions });
-  const facilitator = toll.facilitatorWith({ settleTimeoutMs: 20_000, ...options });
+  const secondKey = await toll.sandbox.createWallet({ sol: '1', usdc: '100' });
+  const keypair = [toll.feePayer, secondKey];
+  const facilitator = toll.facilitatorWith({ settleTimeoutMs: 20_000, keypair, ...options });
   const url = await toll.serve((app) => app.use(createRouter({ facilitator, limits: false, ...routerOptions })));
   const connection = new Connection(toll.sandbox.rpcUrl, 'confirmed');
 
@@ -96,6 +100,7 @@ async function openNativeStand(
     facilitator,
     url,
     connection,
+    secondKey,
     post,
     get: (path) => ask(path),
     async create(wanted = {}) {
