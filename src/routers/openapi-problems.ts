@@ -1,6 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.js';
 import { groupBy } from './group-by.js';
-import type { Operation } from './operation.js';
 
 const ANY: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'rate_limited', 'stopping'];
 const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
@@ -34,14 +33,18 @@ export function problemSchema(): object {
   };
 }
 
-/** The error answers of an operation, by status; each says which codes it has. */
-export function problemAnswers({ errors = [], body }: Operation): Record<string, object> {
-  const codes = [...errors, ...(body === undefined ? [] : WITH_BODY), ...ANY];
+/** The error answers of an operation that has these errors, by status; each says which codes it has. */
+export function problemAnswers(errors: readonly ErrorCode[], hasBody: boolean): Record<string, object> {
+  const codes = [...errors, ...(hasBody ? WITH_BODY : []), ...ANY];
   const byStatus = groupBy(new Set(codes), (code) => ERRORS[code].status);
-  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), answerOf(some)]));
+  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), problemAnswer(some)]));
 }
 
-function answerOf(codes: readonly ErrorCode[]): object {
+/**
+ * One error answer that has one of some codes.
+ * @param mediaType - default that of problems
+ */
+export function problemAnswer(codes: readonly ErrorCode[], mediaType = 'application/problem+json') {
   const schema = {
     allOf: [
       { $ref: '#/components/schemas/Problem' },
@@ -52,7 +55,7 @@ function answerOf(codes: readonly ErrorCode[]): object {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' '),
     ...(retryable ? { headers: RETRY_AFTER } : {}),
-    content: { 'application/problem+json': { schema } },
+    content: { [mediaType]: { schema } },
   };
 }
 

@@ -53,7 +53,7 @@ export function pathParameters(path: string): object[] {
 }
 
 function describe(operation: Operation): object {
-  const { id, tag, summary, description, query, body, path } = operation;
+  const { id, tag, summary, description, query, body, path, errors = [] } = operation;
   const parameters = [...pathParameters(path), ...queryParameters(query)];
   return {
     operationId: id,
@@ -62,7 +62,7 @@ function describe(operation: Operation): object {
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
-    responses: { ...answersOf(operation), ...problemAnswers(operation) },
+    responses: { ...answersOf(operation), ...problemAnswers(errors, body !== undefined) },
   };
 }
 

@@ -1,4 +1,4 @@
-import Ajv, { type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 
 /** A JSON Schema, or any part of the document. */
 type Json = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ const COMPONENTS = '#/components/schemas/';
 /** Tells whether answers are as a document says. Objects of 200 answers may have no field that the document does not name. */
 export function createConformance(document: OpenApi): (method: string, path: string, answer: Answer) => string[] {
   const validators = new Map<string, ValidateFunction>();
-  const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, validateFormats: false });
+  const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, validateFormats: false });
   for (const [name, schema] of Object.entries(document.components.schemas))
     ajv.addSchema(schema, `${COMPONENTS}${name}`);
 
