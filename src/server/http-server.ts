@@ -8,6 +8,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Node looks for requests that are late this often; its own half a minute would let them hold connections that long. */
+const LATENESS_CHECK_MS = 1_000;
 
 /** What is wrong with requests that never reach the app, by the error's code. */
 const FAULTS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
@@ -18,7 +20,10 @@ const UNREADABLE = ['invalid_request', 'The request cannot be read as HTTP.'] as
 
 /** An HTTP server with limits of size and time, whose every refusal is a problem. It does not listen yet. */
 export function createHttpServer(handle: RequestListener): Server {
-  const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, handle);
+  const server = createServer(
+    { maxHeaderSize: MAX_HEADER_BYTES, connectionsCheckingInterval: LATENESS_CHECK_MS },
+    handle,
+  );
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { PAYWALL_CONTENT_SECURITY_POLICY } from '../../src/pages/paywall.js';
 import { readConfiguration } from '../../src/server/configuration.js';
+import { createHttpServer, listen } from '../../src/server/http-server.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { receiptOf, signPayment } from '../helpers/payments.js';
 import { until } from '../helpers/until.js';
@@ -123,6 +124,22 @@ describe('the server', () => {
     const answer = await fetch(`${server.url}/healthz`, { headers: { 'x-padding': 'a'.repeat(15_000) } });
     expect(answer.status).toBe(200);
   });
+});
+
+test('a request that does not arrive in time is answered with a problem', async () => {
+  const server = createHttpServer((_req, res) => void res.end());
+  server.headersTimeout = 50;
+  server.requestTimeout = 100;
+  await listen(server, 0, '127.0.0.1');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+  await once(socket, 'close');
+  expect(Buffer.concat(chunks).toString()).toMatch(/^HTTP\/1\.1 408 .*"code":"request_timeout"/s);
+  const closed = once(server, 'close');
+  server.close();
+  await closed;
 });
 
 describe('what the server writes to its log', () => {
