@@ -20,6 +20,8 @@ import { type PaidRequest, sendPending, serveAfterHandler, serveBeforeHandler } 
 import './request-types.js';
 
 const WHERE = 'requirePayment';
+/** How old the facilitator's view of its own health is at most. */
+const RETRY_SECONDS = 5;
 
 interface PaymentGate {
   readonly options: ResolvedPaymentOptions;
@@ -71,7 +73,7 @@ async function openOffer(gate: PaymentGate, req: Request, payment: Payment | und
   const kind = offered ?? (payment === undefined ? undefined : earlierKind(facilitator.network, signers));
   if (kind === undefined) {
     const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
-    throw new TollhouseError('payment_backend_unavailable', detail);
+    throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
   }
   const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
   return kind.hint === undefined ? { terms } : { terms, hint: kind.hint };

@@ -91,7 +91,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     summary: 'Look a transaction up, or verify an x402 payment',
     body: z.union([verifyBody, facilitatorBody]),
     answers: { 200: { description: 'What was found.', schema: z.union([verifiedAnswer, verifyAnswer]) } },
-    errors: ['invalid_signature', 'payment_backend_unavailable'],
+    errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable'],
   },
   {
     method: 'get',
