@@ -85,7 +85,7 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
 
   async function increment(key: string, windowMs: number): Promise<WindowCount> {
     const time = now();
-    const [row] = await database.query(COUNTERS.increment, bytesOf(key), time + windowMs, time);
+    const [row] = await database.query(COUNTERS.increment, bytesOf(key), time + Math.ceil(windowMs), time);
     return { count: Number(row?.count), resetsAt: Number(row?.expires_at) };
   }
 
@@ -102,13 +102,13 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
     prune,
     takeOnce: (key, ttlMs) => {
       const time = now();
-      return changes(COUNTERS.take, bytesOf(key), time + ttlMs, time);
+      return changes(COUNTERS.take, bytesOf(key), time + Math.ceil(ttlMs), time);
     },
     put: async (key, value, ttlMs) =>
-      void (await database.query(COUNTERS.put, bytesOf(key), bytesOf(value), now() + ttlMs)),
+      void (await database.query(COUNTERS.put, bytesOf(key), bytesOf(value), now() + Math.ceil(ttlMs))),
     replace: (key, expected, value, ttlMs) => {
       const time = now();
-      return changes(COUNTERS.replace, bytesOf(key), time, bytesOf(expected), bytesOf(value), time + ttlMs);
+      return changes(COUNTERS.replace, bytesOf(key), time, bytesOf(expected), bytesOf(value), time + Math.ceil(ttlMs));
     },
     remove: async (key) => void (await database.query(COUNTERS.remove, bytesOf(key))),
     decrement: async (key) => void (await database.query(COUNTERS.decrement, bytesOf(key), now())),

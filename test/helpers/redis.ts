@@ -1,0 +1,48 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A real Redis server of a test's own. */
+export interface RedisServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Whether this machine has a Redis server that a test can start. */
+export const HAS_REDIS = spawnSync('redis-server', ['--version']).status === 0;
+
+/** Starts a server on a port, a free one unless told. It keeps nothing on disk. */
+export async function startRedis(port?: number): Promise<RedisServer> {
+  const at = port ?? (await freePort());
+  const settings = ['--port', `${at}`, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', settings, { stdio: ['ignore', 'pipe', 'inherit'] });
+  await ready(child);
+  return {
+    url: `redis://127.0.0.1:${at}`,
+    stop: async () => {
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      await closed;
+    },
+  };
+}
+
+async function ready(child: ChildProcess): Promise<void> {
+  if (child.stdout === null) throw new Error('the server has no output');
+  const lines = createInterface({ input: child.stdout });
+  await new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => line.includes('Ready to accept connections') && resolve());
+    child.once('close', () => reject(new Error('the Redis server did not start')));
+  });
+}
+
+async function freePort(): Promise<number> {
+  const listener = createServer().listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  listener.close();
+  await once(listener, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
