@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Router } from 'express';
+import { ERRORS } from '../../src/errors.js';
+import { requirePayment } from '../../src/middleware/require-payment.js';
+import { createRouter } from '../../src/routers/create-router.js';
+import { type DocumentedOperation, type OpenApi, operationOf } from '../helpers/documented.js';
+import { openIdentity } from '../helpers/identity-stand.js';
+import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
+
+const VALIDATOR = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
+
+let stand: TollStand;
+let router: Router;
+
+beforeAll(async () => {
+  stand = await openTollStand();
+  const { facilitator, payTo } = stand;
+  const described = { facilitator, price: '$0.01', payTo, description: 'One report' };
+  requirePayment({ ...described, discovery: { path: '/reports/:id', tags: ['reports'] } });
+  requirePayment({ ...described, discovery: { path: '/reports', bodyType: 'json' }, baseUrl: 'https://shop.example/' });
+  requirePayment(described);
+  router = createRouter({ facilitator, identity: openIdentity().identity, limits: false });
+});
+afterAll(() => stand.close());
+
+async function documentAt(url: string): Promise<OpenApi> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+}
+
+const documentOf = async (express = EXPRESSES[0][1]) =>
+  documentAt(await stand.serve((app) => app.use(router), express));
+
+function operationsOf({ paths }: OpenApi): [string, string, DocumentedOperation][] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, DocumentedOperation] => [method, path, operation]),
+  );
+}
+
+/** Every method and path of a router that has a handler other than the one for all methods. */
+function mountedOn({ stack }: Router): string[] {
+  return stack.flatMap(({ route, handle }) => {
+    if (route === undefined) return 'stack' in handle ? mountedOn(handle as Router) : [];
+    const methods = route.stack.flatMap(({ method }) => method ?? []).filter((it) => METHODS.includes(it));
+    return methods.map((method) => `${method} ${route.path.replace(/:(\w+)/g, '{$1}')}`);
+  });
+}
+
+test('the document is valid by the schema of OpenAPI 3.1', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify(await documentOf()));
+  const { stdout } = await promisify(execFile)(process.execPath, [VALIDATOR, file]);
+  await rm(folder, { recursive: true });
+  expect(JSON.parse(stdout)).toEqual({ valid: true });
+});
+
+test('the validator finds fault with a document that is not valid', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify({ ...(await documentOf()), paths: { '/x': { get: { responses: 7 } } } }));
+  const told = promisify(execFile)(process.execPath, [VALIDATOR, file]).then(({ stdout }) => stdout);
+  const outcome = await told.catch((error: { stdout: string }) => error.stdout);
+  await rm(folder, { recursive: true });
+  expect(outcome).toContain('"valid": false');
+});
+
+test('every schema in it is one', async () => {
+  const document = await documentOf();
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, validateFormats: false });
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    ajv.addSchema(schema, `#/components/schemas/${name}`);
+  }
+  for (const [, , { responses, requestBody, parameters = [] }] of operationsOf(document)) {
+    const contents = [requestBody?.content ?? {}, ...Object.values(responses).map(({ content = {} }) => content)];
+    const schemas = contents.flatMap((content) => Object.values(content)).map(({ schema }) => schema);
+    for (const schema of [...schemas, ...parameters.map((it) => it.schema)]) {
+      expect(() => ajv.compile(schema)).not.toThrow();
+    }
+  }
+});
+
+test('what is documented is what is mounted, and what is listed', async () => {
+  const documented = operationsOf(await documentOf()).map(([method, path]) => `${method} ${path}`);
+  const listed = ['get /reports/{id}', 'post /reports'];
+  expect(documented.sort()).toEqual([...new Set(mountedOn(router)), ...listed].sort());
+});
+
+test('without sign-in its paths are neither mounted nor documented', async () => {
+  const without = createRouter({ facilitator: stand.facilitator });
+  const document = await documentAt(await stand.serve((app) => app.use(without)));
+  expect(Object.keys(document.paths).filter((it) => it.startsWith('/api/v1'))).toEqual([]);
+});
+
+test.each(EXPRESSES)('on %s every documented operation is answered', async (_name, express) => {
+  const url = await stand.serve((app) => app.use(router), express);
+  const document = await documentAt(url);
+  for (const [method, template, operation] of operationsOf(document)) {
+    if (template.startsWith('/reports')) continue;
+    const path = template.replace(/\{\w+\}/g, 'x');
+    const answer = await fetch(url + path, { method: method.toUpperCase(), redirect: 'manual' });
+    expect(operation.responses).toHaveProperty(String(answer.status));
+    expect(answer.headers.get('allow')).toBeNull();
+    await answer.text();
+  }
+});
+
+test('a route that is listed is described with its terms; one that is not listed is not described', async () => {
+  const document = await documentOf();
+  const report = operationOf(document, 'GET', '/reports/7')?.operation;
+  expect(report).toMatchObject({
+    summary: 'One report',
+    servers: [{ url: document.servers[0]?.url }],
+    parameters: [{ name: 'id', in: 'path', required: true }],
+    responses: { 402: { headers: { 'PAYMENT-REQUIRED': expect.anything() } } },
+  });
+  expect(operationOf(document, 'POST', '/reports')?.operation).toMatchObject({
+    servers: [{ url: 'https://shop.example' }],
+  });
+});
+
+test('every operation has a name of its own', async () => {
+  const names = operationsOf(await documentOf()).flatMap(([, , { operationId }]) => operationId ?? []);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the schema of problems describes every code, and each operation has the codes under their statuses', async () => {
+  const document = await documentOf();
+  const { code } = document.components.schemas.Problem['properties'] as { code: { oneOf: { const: string }[] } };
+  expect(code.oneOf.map((it) => it.const)).toEqual(Object.keys(ERRORS));
+  for (const [, , { responses }] of operationsOf(document)) {
+    for (const [status, { description }] of Object.entries(responses)) {
+      const codes = [...description.matchAll(/`(\w+)`: /g)].map(([, name]) => name as keyof typeof ERRORS);
+      expect(codes.map((name) => String(ERRORS[name].status))).toEqual(codes.map(() => status));
+      if (Number(status) >= 400) expect(codes).not.toEqual([]);
+    }
+  }
+});
+
+test('under a prefix the document names the address of the router', async () => {
+  const url = await stand.serve((app) => app.use('/pay', router));
+  expect((await documentAt(`${url}/pay`)).servers).toEqual([{ url: `${url}/pay` }]);
+});
