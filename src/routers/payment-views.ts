@@ -104,7 +104,7 @@ export function lookupView(
   expected: ExpectedTransfer | undefined,
   tokens: readonly Token[],
 ): Answer<typeof verifiedAnswer> {
-  const matching = found.transfers.filter((it) => matches(it, expected, tokens));
+  const matching = found.transfers.filter((it) => it.amount > 0n && matches(it, expected, tokens));
   const [largest] = [...matching].sort(bySize);
   const shown = largest && transferView(largest, tokens);
   const final = found.status === 'confirmed' || found.status === 'finalized';
