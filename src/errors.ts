@@ -28,7 +28,6 @@ export const ERRORS = {
   invalid_refresh_token: { status: 401, title: 'The refresh token is not valid', retryable: false },
   invalid_sign_in: { status: 401, title: 'The sign-in does not prove the wallet', retryable: false },
   sign_in_replayed: { status: 401, title: 'The sign-in was used before', retryable: false },
-  forbidden: { status: 403, title: 'The caller may not do this', retryable: false },
   insufficient_balance: { status: 403, title: 'The wallet holds too little of the token', retryable: false },
   insufficient_tier: { status: 403, title: 'The wallet has not reached the tier', retryable: false },
   invalid_wallet: { status: 400, title: 'This is not a wallet address', retryable: false },

@@ -38,9 +38,10 @@ export const UNPAID: OfferCause = {
   detail: 'This resource has a price; pay one of the offered terms and send the request again.',
 };
 
-/** Cause of the 402 for a refused payment. */
-export function refusalCause(refusal: Refusal): OfferCause {
-  return { code: 'payment_invalid', reason: refusal.reason, detail: refusal.message };
+/** Cause of the 402 for a payment that was refused, or that was sent and failed. */
+export function refusalCause(refusal: Refusal & { readonly signature?: string }): OfferCause {
+  const code = refusal.signature === undefined ? 'payment_invalid' : 'payment_failed';
+  return { code, reason: refusal.reason, detail: refusal.message };
 }
 
 /** Answers 402 through every door at once: headers and JSON for clients, a page for browsers. */

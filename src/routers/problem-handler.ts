@@ -17,7 +17,7 @@ export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, n
   const known = BODY_ERRORS[String(Reflect.get(Object(error), 'type'))];
   if (known !== undefined) return sendProblem(res, ...known);
   if (isRefusal(error)) return sendProblem(res, 'invalid_request', 'The address or the body cannot be read.');
-  process.emitWarning(error instanceof Error ? error : String(error), { code: 'TOLLHOUSE_INTERNAL' });
+  noteFault(error);
   sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
 };
 
@@ -25,4 +25,9 @@ export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, n
 function isRefusal(error: unknown): boolean {
   const status: unknown = Reflect.get(Object(error), 'status');
   return typeof status === 'number' && status >= 400 && status < 500;
+}
+
+function noteFault(error: unknown): void {
+  const { message, stack = '' } = error instanceof Error ? error : { message: String(error) };
+  process.emitWarning(message, { code: 'TOLLHOUSE_INTERNAL', detail: stack });
 }
