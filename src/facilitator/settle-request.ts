@@ -93,12 +93,16 @@ function blockedBy(record: PaymentRecord): RequestSettlement | undefined {
   return { status: 'other_pending', ...(signature === undefined ? {} : { signature }) };
 }
 
-async function settleAttempt(parts: RequestParts, request: PaymentRequestRecord, claim: Claim) {
+async function settleAttempt(
+  parts: RequestParts,
+  request: PaymentRequestRecord,
+  claim: Claim,
+): Promise<RequestSettlement> {
   try {
     const attached = await parts.ledger.attachAttempt(request.id, claim.id);
     if (attached !== claim.id) {
       await claim.release();
-      return outrun(parts, attached);
+      return await outrun(parts, attached);
     }
     const settlement = await claim.settle();
     await (settlement.status === 'settled' ? claim.complete() : claim.release());
@@ -124,6 +128,7 @@ async function failedOf(
   { reason, message }: { readonly reason: Reason; readonly message: string },
   signature: string | undefined,
 ): Promise<RequestSettlement> {
+  if (reason === 'settlement_in_progress') return { status: 'in_progress' };
   if (signature === undefined) return { status: 'invalid', reason, message };
   if (reason !== 'invalid_exact_svm_transaction_failed') return { status: 'failed', reason, message, signature };
   const transaction = await landed(signature);

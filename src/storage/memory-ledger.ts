@@ -20,7 +20,9 @@ export interface MemoryLedgerOptions {
   readonly maxOpen?: number;
   /** How many finished payments are remembered. Default 200,000. */
   readonly maxFinished?: number;
-  /** How long finished payments are remembered, in milliseconds. Default 24 hours. */
+  /** How many payment requests are remembered. Default 50,000. */
+  readonly maxRequests?: number;
+  /** How long finished payments and payment requests are remembered, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
@@ -50,11 +52,12 @@ class MemoryLedger implements Ledger {
   readonly #finished: LRUCache<string, PaymentRecord>;
   readonly #requests: LRUCache<string, PaymentRequestRecord>;
 
-  constructor({ maxOpen = 50_000, maxFinished = 200_000, retentionMs = DAY_MS, now = Date.now }: MemoryLedgerOptions) {
-    this.#now = now;
+  constructor(options: MemoryLedgerOptions) {
+    const { maxOpen = 50_000, maxFinished = 200_000, maxRequests = 50_000, retentionMs = DAY_MS } = options;
+    this.#now = options.now ?? Date.now;
     this.#maxOpen = maxOpen;
     this.#finished = new LRUCache({ max: maxFinished, ttl: retentionMs });
-    this.#requests = new LRUCache({ max: maxFinished, ttl: retentionMs });
+    this.#requests = new LRUCache({ max: maxRequests, ttl: retentionMs });
   }
 
   async claim(request: ClaimRequest): Promise<ClaimResult> {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Ledger, PaymentRequestRecord } from '../../src/storage/ledger.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
-function newRequest(change: Partial<PaymentRequestRecord> = {}): PaymentRequestRecord {
+/** A payment request that nobody has heard of. */
+export function newRequest(change: Partial<PaymentRequestRecord> = {}): PaymentRequestRecord {
   return {
     id: `pay_${randomUUID()}`,
     network: 'solana-devnet',

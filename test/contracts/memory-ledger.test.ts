@@ -1,6 +1,7 @@
 import { createMemoryLedger, type MemoryLedgerOptions } from '../../src/storage/memory-ledger.js';
 import { codeOf } from '../helpers/code-of.js';
 import { ledgerContract } from './ledger.js';
+import { newRequest } from './ledger-requests.js';
 import { newClaim } from './ledger-samples.js';
 
 const START = 1_700_000_000_000;
@@ -61,4 +62,13 @@ test('finished payments are forgotten when there are too many, the oldest first'
   const found = await Promise.all(claims.map(({ id }) => ledger.find(id)));
 
   expect(found.map((record) => record?.state)).toEqual([undefined, 'served', 'served']);
+});
+
+test('payment requests are forgotten when there are too many, the oldest first', async () => {
+  const { ledger } = open({ maxRequests: 2 });
+  const requests = [newRequest(), newRequest(), newRequest()];
+  for (const request of requests) await ledger.savePaymentRequest(request);
+  const found = await Promise.all(requests.map(({ id }) => ledger.findPaymentRequest(id)));
+
+  expect(found).toEqual([undefined, requests[1], requests[2]]);
 });
