@@ -44,3 +44,4 @@ export type { Counters, WindowCount } from './storage/counters.js';
 export type { Ledger } from './storage/ledger.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/memory-counters.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';
+export { openStorage, type Storage, type StorageOptions } from './storage/open-storage.js';

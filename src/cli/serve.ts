@@ -17,6 +17,8 @@ With nothing configured it runs on a local sandbox chain and adds a paid route, 
 Environment:
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
+  DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
+  REDIS_URL                             where rate limits are counted when several servers share a Postgres
   JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to

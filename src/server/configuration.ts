@@ -39,6 +39,13 @@ export interface ServerConfiguration {
   readonly rateLimitScale: number;
   /** `LOG_LEVEL`. Default `info`. */
   readonly logLevel: LogLevel;
+  /**
+   * `DATABASE_URL`: `sqlite:<file>`, `postgres://…` or `memory:`, where payments are remembered. Default
+   * `sqlite:./data/tollhouse.db`.
+   */
+  readonly databaseUrl: string;
+  /** `REDIS_URL`: where rate limits are counted when several instances share a database. Default: in the database. */
+  readonly redisUrl?: string | undefined;
 }
 
 /** Which Solana to talk to, and with which key. */
@@ -58,6 +65,7 @@ const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "o
 const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
+const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
 
 const listOfUrls = z
   .string()
@@ -87,6 +95,11 @@ const environment = z.object({
   TIERS_FILE: jsonFile.optional(),
   TOKENS_FILE: tokensFile.optional(),
   RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.|postgres(ql)?:\/\/|memory:$)/, DATABASE)
+    .default('sqlite:./data/tollhouse.db'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -116,6 +129,8 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     tiers: tiersOf(result.data),
     tokens: TOKENS_FILE,
     rateLimitScale: result.data.RATE_LIMIT_SCALE,
+    databaseUrl: result.data.DATABASE_URL,
+    redisUrl: result.data.REDIS_URL,
     logLevel: result.data.LOG_LEVEL,
   };
 }

@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { readConfiguration } from '../../src/server/configuration.js';
@@ -50,7 +53,13 @@ export function useContractStand(): () => ContractStand {
 }
 
 async function openContractStand(): Promise<ContractStand> {
-  const configuration = readConfiguration({ PORT: '0', RATE_LIMIT_SCALE: NO_LIMITS, LOG_LEVEL: 'silent' });
+  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-contract-'));
+  const configuration = readConfiguration({
+    PORT: '0',
+    RATE_LIMIT_SCALE: NO_LIMITS,
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: `sqlite:${join(folder, 'tollhouse.db')}`,
+  });
   const server = await startServer(configuration);
   const sandbox = server.chain.sandbox!;
   const seller = (await sandbox.createWallet({ usdc: '0', usdt: '0', pyusd: '0' })).publicKey.toBase58();

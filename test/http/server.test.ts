@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
@@ -24,9 +26,11 @@ interface Stand extends RunningServer {
   readonly sandbox: NonNullable<RunningServer['chain']['sandbox']>;
 }
 
+const DEFAULTS = { PORT: '0', JWT_SECRET: SECRET, RATE_LIMIT_SCALE: '100', DATABASE_URL: 'memory:' };
+
 async function start(env: Record<string, string> = {}): Promise<Stand> {
   const log: string[] = [];
-  const configuration = readConfiguration({ PORT: '0', JWT_SECRET: SECRET, RATE_LIMIT_SCALE: '100', ...env });
+  const configuration = readConfiguration({ ...DEFAULTS, ...env });
   const server = await startServer(configuration, { write: (line) => log.push(line) });
   const { sandbox } = server.chain;
   if (sandbox === undefined) throw new Error('this server has no sandbox');
@@ -238,7 +242,8 @@ describe('how the server is set up', () => {
     const { sandbox } = await startFor({});
     const feePayer = await sandbox.createWallet({ sol: '1' });
     const env = {
-      PORT: '0',
+      ...DEFAULTS,
+      JWT_SECRET: '',
       LOG_LEVEL: 'silent',
       SOLANA_NETWORK: 'solana-devnet',
       SOLANA_RPC_URL: sandbox.rpcUrl,
@@ -249,6 +254,24 @@ describe('how the server is set up', () => {
     expect([server.tokens, server.demo, answer.code]).toEqual([false, false, 'not_configured']);
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     await server.close();
+  });
+
+  test('what was asked for and paid is remembered over a restart', async () => {
+    const DATABASE_URL = `sqlite:${join(mkdtempSync(join(tmpdir(), 'tollhouse-')), 'books.db')}`;
+    const first = await start({ LOG_LEVEL: 'silent', DATABASE_URL });
+    const asked = { amount: 0.5, token: 'USDC', recipient: alice.address };
+    const { payment_id } = await postJson(`${first.url}/create-payment`, asked);
+    await first.close();
+    const second = await startFor({ DATABASE_URL });
+    const found = await (await fetch(`${second.url}/payments/${String(payment_id)}`)).json();
+    expect(found).toMatchObject({ payment_id, amount: 500_000, status: 'created' });
+  });
+
+  test.each([
+    ['another scheme', 'mysql://db.example', 'DATABASE_URL must be sqlite:'],
+    ['a folder that cannot be', 'sqlite:/dev/null/books.db', 'cannot open the SQLite file'],
+  ])('a database that cannot be used is one clear line: %s', async (_, DATABASE_URL, told) => {
+    await expect(startFor({ DATABASE_URL })).rejects.toThrow(told);
   });
 
   test('a port that is taken is an error, and nothing stays behind', async () => {
@@ -298,7 +321,7 @@ describe('how the server stops', () => {
   });
 
   test('SIGTERM ends the process of `tollhouse serve` in order', async () => {
-    const env = { ...process.env, PORT: '0', LOG_LEVEL: 'info' };
+    const env = { ...process.env, PORT: '0', LOG_LEVEL: 'info', DATABASE_URL: 'memory:' };
     const code = `import('unrun').then(({ unrun }) => unrun({ path: 'src/cli/main.ts' }))`;
     const args = ['--eval', code, 'tollhouse', 'serve'];
     const child: ChildProcess = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -43,6 +43,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     tokens: [],
     rateLimitScale: 1,
     logLevel: 'info',
+    databaseUrl: 'sqlite:./data/tollhouse.db',
   });
 });
 
@@ -68,6 +69,8 @@ test('everything set', () => {
     TOKENS_FILE: file('tokens.json', [CLUB]),
     RATE_LIMIT_SCALE: '2.5',
     LOG_LEVEL: 'warn',
+    DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
+    REDIS_URL: 'redis://cache.example',
   });
   expect(configuration).toEqual({
     host: '::1',
@@ -86,6 +89,8 @@ test('everything set', () => {
     tokens: [CLUB],
     rateLimitScale: 2.5,
     logLevel: 'warn',
+    databaseUrl: 'postgres://user:password@db.example/tollhouse',
+    redisUrl: 'redis://cache.example',
   });
 });
 
