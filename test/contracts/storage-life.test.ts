@@ -1,0 +1,147 @@
+import BetterSqlite3 from 'better-sqlite3';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { testClock } from '../helpers/test-clock.js';
+import { testFolder } from '../helpers/test-folder.js';
+import { newRequest } from './ledger-requests.js';
+import { newClaim } from './ledger-samples.js';
+
+const folder = testFolder();
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+interface Kind {
+  readonly name: string;
+  newUrl(): Promise<string>;
+  /** Runs one statement behind the back of whoever uses the database. */
+  execute(url: string, text: string): Promise<void>;
+}
+
+const KINDS: Kind[] = [
+  {
+    name: 'SQLite',
+    newUrl: async () => `sqlite:${folder.newPath('db')}`,
+    execute: async (url, text) => {
+      const database = new BetterSqlite3(url.replace('sqlite:', ''));
+      database.exec(text);
+      database.close();
+    },
+  },
+  {
+    name: 'Postgres',
+    newUrl: () => server.newDatabase(),
+    execute: async (url, text) => void (await server.query(url, text)),
+  },
+];
+
+describe.each(KINDS)('the schema on $name', ({ newUrl, execute }) => {
+  test('is made once by many instances that start at once', async () => {
+    const url = await newUrl();
+    const instances = await Promise.all(Array.from({ length: 6 }, () => openStorage(url)));
+    const claim = newClaim();
+    const results = await Promise.all(
+      instances.map(({ ledger }) => ledger.claim({ ...claim, lease: String(Math.random()) })),
+    );
+
+    expect(results.map(({ status }) => status).sort()).toEqual([...Array(5).fill('busy'), 'won']);
+    await Promise.all(instances.map((instance) => instance.close()));
+  });
+
+  test('that is there already is left alone, with all that it holds', async () => {
+    const url = await newUrl();
+    const first = await openStorage(url);
+    const claim = newClaim();
+    const { record } = await first.ledger.claim(claim);
+    await first.counters.takeOnce('denied:1', 60_000);
+    await first.close();
+
+    const second = await openStorage(url);
+    expect(await second.ledger.find(claim.id)).toEqual(record);
+    expect(await second.counters.takeOnce('denied:1', 60_000)).toBe(false);
+    await second.close();
+  });
+
+  test('that a newer version made is refused in one line, and left alone', async () => {
+    const url = await newUrl();
+    await (await openStorage(url)).close();
+    await execute(url, "insert into tollhouse_migration (name, timestamp) values ('9999-later', '2030')");
+
+    await expect(openStorage(url)).rejects.toMatchObject({
+      code: 'bad_option',
+      message: expect.stringMatching(/^openStorage: the database has a newer schema \(9999-later\).*$/),
+    });
+    await execute(url, "delete from tollhouse_migration where name = '9999-later'");
+    await (await openStorage(url)).close();
+  });
+
+  test('that is half made is not used: a step that fails leaves nothing behind', async () => {
+    const url = await newUrl();
+    await execute(url, 'create table tollhouse_mark (key text)');
+    await expect(openStorage(url)).rejects.toThrow(/tollhouse_mark/);
+
+    await execute(url, 'drop table tollhouse_mark');
+    await (await openStorage(url)).close();
+  });
+});
+
+describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
+  async function open() {
+    const { now, advance } = testClock();
+    return { ...(await openStorage(await newUrl(), { now })), now, advance };
+  }
+
+  test('forgets what was over before a time, the oldest first, in steps; and keeps what is open', async () => {
+    const { ledger, prune, now, advance, close } = await open();
+    const claims = Array.from({ length: 5 }, () => newClaim());
+    const unfinished = newClaim();
+    await ledger.claim(unfinished);
+    for (const claim of claims) {
+      await ledger.claim(claim);
+      await ledger.complete(claim.id, claim.lease);
+      await advance(1_000);
+    }
+    const left = async () => (await Promise.all(claims.map(({ id }) => ledger.find(id)))).map(Boolean);
+
+    expect(await prune(now() - 1_500, 2)).toBe(2);
+    expect(await left()).toEqual([false, false, true, true, true]);
+    expect([await prune(now() - 1_500, 100), await prune(now() - 1_500, 100)]).toEqual([2, 0]);
+    expect(await left()).toEqual([false, false, false, false, true]);
+    expect(await ledger.find(unfinished.id)).toBeDefined();
+    await close();
+  });
+
+  test('never forgets a payment before the request that it pays', async () => {
+    const { ledger, prune, now, advance, close } = await open();
+    const claim = newClaim();
+    const request = newRequest({ createdAt: now(), expiresAt: now() + 60_000 });
+    await ledger.savePaymentRequest(request);
+    await ledger.claim(claim);
+    await ledger.attachAttempt(request.id, claim.id);
+    await ledger.complete(claim.id, claim.lease);
+    await advance(30_000);
+    expect(await prune(now(), 100)).toBe(0);
+
+    await advance(60_000);
+    expect(await prune(now(), 100)).toBe(2);
+    expect([await ledger.find(claim.id), await ledger.findPaymentRequest(request.id)]).toEqual([undefined, undefined]);
+    await close();
+  });
+
+  test('keeps a request as long as its payment is open', async () => {
+    const { ledger, prune, now, advance, close } = await open();
+    const claim = newClaim();
+    const request = newRequest({ createdAt: now(), expiresAt: now() + 1_000 });
+    await ledger.savePaymentRequest(request);
+    await ledger.claim(claim);
+    await ledger.attachAttempt(request.id, claim.id);
+    await advance(60_000);
+
+    expect(await prune(now(), 100)).toBe(0);
+    expect(await ledger.findPaymentRequest(request.id)).toBeDefined();
+    await close();
+  });
+});
