@@ -7,6 +7,8 @@ const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, a
 
 /** Held by the lease `$2`, and not over. */
 const HELD = 'id = $1 and lease = $2 and finished_at is null';
+/** Money that has landed stays landed, whatever its holder says afterwards. */
+const UNPAID = `state <> 'confirmed'`;
 
 /** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
 export const LEDGER = {
@@ -25,11 +27,11 @@ export const LEDGER = {
     name: 'tollhouse_record_broadcast',
     text: `update tollhouse_payment set state = 'broadcast', signature = coalesce($3, signature),
         last_valid_block_height = coalesce($4, last_valid_block_height)
-      where ${HELD} returning id`,
+      where ${HELD} and ${UNPAID} returning id`,
   },
   withdrawBroadcast: {
     name: 'tollhouse_withdraw_broadcast',
-    text: `update tollhouse_payment set state = 'claimed' where ${HELD} returning id`,
+    text: `update tollhouse_payment set state = 'claimed' where ${HELD} and ${UNPAID} returning id`,
   },
   recordConfirmed: {
     name: 'tollhouse_record_confirmed',
@@ -37,7 +39,8 @@ export const LEDGER = {
   },
   recordLost: {
     name: 'tollhouse_record_lost',
-    text: `update tollhouse_payment set state = $3, reason = $4, finished_at = $5, lease = null where ${HELD} returning id`,
+    text: `update tollhouse_payment set state = $3, reason = $4, finished_at = $5, lease = null
+      where ${HELD} and ${UNPAID} returning id`,
   },
   complete: {
     name: 'tollhouse_complete',

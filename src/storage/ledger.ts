@@ -85,7 +85,8 @@ export type Outcome =
 
 /**
  * The durable truth about payments. Every method is one atomic step. Methods that take a lease answer false, and change
- * nothing, when the lease has passed to somebody else: the caller must then stop.
+ * nothing, when the lease has passed to somebody else: the caller must then stop. The same holds for what would take
+ * back a payment whose money has landed.
  */
 export interface Ledger {
   /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */

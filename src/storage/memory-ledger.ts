@@ -106,16 +106,21 @@ class MemoryLedger implements Ledger {
     return true;
   }
 
+  /** Money that has landed stays landed, whatever its holder says afterwards. */
+  #changeUnpaid(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {
+    return this.#open.get(id)?.record.state !== 'confirmed' && this.#change(id, lease, changes);
+  }
+
   async recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean> {
-    return this.#change(id, lease, { ...broadcast, state: 'broadcast' });
+    return this.#changeUnpaid(id, lease, { ...broadcast, state: 'broadcast' });
   }
 
   async withdrawBroadcast(id: string, lease: string): Promise<boolean> {
-    return this.#change(id, lease, { state: 'claimed' });
+    return this.#changeUnpaid(id, lease, { state: 'claimed' });
   }
 
   async recordOutcome(id: string, lease: string, outcome: Outcome): Promise<boolean> {
-    return this.#change(id, lease, outcome);
+    return outcome.state === 'confirmed' ? this.#change(id, lease, outcome) : this.#changeUnpaid(id, lease, outcome);
   }
 
   async complete(id: string, lease: string): Promise<boolean> {

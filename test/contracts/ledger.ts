@@ -174,6 +174,17 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
     });
 
     describe('the life of a payment', () => {
+      test('money that has landed stays landed: its holder can neither take it back nor call it lost', async () => {
+        const claim = await claimIn('confirmed');
+        const before = await ledger.find(claim.id);
+
+        expect(await ledger.recordBroadcast(claim.id, claim.lease, { signature: '7'.repeat(88) })).toBe(false);
+        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(false);
+        expect(await ledger.recordOutcome(claim.id, claim.lease, EXPIRED)).toBe(false);
+        expect(await ledger.find(claim.id)).toEqual(before);
+        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+      });
+
       test('claimed, broadcast, confirmed, served; each step keeps what the earlier ones wrote', async () => {
         const claim = newClaim();
         const { id, lease } = claim;
