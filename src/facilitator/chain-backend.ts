@@ -163,8 +163,14 @@ async function watch(
   { commitment }: SettleStep,
 ): Promise<BackendSettlement> {
   const timeoutMs = timeoutFor(parts, inspected.terms);
-  const landing = await online(parts.delivery.watch({ ...sent, commitment, timeoutMs }));
+  const landing = await parts.delivery.watch({ ...sent, commitment, timeoutMs }).catch(unknownInOutage);
   return settlementOf(landing, inspected, sent.signature, parts.landed);
+}
+
+/** The transaction was sent before: an outage now says nothing about what became of it. */
+function unknownInOutage(error: unknown): Landing {
+  if (error instanceof RpcError) return { status: 'unknown' };
+  throw error;
 }
 
 function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {

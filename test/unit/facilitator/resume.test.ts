@@ -1,0 +1,67 @@
+import { Keypair } from '@solana/web3.js';
+import { createChainBackend } from '../../../src/facilitator/chain-backend.js';
+import { createHealthMonitor } from '../../../src/facilitator/health.js';
+import { inspectPayment } from '../../../src/facilitator/inspect-payment.js';
+import { createLandedReader } from '../../../src/facilitator/landed-reader.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
+import { createBlockhashCache } from '../../../src/solana/blockhash-cache.js';
+import { createTransactionDelivery } from '../../../src/solana/delivery.js';
+import { createFeePayer } from '../../../src/solana/fee-payer.js';
+import { createMintPolicy } from '../../../src/solana/mint-policy.js';
+import { buildPaymentTransaction } from '../../../src/solana/payment-transaction.js';
+import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
+import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+
+const network = 'solana-devnet';
+const SIGNATURE = '5'.repeat(88);
+
+function newPayment(feePayer: string) {
+  const [usdc] = KNOWN_TOKENS[network];
+  const { mint: asset, program: tokenProgram, decimals } = usdc!;
+  const payTo = Keypair.generate().publicKey.toBase58();
+  const [amount, blockhash] = [10_000n, Keypair.generate().publicKey.toBase58()];
+  const terms = { scheme: 'exact', network, asset, amount, payTo, maxTimeoutSeconds: 60, feePayer } as const;
+  const input = { payer: Keypair.generate(), feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
+  return { terms, payment: { scheme: 'exact', network, transaction: buildPaymentTransaction(input) } as const };
+}
+
+test('a payment that was sent before is pending, not free, when the chain cannot be asked any more', async () => {
+  const feePayer = createFeePayer(Keypair.generate(), 'test');
+  const rpc = createSolanaRpc({ urls: 'http://127.0.0.1:1' });
+  const delivery = createTransactionDelivery({ rpc });
+  const policy = { managedKeys: new Set([feePayer.address]), maxFeeLamports: 100_000n };
+  const ledger = createMemoryLedger();
+  const backend = createChainBackend({
+    network,
+    rpc,
+    delivery,
+    policy,
+    blockhashes: createBlockhashCache({ rpc }),
+    mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
+    feePayers: new Map([[feePayer.address, feePayer]]),
+    landed: createLandedReader(rpc),
+    monitor: createHealthMonitor({ rpc, ledger, wallet: feePayer.address }),
+    settleTimeoutMs: 1_000,
+  });
+  const { payment, terms } = newPayment(feePayer.address);
+  const inspection = inspectPayment(payment, terms, network, policy);
+  if (!inspection.ok) throw new Error(inspection.refusal.message);
+  const { inspected } = inspection;
+  const { messageHash: id, blockhash } = inspected.transaction;
+  const record = {
+    id,
+    state: 'broadcast',
+    binding: 'x',
+    payer: inspected.payer,
+    terms,
+    blockhash,
+    claimedAt: 0,
+  } as const;
+  const note = async () => true;
+  await delivery.close();
+
+  const step = { commitment: 'confirmed', recordBroadcast: note, withdrawBroadcast: note } as const;
+  const settlement = await backend.resume(inspected, { ...record, signature: SIGNATURE }, step);
+  expect(settlement).toEqual({ status: 'pending', signature: SIGNATURE, payer: inspected.payer });
+  await backend.close();
+});
