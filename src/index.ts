@@ -10,19 +10,39 @@ export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilit
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
+export { createGateway, type GatewayOptions } from './gateway/create-gateway.js';
+export type { EventMessage } from './gateway/event-message.js';
+export type { Gateway } from './gateway/gateway.js';
+export {
+  type GatewayFault,
+  type GatewayRequest,
+  type GatewayVerification,
+  type VerifiedCall,
+  type VerifyGatewayOptions,
+  verifyGateway,
+} from './gateway/verify-gateway.js';
+export {
+  type ReceivedWebhook,
+  type VerifyWebhookOptions,
+  verifyWebhook,
+  type WebhookFault,
+  type WebhookVerification,
+} from './gateway/verify-webhook.js';
 export { createIdentity, type WalletIdentity } from './identity/create-identity.js';
 export type { IdentityOptions } from './identity/identity-options.js';
 export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
 export { anyOf } from './middleware/any-of.js';
 export type { DiscoveryOptions } from './middleware/discovery-options.js';
 export type { Gate } from './middleware/gate.js';
+export { type IdempotencyOptions, idempotency } from './middleware/idempotency.js';
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
 export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
-export type { RequestPayment } from './middleware/request-types.js';
+export type { RequestPayment, RequestServiceKey } from './middleware/request-types.js';
 export { requirePayment } from './middleware/require-payment.js';
 export { type RequireTierOptions, requireTier } from './middleware/require-tier.js';
 export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/require-token-balance.js';
+export { type KeyGateway, type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key-auth.js';
 export type { WalletGateOptions } from './middleware/wallet-gate.js';
 export { REASONS, type Reason } from './protocol/reasons.js';
 export type {
@@ -40,8 +60,10 @@ export type {
 export { type AuthRouterOptions, createAuthRouter } from './routers/auth-router.js';
 export { createRouter, type RouterOptions } from './routers/create-router.js';
 export type { Metrics } from './routers/metrics.js';
+export type { AnswerBounds, AnswerRun, AnswerStore, KnownAnswer } from './storage/answers.js';
 export type { Counters, WindowCount } from './storage/counters.js';
 export type { Ledger } from './storage/ledger.js';
+export { createMemoryAnswers } from './storage/memory-answers.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/memory-counters.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';
 export { openStorage, type Storage, type StorageOptions } from './storage/open-storage.js';

@@ -13,13 +13,32 @@ export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>
   }
 }
 
-/** The wallet that `--keypair <file>` or `--demo` names; undefined when neither is given. */
-export function readWallet(path: string | undefined, demo: boolean | undefined): KeypairInput | undefined {
-  if (demo) return demoWallet(0);
+/**
+ * The wallet that `--keypair <file>` or `--demo` names; undefined when neither is given.
+ * @param demoIndex - which demo wallet; default: the one that pays
+ */
+export function readWallet(
+  path: string | undefined,
+  demo: boolean | undefined,
+  demoIndex = 0,
+): KeypairInput | undefined {
+  if (demo) return demoWallet(demoIndex);
   if (path === undefined) return undefined;
   try {
     return readFileSync(path, 'utf8');
   } catch {
     throw new UsageError(`--keypair: the file "${path}" cannot be read`);
   }
+}
+
+/** The one argument that a command takes. */
+export function onlyOne(positionals: readonly string[], usage: string): string {
+  const [name, ...rest] = positionals;
+  if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${usage}`);
+  return name;
+}
+
+/** Complains of arguments where there are to be none. */
+export function none(positionals: readonly string[], usage: string): void {
+  if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; usage: ${usage}`);
 }

@@ -8,7 +8,7 @@ import { untilStopped } from './until-stopped.js';
 
 const HELP = `tollhouse serve [--port <n>] [--host <address>]
 
-Starts the facilitator: payments, verification, token gate, wallet sign-in, health and metrics.
+Starts the facilitator and the gateway: payments, verification, token gate, wallet sign-in, projects, health, metrics.
 With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo.
 
   --port <n>         port to listen on (default 4020, or PORT)
@@ -16,12 +16,14 @@ With nothing configured it runs on a local sandbox chain and adds a paid route, 
 
 Environment:
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
+  SPLIT_KEYPAIR                         key of the wallet that is paid for splits, and pays them out
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres
   JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
   TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
   PAY_TO                                wallet that the demo route's cent goes to
+  ALLOW_PRIVATE_NETWORKS                networks that upstreams and webhooks may be in although they are not public
   BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
   RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
   LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
@@ -69,5 +71,8 @@ async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningSe
   const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';
   console.log(
     `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  npx tollhouse pay ${url}/demo ${wallets}${rpc}\n`,
+  );
+  console.log(
+    `Or sell an API that runs already:\n\n  npx tollhouse login ${wallets} --server ${url}\n  npx tollhouse projects --help\n`,
   );
 }

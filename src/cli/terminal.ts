@@ -1,10 +1,11 @@
 const REFRESH_MS = 100;
 const LABEL_WIDTH = 11;
 const CLEAR_LINE = '\r\u001b[2K';
+const CONTROL = /\p{Cc}/gu;
 
 /** Prints one step: a label in its column, then what happened. */
 export function printStep(label: string, text: string): void {
-  console.log(`${label.padEnd(LABEL_WIDTH)}${text}`);
+  console.log(`${label.padEnd(LABEL_WIDTH)}${plain(text)}`);
 }
 
 /**
@@ -32,4 +33,14 @@ export async function withProgress<T>(label: string, text: string, work: Promise
 /** Time since a moment of `performance.now()`, as `1.2 s`. */
 export function secondsSince(since: number): string {
   return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
+
+/** A text from elsewhere for the terminal: what would steer the terminal is shown, not obeyed. */
+export function plain(text: string): string {
+  return text.replace(CONTROL, '\ufffd');
+}
+
+/** Prints a value for programs. */
+export function printJson(value: unknown): void {
+  console.log(JSON.stringify(value, undefined, 2));
 }

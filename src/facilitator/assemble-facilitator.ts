@@ -1,10 +1,13 @@
 import type { NetworkId, Token } from '../protocol/types.js';
+import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
+import { createMemoryAnswers } from '../storage/memory-answers.js';
 import { createMemoryLedger } from '../storage/memory-ledger.js';
 import type { SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
+import type { Leases } from './leases.js';
 import { createPaymentDesk } from './payment-desk.js';
 import type { Facilitator } from './types.js';
 import { x402Client } from './x402-client.js';
@@ -14,42 +17,54 @@ export interface FacilitatorParts {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;
+  /** Default: this process's memory. */
+  readonly answers: AnswerStore | undefined;
   readonly backend: SettlementBackend;
+  readonly leases: Leases;
   readonly events: PaymentEventBus;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
   readonly holdings: HoldingsReader;
   health(): Promise<FacilitatorHealth>;
 }
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, ledger, backend, events, holdings, health } = parts;
-  const core = { ...createPaymentDesk({ ledger, backend, events }), supported: () => backend.supported() };
+  const { network, tokens, ledger, backend, leases, events, now, holdings, health } = parts;
+  const { answers = createMemoryAnswers() } = parts;
+  const core = { ...createPaymentDesk({ ledger, backend, leases, events, now }), supported: () => backend.supported() };
   return Object.freeze({
     ...x402Client(core, network),
     ...core,
     ...holdings,
     network,
     tokens,
+    answers,
     health,
     on: events.on,
     async close() {
+      leases.close();
       await backend.close();
       await ledger.close();
     },
   });
 }
 
+let warned = false;
+
 /**
- * The ledger that was given, or one in memory, with a warning in production.
+ * The ledger that was given, or one in memory. In production one that is forgotten at exit is warned of, once.
  * @param where - the function to be given a ledger, for the warning
  */
-export function ledgerOrMemory(where: string, ledger: Ledger | undefined): Ledger {
-  if (ledger !== undefined) return ledger;
-  if (process.env.NODE_ENV === 'production') {
+export function ledgerOrMemory(where: string, ledger: Ledger = createMemoryLedger()): Ledger {
+  if (ledger.remembersSince !== undefined && process.env.NODE_ENV === 'production' && !warned) {
+    warned = true;
     process.emitWarning(
-      `payments are remembered in this process only; with several processes, or to keep them over a restart, give ${where} a ledger`,
+      'payments are remembered in this process only; with several processes, or to keep them over a restart, give ' +
+        `${where} a ledger of openStorage("sqlite:…") or openStorage("postgres://…"). ` +
+        'Where that is intended, node --disable-warning=TOLLHOUSE_MEMORY_LEDGER says so',
       { code: 'TOLLHOUSE_MEMORY_LEDGER' },
     );
   }
-  return createMemoryLedger();
+  return ledger;
 }

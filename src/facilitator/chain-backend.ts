@@ -3,7 +3,7 @@ import { signatureText } from '../protocol/address.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { NetworkId, Supported, Terms, Verification } from '../protocol/types.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
-import type { Delivery, Landing, TransactionDelivery } from '../solana/confirmation.js';
+import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
 import { RpcError, type SolanaRpc } from '../solana/rpc.js';
@@ -12,7 +12,7 @@ import { explainFault } from '../solana/simulation.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
-import { online, payerFault, rejectedSettlement, settlementOf } from './chain-landing.js';
+import { online, payerFault, rejectedSettlement, settlementOf, unknownInOutage } from './chain-landing.js';
 import type { HealthMonitor } from './health.js';
 import { inspectPayment } from './inspect-payment.js';
 import type { LandedReader } from './landed-reader.js';
@@ -151,26 +151,25 @@ async function resume(
   step: SettleStep,
 ): Promise<BackendSettlement> {
   const { signature, blockhash } = record;
+  const { transaction } = inspected;
   if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
   const height = heightOf(record.lastValidBlockHeight);
-  return watch(parts, inspected, { signature, blockhash, ...height }, step);
+  // The same message has the same signature of ours. One that bears another signature of its payer is another transaction.
+  const signed = sign(parts, inspected);
+  const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
+  const again = isSame ? { transaction: signed } : {};
+  return watch(parts, inspected, { signature, blockhash, ...height, ...again }, step);
 }
 
 async function watch(
   parts: ChainBackendParts,
   inspected: InspectedPayment,
-  sent: Pick<Delivery, 'signature' | 'blockhash' | 'lastValidBlockHeight'>,
+  sent: Omit<SentDelivery, 'commitment' | 'timeoutMs'>,
   { commitment }: SettleStep,
 ): Promise<BackendSettlement> {
   const timeoutMs = timeoutFor(parts, inspected.terms);
   const landing = await parts.delivery.watch({ ...sent, commitment, timeoutMs }).catch(unknownInOutage);
   return settlementOf(landing, inspected, sent.signature, parts.landed);
-}
-
-/** The transaction was sent before: an outage now says nothing about what became of it. */
-function unknownInOutage(error: unknown): Landing {
-  if (error instanceof RpcError) return { status: 'unknown' };
-  throw error;
 }
 
 function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {

@@ -32,6 +32,12 @@ export async function asked<T>(call: Promise<T>): Promise<T> {
   }
 }
 
+/** For a transaction that may have been sent: an outage says nothing about what became of it. */
+export function unknownInOutage(error: unknown): Landing {
+  if (error instanceof RpcError) return { status: 'unknown' };
+  throw error;
+}
+
 /** What became of a transaction that the node turned away: nothing was sent, and the payer learns why. */
 export async function rejectedSettlement(
   err: unknown,

@@ -6,6 +6,7 @@ import { createTransactionDelivery } from '../solana/delivery.js';
 import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import { createMintPolicy } from '../solana/mint-policy.js';
+import { createSplitWallet, type SplitWallet } from '../solana/payout-transaction.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
@@ -14,12 +15,24 @@ import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facil
 import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
 import { createLandedReader } from './landed-reader.js';
+import { createLeases } from './leases.js';
 import type { PaymentRequests } from './payment-request-types.js';
 import { createPaymentRequests } from './payment-requests.js';
+import { createPayoutSender, type PayoutSender } from './payout-sender.js';
+import { createRecovery, type Recovered } from './recovery.js';
 import type { Facilitator } from './types.js';
 
 /** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */
-export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {}
+export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
+  /** Pays the recipients of splits on the chain; missing without a `splitKeypair`. */
+  readonly payouts?: PayoutSender;
+  /**
+   * Looks after payments that were sent and then left alone, by an instance that died or a payer who went away: asks the
+   * chain what became of them and writes it down, once for all instances that share the ledger. Call it at start and every
+   * few seconds; `startServer` does. Rejects with `store_unavailable` when the ledger cannot be reached.
+   */
+  recover(): Promise<Recovered>;
+}
 
 const WHERE = 'createFacilitator';
 /** A blockhash lives 150 slots, some 30 s: one that is 10 s old still leaves the payer time enough. */
@@ -32,13 +45,14 @@ const HINT_RENEWAL_MS = 8_000;
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
-  const { network, keypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
+  const { network, keypair, splitKeypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
   const feePayers = readFeePayers(keypair);
+  const splitWallet = readSplitWallet(splitKeypair, feePayers);
   const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
   const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
   const [feePayer = ''] = feePayers.keys();
   const ledger = ledgerOrMemory(WHERE, resolved.ledger);
-  const monitor = createHealthMonitor({ rpc, ledger, wallet: feePayer });
+  const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
   const chain = {
     network,
     rpc,
@@ -59,18 +73,37 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
   };
-  const desk = { ledger, backend: createChainBackend(chain), events: createPaymentEventBus() };
+  const desk = {
+    ledger,
+    backend: createChainBackend(chain),
+    leases: createLeases(ledger, resolved.leaseMs),
+    events: createPaymentEventBus(),
+    now: resolved.now,
+  };
   const facilitator = assembleFacilitator({
     ...desk,
     network,
     tokens,
+    answers: resolved.answers,
     holdings: createHoldingsReader(rpc, tokens),
     health: monitor.check,
   });
   return Object.freeze({
     ...facilitator,
-    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer, now: resolved.now }),
+    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer }),
+    recover: createRecovery({ ...desk, ...chain }),
+    ...(splitWallet === undefined ? {} : { payouts: createPayoutSender({ ...chain, tokens, splitWallet }) }),
   });
+}
+
+function readSplitWallet(
+  keypair: KeypairInput | undefined,
+  feePayers: ReadonlyMap<string, FeePayer>,
+): SplitWallet | undefined {
+  if (keypair === undefined) return undefined;
+  const wallet = createSplitWallet(keypair, WHERE, 'splitKeypair');
+  if (!feePayers.has(wallet.address)) return wallet;
+  throw badOption(WHERE, 'option "splitKeypair" must be another key than the one that pays fees', 'splitKeypair');
 }
 
 function readFeePayers(keypair: KeypairInput | readonly KeypairInput[]): ReadonlyMap<string, FeePayer> {

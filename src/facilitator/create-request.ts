@@ -4,7 +4,7 @@ import { addressOf, isAddress } from '../protocol/address.js';
 import { newId } from '../protocol/ids.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parseDecimal } from '../protocol/money.js';
-import { type Leg, MAX_SHARES, type Share, splitAmount, WHOLE } from '../protocol/split.js';
+import { type Leg, type Share, sharesFault, splitAmount } from '../protocol/split.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { PaymentRequestRecord } from '../storage/ledger.js';
 import type { NewPaymentRequest } from './payment-request-types.js';
@@ -54,6 +54,7 @@ export async function newPaymentRequest(
     ...(payer === undefined ? {} : { payer }),
     ...(memo === undefined ? {} : { memo }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...asked.seller,
   };
 }
 
@@ -96,12 +97,8 @@ function readAmount(input: string | number, { decimals }: Token): bigint {
 
 function readLegs(amount: bigint, recipient: string, split: readonly Share[] | undefined): readonly Leg[] {
   if (split === undefined) return [{ recipient, amount }];
-  if (split.length === 0 || split.length > MAX_SHARES) throw splitFault(`must name 1 to ${MAX_SHARES} recipients`);
-  if (split.some((it) => !isAddress(it.recipient)))
-    throw splitFault('names a recipient that is no Solana wallet address');
-  if (split.some(({ bps }) => !Number.isInteger(bps) || bps < 1))
-    throw splitFault('must give each recipient at least 1 basis point');
-  if (split.reduce((sum, { bps }) => sum + bps, 0) !== WHOLE) throw splitFault(`must sum to ${WHOLE} basis points`);
+  const wrong = sharesFault(split);
+  if (wrong !== undefined) throw splitFault(wrong);
   if (!split.some((it) => it.recipient === recipient)) throw splitFault('must name the recipient among its recipients');
   const legs = splitAmount(amount, split);
   if (legs.some((leg) => leg.amount === 0n)) throw splitFault('leaves a recipient with nothing of so small an amount');

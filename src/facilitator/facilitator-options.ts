@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { isAddress } from '../protocol/address.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
+import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
+import { DEFAULT_LEASE_MS } from './leases.js';
 
 /** Options of {@link createFacilitator}. */
 export interface FacilitatorOptions {
@@ -17,8 +19,18 @@ export interface FacilitatorOptions {
    * the first is offered and the others keep serving what they were offered for. It signs for nothing but the fee.
    */
   readonly keypair: KeypairInput | readonly KeypairInput[];
+  /**
+   * The key of the wallet that is paid for projects with several recipients, and pays them out; in the same forms. It must
+   * not pay fees as well, and signs nothing but payouts. Default: none, and then there are no payouts.
+   */
+  readonly splitKeypair?: KeypairInput;
   /** Where payments are remembered. Default: this process's memory. */
   readonly ledger?: Ledger;
+  /**
+   * Where answers are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
+   * `Idempotency-Key`. Default: this process's memory, at most 64 MiB.
+   */
+  readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly Token[];
   /** Token-2022 mints to take whatever their extensions (transfer fee, hook, permanent delegate). Default: none. */
@@ -32,6 +44,12 @@ export interface FacilitatorOptions {
   readonly blockhashHints?: boolean;
   /** Longest wait for a settlement before the answer is "pending", in milliseconds. Default 60,000. */
   readonly settleTimeoutMs?: number;
+  /**
+   * How long a payment stays this process's own after the process was last heard of, in milliseconds; then another instance,
+   * or a request with the same payment, takes it over. Heart-beats extend it while the process lives, so it is no limit for
+   * handlers. Clocks of instances that share a ledger may differ by a third of it. Default 30,000.
+   */
+  readonly leaseMs?: number;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
   readonly rpcTimeoutMs?: number;
   /** Clock, milliseconds since the epoch, by which payment requests expire. Default `Date.now`. */
@@ -65,6 +83,11 @@ export const ledgerOption = z
   .custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger')
   .optional();
 
+/** Schema of an option that is a store of answers. */
+export const answersOption = z
+  .custom<AnswerStore>((it) => typeof Reflect.get(Object(it), 'begin') === 'function', 'a store of answers')
+  .optional();
+
 /** Schema of an option that lists tokens. */
 export const tokensOption = z.array(token).readonly().optional();
 
@@ -77,7 +100,11 @@ export const facilitatorOptions = z.strictObject({
     (it) => it !== undefined && it !== null,
     'the key that pays network fees',
   ),
+  splitKeypair: z
+    .custom<KeypairInput>((it) => it !== undefined && it !== null, 'the key of the split wallet')
+    .optional(),
   ledger: ledgerOption,
+  answers: answersOption,
   tokens: tokensOption,
   allowMints: z.array(address).readonly().default([]),
   maxFeeLamports: z
@@ -86,6 +113,7 @@ export const facilitatorOptions = z.strictObject({
     .default(100_000n),
   blockhashHints: z.boolean('true or false').default(true),
   settleTimeoutMs: milliseconds.default(60_000),
+  leaseMs: milliseconds.default(DEFAULT_LEASE_MS),
   rpcTimeoutMs: milliseconds.default(10_000),
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')

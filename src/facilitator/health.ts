@@ -1,3 +1,5 @@
+import { GENESIS_HASHES } from '../protocol/networks.js';
+import type { NetworkId } from '../protocol/types.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import type { Ledger } from '../storage/ledger.js';
 import { inTime } from './in-time.js';
@@ -8,6 +10,7 @@ import { inTime } from './in-time.js';
  */
 export type HealthFault =
   | 'rpc_unreachable'
+  | 'wrong_network'
   | 'fee_payer_empty'
   | 'fee_payer_low'
   | 'store_unreachable'
@@ -27,7 +30,8 @@ export interface FacilitatorHealth {
 
 /** What is looked at. */
 export interface HealthParts {
-  readonly rpc: Pick<SolanaRpc, 'getAccounts'>;
+  readonly rpc: Pick<SolanaRpc, 'getAccounts' | 'getGenesisHash'>;
+  readonly network: NetworkId;
   readonly ledger: Pick<Ledger, 'find'>;
   /** The fee payer that is offered, base58. */
   readonly wallet: string;
@@ -52,16 +56,22 @@ const PATIENCE_MS = 2_000;
 /** No payment has this id: looking for it tells whether the ledger answers. */
 const NOBODY = 'health';
 
-const DOWN: ReadonlySet<HealthFault> = new Set(['rpc_unreachable', 'fee_payer_empty', 'store_unreachable']);
+const DOWN: ReadonlySet<HealthFault> = new Set([
+  'rpc_unreachable',
+  'wrong_network',
+  'fee_payer_empty',
+  'store_unreachable',
+]);
 
 /** Makes the monitor of an embedded facilitator. It asks nothing before it is asked. */
 export function createHealthMonitor(parts: HealthParts): HealthMonitor {
   const { now = () => performance.now() } = parts;
   let last: { readonly health: FacilitatorHealth; readonly at: number } | undefined;
+  const isElsewhere = createGenesisCheck(parts);
   let underWay: Promise<FacilitatorHealth> | undefined;
 
   async function look(): Promise<FacilitatorHealth> {
-    const health = await examine(parts);
+    const health = await examine(parts, isElsewhere);
     last = { health, at: now() };
     underWay = undefined;
     return health;
@@ -82,16 +92,38 @@ export function createHealthMonitor(parts: HealthParts): HealthMonitor {
   };
 }
 
-async function examine({ rpc, ledger, wallet }: HealthParts): Promise<FacilitatorHealth> {
-  const [accounts, record] = await Promise.all([
+async function examine(
+  { rpc, ledger, wallet }: HealthParts,
+  isElsewhere: () => Promise<boolean>,
+): Promise<FacilitatorHealth> {
+  const [accounts, record, elsewhere] = await Promise.all([
     inTime(PATIENCE_MS, () => rpc.getAccounts([wallet], 'confirmed')),
     inTime(PATIENCE_MS, () => ledger.find(NOBODY)),
+    isElsewhere(),
   ]);
   const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
-  const faults = [...feePayerFaults(lamports), ...(record === undefined ? (['store_unreachable'] as const) : [])];
+  const faults: readonly HealthFault[] = [
+    ...feePayerFaults(lamports),
+    ...(elsewhere ? (['wrong_network'] as const) : []),
+    ...(record === undefined ? (['store_unreachable'] as const) : []),
+  ];
   const down = faults.some((it) => DOWN.has(it));
   const status = down ? 'down' : faults.length > 0 ? 'degraded' : 'active';
   return { status, wallet, ...(lamports === undefined ? {} : { lamports }), faults };
+}
+
+/**
+ * Whether the RPC belongs to another cluster, where tokens may be had for nothing. Asked until it answered rightly once; an
+ * endpoint that does not tell is not blamed.
+ */
+function createGenesisCheck({ rpc, network }: HealthParts): () => Promise<boolean> {
+  let isRight = false;
+  return async () => {
+    if (isRight) return false;
+    const told = await inTime(PATIENCE_MS, () => rpc.getGenesisHash());
+    isRight = told?.value === GENESIS_HASHES[network];
+    return told !== undefined && !isRight;
+  };
 }
 
 function feePayerFaults(lamports: bigint | undefined): readonly HealthFault[] {

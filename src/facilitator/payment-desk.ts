@@ -5,10 +5,10 @@ import type { Payment, Settlement, Terms, Verification } from '../protocol/types
 import type { Ledger, PaymentRecord } from '../storage/ledger.js';
 import type { InspectedPayment, SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
+import type { Leases } from './leases.js';
 import { receiptOf, settleClaimed } from './settle.js';
 import type { Claim, Facilitator, OpenedPayment, PaymentUse, SettleOptions } from './types.js';
 
-const DEFAULT_LEASE_MS = 120_000;
 /** The resource of payments that are settled for a server elsewhere. */
 const SETTLE_ONLY = 'settle';
 
@@ -16,7 +16,10 @@ const SETTLE_ONLY = 'settle';
 export interface PaymentDeskParts {
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
+  readonly leases: Leases;
   readonly events: PaymentEventBus;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
 /** The part of a facilitator that holds, settles and completes payments. */
@@ -68,6 +71,7 @@ export async function openInspected(
   use: PaymentUse,
 ): Promise<OpenedPayment> {
   const { transaction, payer, terms } = inspected;
+  const { leaseMs = parts.leases.leaseMs } = use;
   const lease = randomUUID();
   const binding = bindingOf(use.resource, terms);
   const { status, record } = await parts.ledger.claim({
@@ -77,10 +81,12 @@ export async function openInspected(
     terms,
     blockhash: transaction.blockhash,
     lease,
-    leaseMs: use.leaseMs ?? DEFAULT_LEASE_MS,
+    leaseMs,
+    ...use.seller,
   });
   if (status === 'busy') return { status: 'in_progress' };
   if (status === 'closed') return closedPayment(record, binding);
+  parts.leases.hold(record.id, lease, leaseMs);
   const claim = claimOf(parts, inspected, record, lease, use);
   try {
     const opened = await begin(parts, record, inspected, claim, use);
@@ -152,6 +158,11 @@ export function bindingOf(resource: string, terms: Terms): string {
   return `${resource}|${termsFingerprint(terms)}`;
 }
 
+/** What a payment was for: the resource in its binding. */
+export function resourceOf({ binding, terms }: PaymentRecord): string {
+  return binding.slice(0, -bindingOf('', terms).length);
+}
+
 /** A payment that is over: its receipt for the one who bought with it, a refusal for anybody else. */
 function closedPayment(record: PaymentRecord, binding: string): OpenedPayment {
   if (record.binding !== binding) return { status: 'used' };
@@ -168,7 +179,7 @@ function claimOf(
   lease: string,
   use: PaymentUse,
 ): Claim {
-  const { ledger } = parts;
+  const { ledger, leases } = parts;
   let receipt = receiptOf(record);
   let settling: Promise<Settlement> | undefined;
 
@@ -180,6 +191,7 @@ function claimOf(
 
   return {
     id: record.id,
+    lease,
     payer: record.payer,
     terms: record.terms,
     get receipt() {
@@ -191,9 +203,18 @@ function claimOf(
       return settling;
     },
     async complete() {
-      await ledger.complete(record.id, lease);
+      const note = () => ledger.complete(record.id, lease);
+      try {
+        await note();
+        leases.drop(lease);
+      } catch {
+        // Nobody can be told: the answer has left. Until the ledger takes it in, the payment stays held; given back, it
+        // would be served twice.
+        leases.dropAfter(lease, note);
+      }
     },
     async release() {
+      leases.drop(lease);
       await ledger.release(record.id, lease);
     },
   };

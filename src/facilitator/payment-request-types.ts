@@ -1,9 +1,10 @@
 import type { Reason } from '../protocol/reasons.js';
 import type { Leg, Share } from '../protocol/split.js';
-import type { Receipt } from '../protocol/types.js';
+import type { Receipt, Token } from '../protocol/types.js';
 import type { PlainTransfer } from '../solana/plain-transfers.js';
 import type { InstructionJson } from '../solana/transfer-transaction.js';
 import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { OpenedProof, ProofUse } from './landed-proof.js';
 
 /** What somebody asks to be paid (interface-specification.md, `POST /create-payment`). */
 export interface NewPaymentRequest {
@@ -21,6 +22,8 @@ export interface NewPaymentRequest {
   readonly metadata?: Readonly<Record<string, string>>;
   /** Several recipients, of whom `recipient` is one; the shares sum to 10,000. */
   readonly split?: readonly Share[];
+  /** The project whose call it shall pay for, its owner's wallet, and the service key whose caller may show it. */
+  readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'keyId'>;
   /** How long the request can be paid, 30 to 900 seconds. Default 120. */
   readonly expiresInSeconds?: number;
 }
@@ -103,6 +106,19 @@ export interface PaymentRequests {
   paymentRequest(id: string): Promise<PaymentRequestState | undefined>;
   /** Settles a request with a signed transaction that has its outcome, however it was built. */
   settleRequest(id: string, transaction: Uint8Array): Promise<RequestSettlement>;
+  /**
+   * Holds a payment that has landed, for the call of a project's upstream. Rejects with `payment_backend_unavailable` in an
+   * outage; nothing is held then.
+   * @param signature - of its transaction, base58
+   */
+  openProof(signature: string, use: ProofUse): Promise<OpenedProof>;
+  /**
+   * A token by symbol or mint; SOL is native. Undefined when there is none that can be paid in. Rejects with
+   * `payment_backend_unavailable` when the chain must be asked and cannot.
+   */
+  findToken(text: string): Promise<Token | undefined>;
+  /** Whether somebody can hold the key of an address, so that it can be a wallet's. */
+  isWallet(address: string): boolean;
   /** Looks any signature up on the chain. */
   lookUp(signature: string): Promise<ChainLookup>;
 }

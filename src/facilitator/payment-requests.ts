@@ -1,12 +1,15 @@
 import { TollhouseError } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
-import type { NetworkId, Token } from '../protocol/types.js';
+import type { Token } from '../protocol/types.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
+import { isOnCurve } from '../solana/on-curve.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import { readMint } from '../solana/token-accounts.js';
 import type { PaymentRequestRecord } from '../storage/ledger.js';
 import { online } from './chain-landing.js';
 import { checkPayer, newPaymentRequest } from './create-request.js';
+import { requestEvent } from './event-records.js';
+import { openProof } from './landed-proof.js';
 import { lookUpSignature } from './look-up.js';
 import type { CreatedPayment, PaymentRequests } from './payment-request-types.js';
 import { outlineTransfer, prepareTransfer, type TransferContext } from './prepare-transfer.js';
@@ -18,7 +21,6 @@ import { createWalletPayments } from './wallet-payments.js';
 
 /** What payments of our own making need. */
 export interface PaymentRequestParts extends RequestParts, TransferContext {
-  readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
   /** The fee payer that is offered, base58. */
@@ -50,7 +52,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       const request = await newPaymentRequest(wanted, context);
       const { payer } = request;
       const created = payer === undefined ? await outline(request) : await prepare(request, payer, feePayer);
-      await ledger.savePaymentRequest(request);
+      await ledger.savePaymentRequest(request, [requestEvent(request)]);
       parts.events.emit('payment.created', { request });
       return created;
     },
@@ -72,6 +74,9 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       if (request === undefined) return { status: 'not_found' };
       return settleRequest({ ...parts, walletPayments }, request, transaction);
     },
+    findToken: (text) => findToken(text, parts),
+    isWallet: isOnCurve,
+    openProof: (signature, use) => openProof(parts, signature, use),
     lookUp: (signature) => lookUpSignature(signature, rpc),
   };
 }
@@ -83,7 +88,7 @@ function onItsWay(): TollhouseError {
 
 /** SOL is native here; a mint that is not among the known ones is read from the chain. Each must pass the mint policy. */
 async function findToken(text: string, { tokens, rpc, mintPolicy }: PaymentRequestParts): Promise<Token | undefined> {
-  if (text.toUpperCase() === SOL.symbol) return SOL;
+  if (text.toUpperCase() === SOL.symbol || text === NATIVE_SOL) return SOL;
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
   const token = known ?? (await readToken(text, rpc));
   if (token === undefined || (await online(mintPolicy(token.mint, token.program))) !== undefined) return undefined;

@@ -4,6 +4,7 @@ import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createPaymentEventBus } from './events.js';
 import type { HoldingsReader } from './holdings.js';
+import { createLeases } from './leases.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
 import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
@@ -26,11 +27,15 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
   const { network, timeoutMs, settleTimeoutMs, headers = {} } = resolved;
   const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
+  const ledger = ledgerOrMemory(WHERE, resolved.ledger);
   return assembleFacilitator({
     network,
     tokens: resolved.tokens ?? KNOWN_TOKENS[network],
-    ledger: ledgerOrMemory(WHERE, resolved.ledger),
+    ledger,
+    leases: createLeases(ledger),
+    answers: resolved.answers,
     events: createPaymentEventBus(),
+    now: Date.now,
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs }),
     holdings: NO_HOLDINGS,
     health: () => remoteHealth(remotes),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { NetworkId, Token } from '../protocol/types.js';
+import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
-import { ledgerOption, milliseconds, networkOption, tokensOption } from './facilitator-options.js';
+import { answersOption, ledgerOption, milliseconds, networkOption, tokensOption } from './facilitator-options.js';
 import type { RemoteHeaders } from './remote-client.js';
 
 /** Options of {@link remoteFacilitator}. */
@@ -16,6 +17,8 @@ export interface RemoteFacilitatorOptions {
   readonly network: NetworkId;
   /** Where payments are remembered. Default: this process's memory. */
   readonly ledger?: Ledger;
+  /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: this process's memory, at most 64 MiB. */
+  readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly Token[];
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
@@ -38,6 +41,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   url: z.union([url, z.array(url).min(1).readonly()], `${ADDRESS}, or a list of them`),
   network: networkOption,
   ledger: ledgerOption,
+  answers: answersOption,
   tokens: tokensOption,
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),

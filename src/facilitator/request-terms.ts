@@ -1,5 +1,5 @@
 import type { Reason } from '../protocol/reasons.js';
-import type { Terms } from '../protocol/types.js';
+import type { NetworkId, Terms } from '../protocol/types.js';
 import type { TransactionDelivery } from '../solana/confirmation.js';
 import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
@@ -13,16 +13,37 @@ import type { PaymentDeskParts } from './payment-desk.js';
 
 /** What settling and following payment requests needs beside the desk. */
 export interface RequestParts extends PaymentDeskParts {
+  readonly network: NetworkId;
   readonly rpc: SolanaRpc;
   readonly delivery: TransactionDelivery;
   readonly landed: LandedReader;
   readonly policy: CheckPolicy;
-  readonly now: () => number;
 }
 
 /** The scheme of payments that were asked for by a payment request; x402 knows nothing of them. */
 export const TRANSFER_SCHEME = 'transfer';
 const SETTLE_SECONDS = 60;
+
+/** On whose behalf a request was made. */
+export function sellerOf({
+  owner,
+  projectId,
+}: PaymentRequestRecord): Pick<PaymentRequestRecord, 'owner' | 'projectId'> {
+  return { ...(owner === undefined ? {} : { owner }), ...(projectId === undefined ? {} : { projectId }) };
+}
+
+/**
+ * Ends the settlement of a request. One that was made for a project has bought nothing yet: its payment stays good for the
+ * call that it is shown with (service.md §4).
+ */
+export async function finishRequest(
+  { ledger }: Pick<RequestParts, 'ledger'>,
+  { projectId }: PaymentRequestRecord,
+  id: string,
+  lease: string,
+): Promise<void> {
+  await (projectId === undefined ? ledger.complete(id, lease) : ledger.release(id, lease));
+}
 
 /** What a transaction must do to pay a request. */
 export function demandOf({ token, legs, reference, memo }: PaymentRequestRecord): TransferDemand {
@@ -39,7 +60,11 @@ export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransacti
 }
 
 /** A payment request as the terms of the transaction that pays it; the same for every door that it comes through. */
-export function termsOf(request: PaymentRequestRecord, { accounts }: DecodedTransaction, policy: CheckPolicy): Terms {
+export function termsOf(
+  request: PaymentRequestRecord,
+  { accounts }: Pick<DecodedTransaction, 'accounts'>,
+  policy: CheckPolicy,
+): Terms {
   const { network, token, amount, payTo, memo } = request;
   const [feePayer = ''] = accounts;
   return {

@@ -9,7 +9,15 @@ import { failureText } from './chain-landing.js';
 import { openInspected } from './payment-desk.js';
 import type { RequestSettlement } from './payment-request-types.js';
 import { attemptOf } from './request-state.js';
-import { demandOf, judgeOf, type RequestParts, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import {
+  demandOf,
+  finishRequest,
+  judgeOf,
+  type RequestParts,
+  sellerOf,
+  TRANSFER_SCHEME,
+  termsOf,
+} from './request-terms.js';
 import { resolveAttempt } from './resolve-attempt.js';
 import { receiptOf } from './settle.js';
 import type { Claim } from './types.js';
@@ -40,6 +48,7 @@ export async function settleRequest(
     resource: request.id,
     // What we sign is simulated before; what is signed already is left to the send's own preflight.
     simulate: checked.sponsored,
+    seller: sellerOf(request),
   });
   switch (opened.status) {
     case 'in_progress':
@@ -105,7 +114,8 @@ async function settleAttempt(
       return await outrun(parts, attached);
     }
     const settlement = await claim.settle();
-    await (settlement.status === 'settled' ? claim.complete() : claim.release());
+    if (settlement.status === 'settled') await finishRequest(parts, request, claim.id, claim.lease);
+    else await claim.release();
     if (settlement.status === 'settled') return await settledWith(parts, settlement.receipt);
     if (settlement.status === 'pending') return pendingOf(settlement);
     return await failedOf(parts, settlement, settlement.signature);

@@ -1,8 +1,9 @@
 import { TollhouseError } from '../errors.js';
 import type { Receipt, Settlement } from '../protocol/types.js';
-import type { Ledger, PaymentRecord } from '../storage/ledger.js';
+import type { Ledger, Outcome, PaymentRecord } from '../storage/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
-import type { PaymentEventBus } from './events.js';
+import { type KeptOutcome, outcomeEvent } from './event-records.js';
+import type { PaymentEventBus, PaymentEvents } from './events.js';
 import type { PaymentUse } from './types.js';
 
 /** A payment that is held, and everything needed to take its money. */
@@ -10,6 +11,8 @@ export interface ClaimedPayment {
   readonly ledger: Ledger;
   readonly backend: SettlementBackend;
   readonly events: PaymentEventBus;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
   readonly inspected: InspectedPayment;
   /** As it was when it was claimed. */
   readonly record: PaymentRecord;
@@ -38,7 +41,7 @@ export async function settleClaimed(claimed: ClaimedPayment): Promise<Settlement
 }
 
 /** A held payment, and what it buys. */
-export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'events' | 'record' | 'lease'> {
+export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'events' | 'now' | 'record' | 'lease'> {
   readonly resource: string;
 }
 
@@ -57,9 +60,9 @@ export async function writeDown(
   switch (settlement.status) {
     case 'settled': {
       const { slot, signature } = settlement.receipt;
-      mustHold(await ledger.recordOutcome(id, lease, { state: 'confirmed', slot, signature }));
       const timing = durationMs === undefined ? {} : { durationMs };
-      events.emit('payment.settled', { id, resource, receipt: settlement.receipt, ...timing });
+      const settled = { id, resource, receipt: settlement.receipt, ...timing };
+      await end(held, { state: 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;
     }
     case 'unsent': {
@@ -69,15 +72,27 @@ export async function writeDown(
     }
     case 'failed': {
       const { final, ...failure } = settlement;
-      mustHold(await ledger.recordOutcome(id, lease, { state: final, reason: failure.reason }));
-      if (final === 'expired') events.emit('payment.expired', told);
-      else events.emit('payment.failed', { ...told, reason: failure.reason });
+      const { reason } = failure;
+      const outcome = { state: final, reason };
+      if (final === 'expired') await end(held, outcome, 'payment.expired', told);
+      else await end(held, outcome, 'payment.failed', { ...told, reason });
       return failure;
     }
     case 'pending':
       events.emit('payment.pending', told);
       return settlement;
   }
+}
+
+/** Keeps the outcome with the event that tells of it; then tells it in this process. */
+async function end<Name extends KeptOutcome>(
+  { ledger, events, now, record, lease }: HeldPayment,
+  outcome: Outcome,
+  type: Name,
+  told: PaymentEvents[Name],
+): Promise<void> {
+  mustHold(await ledger.recordOutcome(record.id, lease, outcome, [outcomeEvent(type, told, record, now())]));
+  events.emit(type, told);
 }
 
 /** The lease ran out and somebody else took the payment over: that one serves it, we do not. */

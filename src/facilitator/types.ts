@@ -11,6 +11,8 @@ import type {
   Token,
   Verification,
 } from '../protocol/types.js';
+import type { AnswerStore } from '../storage/answers.js';
+import type { ClaimRequest } from '../storage/ledger.js';
 import type { PaymentEvents } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
@@ -21,13 +23,18 @@ export interface PaymentUse {
   readonly resource: string;
   /** How far the transaction must have come. Default `confirmed`. */
   readonly commitment?: Commitment;
-  /** How long the caller may hold the payment before a crash of the caller is assumed, in milliseconds. Default 120,000. */
+  /**
+   * How long the payment stays the caller's after its process was last heard of, in milliseconds. Default: the
+   * facilitator's, 30,000.
+   */
   readonly leaseMs?: number;
   /**
    * Whether the chain is asked before the payment is held, with one simulation. Default true. A caller that settles at
    * once leaves it to the send's own preflight.
    */
   readonly simulate?: boolean;
+  /** On whose behalf it is taken, where that is not the wallet that is paid. */
+  readonly seller?: Pick<ClaimRequest, 'owner' | 'projectId' | 'owed'>;
 }
 
 /** The answer to "may I serve this payment?". */
@@ -47,13 +54,18 @@ export type OpenedPayment =
 export interface Claim {
   /** Names the payment, whatever door it came through. */
   readonly id: string;
+  /** Names this holder of it, for whoever completes it together with books of their own. */
+  readonly lease: string;
   readonly payer: string;
   readonly terms: Terms;
   /** Set when the money has landed. */
   readonly receipt: Receipt | undefined;
   /** Takes the money. Asked twice it answers the same. An outcome that is not known yet is `pending`, never a failure. */
   settle(): Promise<Settlement>;
-  /** The paid answer has left: the payment is used up. */
+  /**
+   * The paid answer has left: the payment is used up. Does not reject: while the ledger cannot be reached the payment stays
+   * held, and is used up as soon as it can be.
+   */
   complete(): Promise<void>;
   /** Nothing was delivered: a payment that was not sent is forgotten, a sent one stays good for the same use. */
   release(): Promise<void>;
@@ -77,6 +89,8 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   readonly network: NetworkId;
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];
+  /** Paid answers, and others, that can be asked for again. */
+  readonly answers: AnswerStore;
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
   supported(): Promise<Supported>;
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */

@@ -1,4 +1,5 @@
 import jwt from 'jsonwebtoken';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { isAddress } from '../protocol/address.js';
 import type { Counters } from '../storage/counters.js';
@@ -50,6 +51,8 @@ export const ACCESS_TOKEN_MS = 15 * 60_000;
 const TYPE = 'at+jwt';
 const SUBJECT = 'wallet:';
 const MAX_TOKEN_LENGTH = 4_096;
+/** Tokens whose signature was found right are not looked at again, until they expire: a wallet sends one many times. */
+const MAX_VERIFIED = 5_000;
 
 const headerSchema = z.object({ typ: z.literal(TYPE), kid: z.string() });
 const claimsSchema = z.object({
@@ -64,9 +67,19 @@ const claimsSchema = z.object({
 /** Makes access tokens with the keys of a ring. */
 export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   const { counters, now } = setup;
+  const verified = new LRUCache<string, Extract<AccessCheck, { ok: true }>>({ max: MAX_VERIFIED });
+
+  function readOnce(token: string): AccessCheck {
+    const known = verified.get(token);
+    if (known !== undefined && now() < known.expiresAt) return known;
+    const read = readToken(setup, token);
+    if (read.ok) verified.set(token, read);
+    else verified.delete(token);
+    return read;
+  }
 
   async function check(token: string): Promise<AccessCheck> {
-    const read = readToken(setup, token);
+    const read = readOnce(token);
     if (!read.ok) return read;
     const revoked = await counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
     return revoked ? refused('invalid_access_token', 'it was revoked; sign in again') : read;

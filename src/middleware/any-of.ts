@@ -7,10 +7,10 @@ const WHERE = 'anyOf';
  * Express middleware that lets in whom one of several gates lets in: `anyOf(requireTier({ … }), requirePayment({ … }))`
  * opens to holders and asks the rest to pay. The gates are asked in their order and the first that admits serves, so a
  * payment is not taken from a holder when the payment gate comes last. Refusals become one answer: the 402 where a payment
- * would open, with the challenge to sign in as one of its extensions; else that of the last gate. When a gate cannot
- * decide because the chain or a store is out of reach, the others still may; if none admits, the answer is 503, so that
+ * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Who shows a service key
+ * that is refused is told so and not asked to pay instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the answer is 503, so that
  * nobody is asked to pay for what a holder has.
- * @param gates - made by `requireTier`, `requireTokenBalance`, `requirePayment` or `anyOf`
+ * @param gates - made by `requireTier`, `requireTokenBalance`, `serviceKeyAuth`, `requirePayment` or `anyOf`
  * @throws TollhouseError `bad_option` when something else is given
  */
 export function anyOf(...gates: readonly Gate[]): Gate {
@@ -39,6 +39,8 @@ function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefin
   const tried = byPayment.findLast(({ presented }) => presented);
   if (tried !== undefined) return tried;
   if (outage !== undefined) throw outage;
+  const wrongKey = refusals.find(({ wants, presented }) => wants === 'key' && presented);
+  if (wrongKey !== undefined) return wrongKey;
   const refused = byPayment.at(-1) ?? refusals.at(-1);
   if (refused === undefined) throw new Error('no gate has decided');
   return refused;
@@ -47,6 +49,6 @@ function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefin
 function readGate(gate: Gate, index: number): Admit {
   const admit = admitOf(gate);
   if (admit !== undefined) return admit;
-  const detail = `argument ${index + 1} is not a gate; give what requireTier, requireTokenBalance, requirePayment or anyOf answer`;
+  const detail = `argument ${index + 1} is not a gate; give what requireTier, requireTokenBalance, serviceKeyAuth, requirePayment or anyOf answer`;
   throw badOption(WHERE, detail);
 }

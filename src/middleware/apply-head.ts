@@ -30,11 +30,13 @@ function pairUp(list: readonly unknown[]): (readonly [string, unknown])[] {
 /** Calls `adjust` when the head of the answer is complete and not sent yet. */
 export function beforeHead(res: ServerResponse, adjust: () => void): void {
   const original = res.writeHead;
+  let isComplete = false;
   const writeHead = (status: number, ...rest: unknown[]) => {
-    res.writeHead = original;
+    if (isComplete) return Reflect.apply(original, res, [status, ...rest]);
+    isComplete = true;
     applyHead(res, status, rest);
     adjust();
-    return res.writeHead(res.statusCode);
+    return Reflect.apply(original, res, [res.statusCode]);
   };
   Reflect.set(res, 'writeHead', writeHead);
 }

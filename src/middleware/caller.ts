@@ -21,6 +21,13 @@ export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Promi
   return proof;
 }
 
+/** The proof that a request carries, looked at once more. A sign-in, which is used up, stays what it was. */
+export async function proofAgain(req: Request, parts: CallerParts): Promise<Proof> {
+  const before = await proofOf(req, parts);
+  const isToken = before.status === 'proven' && before.wallet.by === 'jwt';
+  return isToken ? parts.identity.prove(identityRequest(req, parts.baseUrl)) : before;
+}
+
 /** Notes that signing in would help this request: whichever gate answers it says how. */
 export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): void {
   const noted = offers.get(req) ?? new Map<Identity, IdentityRequest>();
@@ -36,5 +43,10 @@ export async function signInExtensions(req: Request): Promise<Readonly<Record<st
 }
 
 function identityRequest(req: Request, baseUrl: string | undefined): IdentityRequest {
-  return { header: (name) => req.get(name), url: absoluteUrl(req, baseUrl) };
+  return {
+    header: (name) => req.get(name),
+    get url() {
+      return absoluteUrl(req, baseUrl);
+    },
+  };
 }

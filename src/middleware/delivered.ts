@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isKept } from './kept-response.js';
 
 /** When an answer that does not come to its end counts as delivered. Default: a minute after it was begun. */
 export interface Patience {
@@ -20,20 +21,21 @@ export function isGone(res: ServerResponse): boolean {
 /**
  * Whether the whole answer was handed over before the connection closed. Ask before the answer is written. An answer
  * without end, or a client that does not read, must not outlast the hold on the payment: what flows long enough is taken
- * for delivered.
+ * for delivered. So is what is kept for its client, who can ask for it again.
  */
 export function delivered(res: ServerResponse, { afterMs, flows }: Patience = DEFAULT_PATIENCE): Promise<boolean> {
-  if (isGone(res)) return Promise.resolve(false);
   return new Promise((resolve) => {
     const decide = (done: boolean): void => {
       clearTimeout(timer);
-      resolve(done);
+      resolve(done || isKept(res));
     };
     const look = (): void => {
       if (flows()) decide(true);
       else timer = setTimeout(look, LOOK_AGAIN_MS);
     };
     let timer = setTimeout(look, afterMs);
+    // The answer is written after this was asked.
+    if (isGone(res)) return void setImmediate(decide, false);
     res.once('finish', () => decide(true));
     res.once('close', () => decide(res.writableFinished));
   });

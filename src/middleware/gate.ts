@@ -8,7 +8,7 @@ export type Decision = Admitted | Refused;
 /** The request may pass. */
 export interface Admitted {
   readonly admitted: true;
-  /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped. */
+  /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped; or answers it as it was answered before. */
   enter(next: NextFunction): void | Promise<void>;
 }
 
@@ -16,7 +16,7 @@ export interface Admitted {
 export interface Refused {
   readonly admitted: false;
   /** What the gate asks for. */
-  readonly wants: 'wallet' | 'payment';
+  readonly wants: 'wallet' | 'payment' | 'key';
   /** Whether the request brought any of that, good or not. */
   readonly presented: boolean;
   /** Tells the client what is wrong or missing. */

@@ -151,7 +151,8 @@ function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
 }
 
-function createBody(maxBytes: number) {
+/** Collects the chunks of a body, up to a number of bytes. */
+export function createBody(maxBytes: number) {
   const chunks: Buffer[] = [];
   let length = 0;
   return {
@@ -167,7 +168,8 @@ function createBody(maxBytes: number) {
   };
 }
 
-function isChunk(chunk: unknown): boolean {
+/** Whether an argument of `write` or `end` is part of the body. */
+export function isChunk(chunk: unknown): boolean {
   return chunk !== undefined && chunk !== null && typeof chunk !== 'function';
 }
 

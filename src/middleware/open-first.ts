@@ -1,11 +1,16 @@
 import type { Request } from 'express';
-import type { OpenedPayment } from '../facilitator/types.js';
+import type { OpenedPayment, PaymentUse } from '../facilitator/types.js';
 import type { Reason } from '../protocol/reasons.js';
 import type { Payment, Terms } from '../protocol/types.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 
-/** What the ledger may think of this process after the handler's deadline and the settlement's: time for a slow store. */
+/** How long others leave a payment to this process after the handler's deadline and the settlement's: time for a slow store. */
 const LEASE_MARGIN_MS = 30_000;
+
+/** What a payment on a request is for. */
+export type UseOf = (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
+
+const resourceUse: UseOf = (req) => ({ resource: `${req.method} ${req.baseUrl}${req.path}` });
 
 /** Refusals which say that the payment is for other terms, the farthest from a match first. */
 const FOR_OTHER_TERMS: readonly Reason[] = [
@@ -23,14 +28,10 @@ export async function openFirst(
   req: Request,
   payment: Payment,
   candidates: readonly Terms[],
+  useOf: UseOf = resourceUse,
 ): Promise<OpenedPayment | undefined> {
-  const { facilitator, commitment, settle, handlerTimeoutMs, maxTimeoutSeconds } = options;
-  const use = {
-    resource: `${req.method} ${req.baseUrl}${req.path}`,
-    commitment,
-    simulate: settle === 'after',
-    leaseMs: handlerTimeoutMs + maxTimeoutSeconds * 1000 + LEASE_MARGIN_MS,
-  };
+  const { facilitator, commitment, settle } = options;
+  const use = { ...useOf(req), commitment, simulate: settle === 'after' };
   let nearest: OpenedPayment | undefined;
   for (const terms of candidates) {
     const opened = await facilitator.openPayment(payment, terms, use);
@@ -39,6 +40,11 @@ export async function openFirst(
     if (nearest === undefined || nearness > nearnessOf(nearest)) nearest = opened;
   }
   return nearest;
+}
+
+/** How long a request may hold its payment, in milliseconds. */
+export function leaseOf({ handlerTimeoutMs, maxTimeoutSeconds }: ResolvedPaymentOptions): number {
+  return handlerTimeoutMs + maxTimeoutSeconds * 1000 + LEASE_MARGIN_MS;
 }
 
 function nearnessOf(opened: OpenedPayment): number {

@@ -9,6 +9,7 @@ import type { ResolvedPaymentOptions } from './payment-options.js';
 import { requestIdOf } from './request-id.js';
 import { absoluteUrl } from './request-url.js';
 import { noteProblemCode, setHeaders } from './respond.js';
+import { type WrittenOffer, writtenOffer } from './written-offers.js';
 
 /** Headers that scripts of other origins must be able to read. */
 export const EXPOSED_HEADERS: readonly string[] = [...DOORS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
@@ -52,42 +53,61 @@ export function sendOffer(
   open: OpenOffer,
   cause: OfferCause,
 ): void {
-  const { status } = ERRORS[cause.code];
-  const offer = describeOffer(req, options, open, cause);
+  const url = absoluteUrl(req, options.baseUrl);
   const { network } = options.facilitator;
   noteProblemCode(res, cause.code);
-  res.statusCode = status;
+  res.statusCode = ERRORS[cause.code].status;
   res.setHeader('Cache-Control', 'no-store');
-  let body: Record<string, unknown> = { ...problem(cause.code, cause.detail, { request_id: requestIdOf(res) }) };
-  for (const door of DOORS) {
-    const said = door.offer(offer);
-    setHeaders(res, said.headers);
-    body = { ...body, ...said.body };
-    if (cause.settlement !== undefined) setHeaders(res, door.receipt(cause.settlement, network));
+  const id = requestIdOf(res);
+  const { terms, hint, extensions = {} } = open;
+  const write = () => writeOffer(url, options, open, cause);
+  // A challenge is good for one request.
+  const isFresh = Object.keys(extensions).length > 0;
+  const written = isFresh ? write() : writtenOffer({ url, options, terms, hint, cause }, write);
+  setHeaders(res, written.headers);
+  if (cause.settlement !== undefined) {
+    for (const door of DOORS) setHeaders(res, door.receipt(cause.settlement, network));
   }
-  if (req.accepts(['json', 'html']) === 'html') sendPaywall(res, offer, options, cause);
-  else sendJson(res, body);
+  if (req.accepts(['json', 'html']) === 'html') sendPaywall(res, written.offer, options, cause);
+  else sendJson(res, written, id);
+}
+
+function writeOffer(
+  url: string,
+  options: ResolvedPaymentOptions,
+  open: OpenOffer,
+  { code, detail, reason = code }: OfferCause,
+): WrittenOffer {
+  const offer = describeOffer(url, options, open, reason);
+  const said = DOORS.map((door) => door.offer(offer));
+  return {
+    offer,
+    headers: Object.assign({}, ...said.map(({ headers }) => headers)),
+    // Two halves of one object: what differs from answer to answer comes between them.
+    head: JSON.stringify(problem(code, detail)).slice(0, -1),
+    tail: JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1),
+  };
 }
 
 function describeOffer(
-  req: Request,
+  url: string,
   options: ResolvedPaymentOptions,
   { terms, hint, extensions: own }: OpenOffer,
-  cause: OfferCause,
+  error: string,
 ): Offer {
   const extensions = { ...options.extensions, ...own };
   return {
-    resource: { url: absoluteUrl(req, options.baseUrl), ...describeRoute(options) },
+    resource: { url, ...describeRoute(options) },
     terms,
-    error: cause.reason ?? cause.code,
+    error,
     ...(hint === undefined ? {} : { hint }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
 }
 
-function sendJson(res: Response, body: Readonly<Record<string, unknown>>): void {
+function sendJson(res: Response, { head, tail }: WrittenOffer, requestId: string): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.end(JSON.stringify(body));
+  res.end(`${head},"request_id":${JSON.stringify(requestId)},${tail}`);
 }
 
 function sendPaywall(

@@ -46,6 +46,12 @@ export interface RequirePaymentOptions {
   /** Protocol extensions to declare in the 402, as they go over the wire. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   /**
+   * Whether a payer may name its payment (x402's `payment-identifier` extension) and, by sending the same payment again, get
+   * the paid answer again: for 24 hours, in the facilitator's `answers`, bodies up to 1 MiB. `required`: payments without
+   * a name are answered 400, all of version 1 among them. Default `optional`.
+   */
+  readonly paymentIdentifier?: 'optional' | 'required' | 'off';
+  /**
    * Lists the route at `/discovery` of every router on the same facilitator, and describes it in the 402 (x402's `bazaar`
    * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
    */
@@ -100,6 +106,7 @@ export const requirePaymentOptions = z.strictObject({
   maxHeldBytes: z.int('a whole number of bytes').min(1, 'at least 1').default(MAX_HELD_BYTES),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
+  paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
   discovery: discoveryOptions.optional(),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
   onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),

@@ -21,13 +21,23 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
 export function termsOf(options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
   const fixed = fixedTerms(options);
-  if (fixed !== undefined) return (_req, { feePayer }) => fixed.map((terms) => ({ ...terms, feePayer }));
+  if (fixed !== undefined) return withFeePayer(fixed);
   checkFixedParts(price, payTo, memo, options);
   return async (req, { feePayer }) => {
     const asked = typeof price === 'function' ? await price(req) : price;
     const recipient = typeof payTo === 'function' ? await payTo(req) : payTo;
     const text = typeof memo === 'function' ? memo(req) : memo;
     return readTerms(options, asked, recipient, text).map((terms) => ({ ...terms, feePayer }));
+  };
+}
+
+/** One list for each fee payer: what is made of it need not be made again (`written-offers.ts`). */
+function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
+  const known = new Map<string, readonly Terms[]>();
+  return (_req, { feePayer }) => {
+    const terms = known.get(feePayer) ?? fixed.map((it) => ({ ...it, feePayer }));
+    known.set(feePayer, terms);
+    return terms;
   };
 }
 

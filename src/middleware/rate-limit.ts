@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
 import { z } from 'zod';
+import { createStoreWarning } from '../identity/store-warning.js';
 import { resolveOptions } from '../options.js';
 import { createLockOut } from './rate-limit-lockout.js';
 import { createLimitStore, type LimitCounters } from './rate-limit-store.js';
@@ -36,7 +37,6 @@ const REQUESTS = 60;
 const CHALLENGES = 120;
 /** Failed authentications a minute that lock an address out; all three of the above see to it. */
 const AUTH_FAILURES = 10;
-const WARNING_PAUSE_MS = 60_000;
 
 const rateLimitOptions = z.strictObject({
   counters: z.custom<LimitCounters>(
@@ -54,7 +54,7 @@ const rateLimitOptions = z.strictObject({
 export function createRateLimits(options: RateLimitOptions): RateLimits {
   const { counters, scale, now = Date.now } = resolveOptions(WHERE, rateLimitOptions, options);
   const scaled = (limit: number) => Math.max(1, Math.round(limit * scale));
-  const onStoreError = createStoreWarning(now);
+  const onStoreError = createStoreWarning(now, 'rate limits cannot be counted and let everything pass');
   const limiter = (space: string, limit: number, more: Partial<Options> = {}) =>
     rateLimit({
       windowMs: MINUTE_MS,
@@ -90,19 +90,6 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
 /** The client of a request, by address; IPv6 clients get whole networks, so those count as one. */
 function clientOf(req: Request): string {
   return ipKeyGenerator(req.ip ?? '');
-}
-
-/** Reports an outage of the counters, once a minute. */
-function createStoreWarning(now: () => number): (error: unknown) => void {
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  return (error) => {
-    if (now() - warnedAt < WARNING_PAUSE_MS) return;
-    warnedAt = now();
-    const reason = error instanceof Error ? error.message : String(error);
-    process.emitWarning(`rate limits cannot be counted and let everything pass: ${reason}`, {
-      code: 'TOLLHOUSE_LIMITS_OPEN',
-    });
-  };
 }
 
 /** Warns once when addresses cannot be told apart, or can be made up. */

@@ -1,4 +1,5 @@
 import type { Tier } from '../access/tiers.js';
+import type { ServiceKey } from '../identity/service-key-types.js';
 import type { ProvenWallet } from '../identity/types.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 
@@ -12,6 +13,9 @@ export interface RequestPayment {
   readonly receipt: Receipt | undefined;
 }
 
+/** Whose service key a request came with; on `req.serviceKey` in the handler. */
+export type RequestServiceKey = Pick<ServiceKey, 'id' | 'owner' | 'projectId' | 'mode' | 'scopes' | 'metadata'>;
+
 declare global {
   namespace Express {
     interface Request {
@@ -21,6 +25,8 @@ declare global {
       wallet?: ProvenWallet;
       /** Set by `requireTier` and `readTier`: the tier of that wallet, if it has reached one. */
       tier?: Tier;
+      /** Set by `serviceKeyAuth`: the key that was shown, and whose it is. */
+      serviceKey?: RequestServiceKey;
     }
   }
 }

@@ -61,8 +61,18 @@ export function exposeHeaders(res: Response, names: readonly string[]): void {
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), names));
 }
 
+/** Lists of names that were joined before; most gates have one and the same for every answer. */
+const joined = new WeakMap<readonly string[], string>();
+
 /** The value of `Access-Control-Expose-Headers` with some names more. */
 export function withExposed(value: unknown, names: readonly string[]): string {
+  if (value !== undefined) return joinExposed(value, names);
+  const known = joined.get(names) ?? joinExposed('', names);
+  joined.set(names, known);
+  return known;
+}
+
+function joinExposed(value: unknown, names: readonly string[]): string {
   const present = String(value ?? '')
     .split(',')
     .map((it) => it.trim());

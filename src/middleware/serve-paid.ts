@@ -27,7 +27,7 @@ export interface PaidRequest {
   readonly res: Response;
   readonly next: NextFunction;
   readonly options: ResolvedPaymentOptions;
-  readonly door: Door;
+  readonly door: Pick<Door, 'receipt'>;
   readonly claim: Claim;
   /** Answers 402 with fresh terms. */
   offer(cause: OfferCause): void;
@@ -127,7 +127,7 @@ export async function serveBeforeHandler(paid: PaidRequest): Promise<void> {
 }
 
 /** Settles the claim. Unless the money has landed, the request is answered and the claim released here. */
-async function takeMoney(paid: PaidRequest, answer: Answer): Promise<Settlement | undefined> {
+export async function takeMoney(paid: PaidRequest, answer: Answer): Promise<Settlement | undefined> {
   const { req, res, claim, options, door } = paid;
   const settlement = await claim.settle().catch(async (error: unknown) => {
     await claim.release();

@@ -113,17 +113,21 @@ export function refuseStranger(
 const TOKEN_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['invalid_access_token', 'token_expired']);
 const BEARER = 'Bearer realm="tollhouse"';
 const SIGN_IN = 'SIWX realm="tollhouse", header="SIGN-IN-WITH-X"';
+const WALLET_HEADERS = 'Authorization, SIGN-IN-WITH-X';
 const UNPROVEN =
   'Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X, or send an access token.';
 
-/** Lets a request on whose answer is for its caller only. */
-export function enterPrivately(res: Response, next: NextFunction): void {
-  varyByCaller(res);
+/**
+ * Lets a request on whose answer is for its caller only.
+ * @param proofs - the headers that say who is calling
+ */
+export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
+  res.vary(proofs);
   beforeHead(res, () => res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control'))));
   next();
 }
 
 /** Tells caches that the answer depends on who is calling. */
 export function varyByCaller(res: Response): void {
-  res.vary('Authorization, SIGN-IN-WITH-X');
+  res.vary(WALLET_HEADERS);
 }

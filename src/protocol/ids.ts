@@ -2,11 +2,21 @@ import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 
 /** Kinds of things that have an id (service.md §1). */
-export type IdPrefix = 'pay' | 'prj' | 'key' | 'evt' | 'whk' | 'dlv' | 'lst' | 'req';
+export type IdPrefix = 'pay' | 'prj' | 'key' | 'evt' | 'whk' | 'dlv' | 'lst' | 'req' | 'call' | 'pyo';
 
 const ID_BYTES = 16;
+/** Every answer has an id, and asking the system for 16 bytes costs as much as for all of these. */
+const POOL_BYTES = 4_096;
+
+let pool = randomBytes(POOL_BYTES);
+let used = 0;
 
 /** A new id: the prefix, `_`, and base58 of 16 random bytes. */
 export function newId(prefix: IdPrefix): string {
-  return `${prefix}_${bs58.encode(randomBytes(ID_BYTES))}`;
+  if (used === pool.length) {
+    pool = randomBytes(POOL_BYTES);
+    used = 0;
+  }
+  used += ID_BYTES;
+  return `${prefix}_${bs58.encode(pool.subarray(used - ID_BYTES, used))}`;
 }

@@ -65,6 +65,11 @@ export const REASONS = {
     'The transaction transfers more than the payment asks for; where the facilitator pays the network fee, it may do nothing else.',
   invalid_transfer_not_received:
     'The transaction landed, but the recipients do not hold the amounts after it: something in it took them away again. It does not pay.',
+  invalid_proof_foreign:
+    'The payment belongs to somebody else: it was created under another service key or for another project, or another wallet paid it.',
+  invalid_proof_too_old: 'The payment landed more than ten minutes ago; pay again.',
+  invalid_proof_before_start:
+    'The payment landed before this server started, which forgets at a restart what was used; pay again.',
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
   duplicate_settlement: 'This transaction has been used for a payment before.',
   settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',

@@ -1,3 +1,5 @@
+import { isAddress } from './address.js';
+
 /** A share of a payment, in hundredths of a per cent. */
 export interface Share {
   /** Wallet that receives, base58. */
@@ -28,4 +30,14 @@ export function splitAmount(amount: bigint, shares: readonly Share[]): readonly 
   const legs = shares.map(({ recipient, bps }) => ({ recipient, amount: (amount * BigInt(bps)) / BigInt(WHOLE) }));
   const remainder = amount - legs.reduce((sum, leg) => sum + leg.amount, 0n);
   return legs.map((leg, index) => (index === 0 ? { ...leg, amount: leg.amount + remainder } : leg));
+}
+
+/** What is wrong with the shares of a split whoever the recipients are, as the rest of a sentence; undefined when nothing is. */
+export function sharesFault(shares: readonly Share[]): string | undefined {
+  if (shares.length === 0 || shares.length > MAX_SHARES) return `must name 1 to ${MAX_SHARES} recipients`;
+  if (!shares.every(({ recipient }) => isAddress(recipient)))
+    return 'names a recipient that is no Solana wallet address';
+  if (!shares.every(({ bps }) => Number.isInteger(bps) && bps >= 1))
+    return 'must give each recipient at least 1 basis point';
+  return shares.reduce((sum, { bps }) => sum + bps, 0) === WHOLE ? undefined : `must sum to ${WHOLE} basis points`;
 }

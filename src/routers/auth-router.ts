@@ -1,4 +1,4 @@
-import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { TokenGrant } from '../identity/wallet-tokens.js';
@@ -6,6 +6,7 @@ import { absoluteUrl } from '../middleware/request-url.js';
 import { isAddress } from '../protocol/address.js';
 import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
+import { noStore } from './no-store.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
@@ -73,11 +74,6 @@ export function createAuthRouter({ identity, baseUrl }: AuthRouterOptions): Rout
   router.use(problemHandler);
   return router;
 }
-
-const noStore: RequestHandler = (_req, res, next) => {
-  res.setHeader('Cache-Control', 'no-store');
-  next();
-};
 
 /** Field names of RFC 6749 §5.1. */
 function grantJson({ accessToken, refreshToken, expiresInSeconds }: TokenGrant): object {

@@ -45,6 +45,12 @@ export const createPaymentBody = z.object({
     .max(100, 'must have at most 100 entries')
     .optional()
     .describe('Several recipients, at most 8, `recipient` among them; all are paid in one transaction.'),
+  project: z
+    .string('must be the slug or the id of a project')
+    .min(1, 'must not be empty')
+    .max(64, 'must be at most 64 characters')
+    .optional()
+    .describe('Slug or id of a project: its price and its split apply, and the payment is good for one call of it.'),
   expires_in: z.number('must be a number of seconds').optional().describe('Whole seconds, 30 to 900. Default 120.'),
 });
 

@@ -2,16 +2,21 @@ import { Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { cors } from '../middleware/cors.js';
+import { idempotency } from '../middleware/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit.js';
 import { requestId } from '../middleware/request-id.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
 import { AUTH_OPERATIONS } from './auth-operations.js';
 import { createAuthRouter } from './auth-router.js';
+import { type CallGates, type CallGatesParts, createCallGates, listedTerms } from './call-gate.js';
+import { createCallRouter, markOwnErrors } from './call-router.js';
 import { createDiscoveryRouter } from './discovery-router.js';
-import { guardRoutes } from './guard-routes.js';
+import { type GatewayRouters, gatewayRouters } from './gateway-routers.js';
+import { guardRoutes, passOthers } from './guard-routes.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createMetricsRouter } from './metrics-router.js';
 import { createOpenApiRouter } from './openapi-router.js';
@@ -19,6 +24,8 @@ import { PAYMENT_OPERATIONS } from './payment-operations.js';
 import { createPaymentsRouter } from './payments-router.js';
 import { createProbesRouter } from './probes-router.js';
 import { problemHandler } from './problem-handler.js';
+import { projectListings } from './project-listings.js';
+import { createCallServer } from './serve-call.js';
 import { DISCOVERY_OPERATIONS, SERVICE_OPERATIONS } from './service-operations.js';
 import { createServiceRouter } from './service-router.js';
 import { createSettlementRouter } from './settlement-router.js';
@@ -31,6 +38,11 @@ export interface RouterOptions {
   readonly facilitator: EmbeddedFacilitator;
   /** Who signs in; without it there are no sign-in endpoints. */
   readonly identity?: WalletIdentity;
+  /**
+   * Sells upstream APIs: `/v1/<slug>` and, with an `identity`, `/api/v1`. Default: neither is there. Start it and close it
+   * yourself.
+   */
+  readonly gateway?: Gateway;
   /** Membership tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions;
   /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
@@ -54,12 +66,19 @@ export interface RouterOptions {
 
 /** What is mounted whatever the options. */
 const OPERATIONS = [...SERVICE_OPERATIONS, ...PAYMENT_OPERATIONS, ...TOKEN_GATE_OPERATIONS, ...DISCOVERY_OPERATIONS];
-const NO_LIMITS = { requests: [], signIns: [] };
+/** Where projects are called. */
+const CALLS = '/v1';
+const NO_GATEWAY: GatewayRouters = { authenticated: [], open: [], operations: [] };
+const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
-/** The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. */
+/**
+ * The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. Its POSTs take an
+ * `Idempotency-Key` (service.md §1); what was answered is kept in the facilitator's `answers`.
+ */
 export function createRouter({
   facilitator,
   identity,
+  gateway,
   tiers,
   holdings,
   limits,
@@ -67,23 +86,44 @@ export function createRouter({
   metrics = createMetrics(facilitator),
   ...links
 }: RouterOptions): Router {
-  const { requests, signIns } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
+  const { requests, signIns, challenges } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
   const common = [requestId, metrics.count, cors];
+  const repeatable = idempotency({ answers: facilitator.answers });
   const { baseUrl } = links;
-  const operations = identity === undefined ? OPERATIONS : [...OPERATIONS, ...AUTH_OPERATIONS];
+  const calls = gateway && callGates({ gateway, facilitator, baseUrl });
+  const api = gateway && identity ? gatewayRouters({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;
+  const operations = [...OPERATIONS, ...(identity === undefined ? [] : AUTH_OPERATIONS), ...api.operations];
   const open = [
     createServiceRouter(facilitator),
     createSettlementRouter({ facilitator, ...links }),
-    createPaymentsRouter({ facilitator, ...links }),
+    createPaymentsRouter({ facilitator, gateway, ...links }),
     createTokenGateRouter({ facilitator, tiers, holdings }),
-    createDiscoveryRouter({ facilitator, baseUrl }),
+    createDiscoveryRouter({ facilitator, baseUrl, listed: gateway && calls && listedProjects(gateway, calls) }),
     createOpenApiRouter({ facilitator, operations, baseUrl }),
+    ...api.open,
   ];
   const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl })];
   const router = Router();
+  passOthers(router, [CALLS]);
   guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
-  guardRoutes(router, open, [...common, ...requests]);
-  guardRoutes(router, signIn, [...common, ...signIns]);
+  guardRoutes(router, open, [...common, ...requests, repeatable]);
+  guardRoutes(router, signIn, [...common, ...signIns, repeatable]);
+  guardRoutes(router, api.authenticated, [...common, ...challenges, repeatable]);
+  if (gateway !== undefined && calls !== undefined) {
+    router.use(`${CALLS}/:slug`, ...common, markOwnErrors, ...challenges);
+    router.use(createCallRouter({ facilitator, gateway, gates: calls }));
+  }
   router.use(problemHandler);
   return router;
+}
+
+function callGates({
+  gateway,
+  ...parts
+}: Omit<CallGatesParts, 'serve' | 'gateway'> & { readonly gateway: Gateway }): CallGates {
+  return createCallGates({ ...parts, gateway, serve: createCallServer(gateway) });
+}
+
+function listedProjects({ projects }: Gateway, gates: CallGates) {
+  return projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) });
 }

@@ -24,6 +24,11 @@ export interface DiscoveryRouterOptions {
   readonly facilitator: Facilitator;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
+  /**
+   * What is for sale beside the gates on this facilitator, below the address under which clients reach this router. It comes
+   * after them. Default: nothing.
+   */
+  readonly listed?: ((address: string) => Promise<readonly Listing[]>) | undefined;
 }
 
 const MAX_LIMIT = 100;
@@ -32,7 +37,8 @@ const BAD_QUERY = { code: 'invalid_request' } as const;
 
 /**
  * What can be bought here, in x402's shapes (x402.md §4): `GET /discovery`, `/discovery/resources`, `/discovery/search` and
- * `/.well-known/x402`. Listed are the gates on this facilitator that were given `discovery`.
+ * `/.well-known/x402`. Listed are the gates on this facilitator that were given
+ * `discovery`, and what `listed` answers.
  */
 export function createDiscoveryRouter(options: DiscoveryRouterOptions): Router {
   const router = Router();
@@ -46,9 +52,7 @@ export function createDiscoveryRouter(options: DiscoveryRouterOptions): Router {
   get('/discovery/resources', async (req) => encodeDiscovery(await listed(options, req)));
   get('/discovery/search', async (req) => encodeDiscoverySearch(await found(options, req)));
   get('/.well-known/x402', async (req) => {
-    const urls = catalogueOf(options.facilitator)
-      .listings()
-      .map((it) => urlOf(it, options, req));
+    const urls = (await listingsOf(options, req)).map((it) => urlOf(it, options, req));
     return encodeWellKnown(urls, `${mountAddress(req, options.baseUrl)}/discovery/resources`);
   });
   router.use(problemHandler);
@@ -77,10 +81,15 @@ function pageOf<T>(all: readonly T[], asked: number, offset: number): Page<T> {
   return { items: all.slice(offset, offset + limit), limit, offset, total: all.length };
 }
 
+async function listingsOf({ facilitator, baseUrl, listed }: DiscoveryRouterOptions, req: Request): Promise<Listing[]> {
+  const others = (await listed?.(mountAddress(req, baseUrl))) ?? [];
+  return [...catalogueOf(facilitator).listings(), ...others];
+}
+
 /** All listed routes, with the fee payer that is offered now. */
 async function resourcesOf(options: DiscoveryRouterOptions, req: Request): Promise<CataloguedResource[]> {
   const { facilitator } = options;
-  const listings = catalogueOf(facilitator).listings();
+  const listings = await listingsOf(options, req);
   if (listings.length === 0) return [];
   const feePayer = await feePayerOf(facilitator);
   return listings.map((listing) => ({

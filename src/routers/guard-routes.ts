@@ -17,6 +17,26 @@ export function guardRoutes(onto: Router, routers: readonly Router[], handlers: 
   for (const router of routers) onto.use(router);
 }
 
+/**
+ * Lets requests past a router at once whose paths do not begin as any of its routes does: it has many, and each would be
+ * compared with the path. Call it before anything is mounted on the router.
+ * @param more - paths beside those of its routes; only the first segment of each counts
+ */
+export function passOthers(router: Router, more: readonly string[]): void {
+  let firsts: ReadonlySet<string> | undefined;
+  router.use((req, _res, next) => {
+    firsts ??= new Set([...pathsOf(router), ...more].map(firstOf));
+    if (firsts.has(firstOf(req.path))) next();
+    else next('router');
+  });
+}
+
+/** Express does not tell letters of different cases apart. */
+function firstOf(path: string): string {
+  const end = path.indexOf('/', 1);
+  return path.slice(1, end < 0 ? undefined : end).toLowerCase();
+}
+
 function pathsOf({ stack }: Router): string[] {
   return stack.flatMap(({ route }) => (route === undefined ? [] : [route.path]));
 }

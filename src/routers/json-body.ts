@@ -4,7 +4,7 @@ import { sendProblem } from '../middleware/respond.js';
 const JSON_TYPES = ['json', '+json'];
 
 /**
- * Reads a JSON body. A body of another type is answered 415, one that is too long or broken becomes an error of
+ * Reads a JSON body, if there is one. A body of another type is answered 415, one that is too long or broken becomes an error of
  * `express.json()`.
  *
  * @param limit - longest body, as Express writes sizes: `100kb`
@@ -14,6 +14,8 @@ export function jsonBody(limit: string): RequestHandler[] {
 }
 
 const refuseOtherTypes: RequestHandler = (req, res, next) => {
-  if (req.is(JSON_TYPES) !== false) return next();
+  // A body of no length needs no type: that is how clients post nothing.
+  const isEmpty = req.get('content-length') === '0' && req.get('content-type') === undefined;
+  if (isEmpty || req.is(JSON_TYPES) !== false) return next();
   sendProblem(res, 'unsupported_media_type', 'The body must be JSON, with the content type application/json.');
 };

@@ -1,19 +1,18 @@
 import type { ErrorCode } from '../errors.js';
 import type { Listing } from '../middleware/catalogue.js';
-import { EXPOSED_HEADERS } from '../middleware/payment-offer.js';
 import { pathParameters } from './openapi.js';
-import { problemAnswer, problemAnswers } from './openapi-problems.js';
+import { PAYMENT_HEADERS, problemAnswers } from './openapi-problems.js';
 
 const TAG = 'Paid';
-const OFFERED: readonly ErrorCode[] = [
+const ERRORS_OF_GATES: readonly ErrorCode[] = [
   'payment_required',
   'no_matching_requirements',
   'payment_invalid',
   'payment_already_used',
   'payment_failed',
-];
-const OTHERS: readonly ErrorCode[] = [
   'invalid_payment_header',
+  'invalid_payment_identifier',
+  'payment_identifier_conflict',
   'payment_in_progress',
   'settlement_pending',
   'payment_backend_unavailable',
@@ -21,7 +20,6 @@ const OTHERS: readonly ErrorCode[] = [
   'answer_too_large',
   'handler_timeout',
 ];
-const HEADERS = Object.fromEntries(EXPOSED_HEADERS.map((name) => [name, { schema: { type: 'string' } }]));
 
 /** A gated route that is listed, as the OpenAPI document describes it. What its handler answers, only that knows. */
 export function describeListing({ path, described }: Listing, origin: string): object {
@@ -33,9 +31,8 @@ export function describeListing({ path, described }: Listing, origin: string): o
     servers: [{ url: origin }],
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
-      200: { description: 'The paid answer.', headers: HEADERS, content: { [mimeType]: { schema: {} } } },
-      402: { ...problemAnswer(OFFERED, 'application/json'), headers: HEADERS },
-      ...problemAnswers(OTHERS, false),
+      200: { description: 'The paid answer.', headers: PAYMENT_HEADERS, content: { [mimeType]: { schema: {} } } },
+      ...problemAnswers(ERRORS_OF_GATES),
     },
   };
 }

@@ -22,6 +22,22 @@ const DESCRIPTION = [
   'A path that is not here is answered 404 `not_found`, a method that is not here 405 `method_not_allowed` with `Allow`.',
 ].join(' ');
 
+/** Service.md §1. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names this request; take a UUID. The same request under the same key is run once and answered the same for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+const REPLAYED = {
+  'Idempotency-Replayed': {
+    description: '`true` for an answer that was given before under the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+};
+
 /** Describes operations, with the schemas that check what comes in and what goes out. */
 export function openApiDocument(title: string, version: string, operations: readonly Operation[]): OpenApiDocument {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
@@ -53,8 +69,14 @@ export function pathParameters(path: string): object[] {
 }
 
 function describe(operation: Operation): object {
-  const { id, tag, summary, description, query, body, path, errors = [] } = operation;
-  const parameters = [...pathParameters(path), ...queryParameters(query)];
+  const { id, tag, summary, description, query, headers, body, path, errors = [] } = operation;
+  const key = takesKey(operation);
+  const parameters = [
+    ...pathParameters(path),
+    ...queryParameters(query),
+    ...headerParameters(headers),
+    ...(key ? [IDEMPOTENCY_KEY] : []),
+  ];
   return {
     operationId: id,
     tags: [tag],
@@ -62,20 +84,30 @@ function describe(operation: Operation): object {
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
-    responses: { ...answersOf(operation), ...problemAnswers(errors, body !== undefined) },
+    responses: {
+      ...answersOf(operation),
+      ...problemAnswers(errors, { body: body !== undefined, key }),
+    },
   };
 }
 
-function answersOf({ answers }: Operation): Record<string, object> {
-  return Object.fromEntries(Object.entries(answers).map(([status, answer]) => [status, describeAnswer(answer)]));
+function takesKey({ method, takesKey: given }: Operation): boolean {
+  return given ?? method === 'post';
+}
+
+function answersOf(operation: Operation): Record<string, object> {
+  const headers = takesKey(operation) ? { headers: REPLAYED } : {};
+  return Object.fromEntries(
+    Object.entries(operation.answers).map(([status, answer]) => [status, { ...describeAnswer(answer), ...headers }]),
+  );
 }
 
 function describeAnswer({ description, schema, mediaType }: OperationAnswer): object {
-  if (schema !== undefined) return { description, content: jsonContent(schema) };
-  return {
-    description,
-    ...(mediaType === undefined ? {} : { content: { [mediaType]: { schema: { type: 'string' } } } }),
+  const content = {
+    ...(schema === undefined ? {} : jsonContent(schema)),
+    ...(mediaType === undefined ? {} : { [mediaType]: { schema: { type: 'string' } } }),
   };
+  return { description, ...(schema === undefined && mediaType === undefined ? {} : { content }) };
 }
 
 function jsonContent(schema: z.ZodType): object {
@@ -93,6 +125,16 @@ function queryParameters(query: z.ZodObject | undefined): object[] {
       schema: rest,
     };
   });
+}
+
+function headerParameters(headers: Operation['headers'] = {}): object[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
 }
 
 /** In the direction of the client, so that answers may grow: fields that are not named are not forbidden. */

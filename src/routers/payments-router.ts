@@ -2,11 +2,13 @@ import { type Request, type Response, Router } from 'express';
 import { type ErrorCode, TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { NewPaymentRequest } from '../facilitator/payment-request-types.js';
+import type { Gateway } from '../gateway/gateway.js';
 import { mountAddress } from '../middleware/request-url.js';
 import { sendProblem } from '../middleware/respond.js';
 import { createPaymentBody, transactionBody } from './contract-schemas.js';
 import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
+import { sellerParts } from './payment-seller.js';
 import { createdPaymentView, paymentStateView } from './payment-views.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
@@ -15,6 +17,8 @@ import { refuseOtherMethods } from './refuse-other-methods.js';
 /** Options of {@link createPaymentsRouter}. */
 export interface PaymentsRouterOptions {
   readonly facilitator: EmbeddedFacilitator;
+  /** Knows projects and service keys. Default: there are none. */
+  readonly gateway?: Gateway | undefined;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
@@ -34,6 +38,7 @@ const FIELD_CODES: Readonly<Record<string, ErrorCode>> = {
   '/payer': 'invalid_payer',
   '/account': 'invalid_payer',
   '/split': 'invalid_split',
+  '/project': 'project_not_found',
 };
 
 /**
@@ -71,18 +76,20 @@ export function createPaymentsRouter(options: PaymentsRouterOptions): Router {
 }
 
 async function createPayment(
-  { facilitator, baseUrl }: PaymentsRouterOptions,
+  { facilitator, gateway, baseUrl }: PaymentsRouterOptions,
   req: Request,
   res: Response,
 ): Promise<void> {
   const body = readBody(createPaymentBody, req.body, { code: 'invalid_request', fields: FIELD_CODES });
-  const { network, expires_in: expiresInSeconds, ...asked } = body;
+  const { network, expires_in: expiresInSeconds, project, ...asked } = body;
   if (network !== undefined && network !== facilitator.network) {
     const detail = `network "${network}" is not served here; this facilitator is on "${facilitator.network}"`;
     throw new TollhouseError('invalid_request', detail, { param: 'network' });
   }
   const request = withoutUndefined({ ...asked, expiresInSeconds });
-  res.json(createdPaymentView(await facilitator.createPayment(request), mountAddress(req, baseUrl)));
+  const seller = await sellerParts(gateway, { ...request, project }, req, res);
+  const created = await facilitator.createPayment({ ...request, ...seller });
+  res.json(createdPaymentView(created, mountAddress(req, baseUrl)));
 }
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };

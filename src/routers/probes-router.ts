@@ -10,14 +10,14 @@ import { refuseOtherMethods } from './refuse-other-methods.js';
 /** What readiness depends on. */
 export interface ProbesRouterOptions {
   readonly facilitator: Pick<Facilitator, 'health'>;
-  /** Where nonces and limits are kept. */
-  readonly counters: Pick<Counters, 'get'>;
+  /** Where nonces are kept and limits are counted: in one store, or in two. */
+  readonly counters: Pick<Counters, 'get' | 'increment'>;
 }
 
 interface Check {
   /** As it goes over the wire: what is looked at, and how it is. */
-  readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'facilitator';
-  readonly state: 'unreachable' | 'empty' | 'low';
+  readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'limits' | 'facilitator';
+  readonly state: 'unreachable' | 'wrong_network' | 'empty' | 'low';
   /** What is said about it; undefined for what does not stop the service. */
   readonly sentence?: string;
 }
@@ -27,21 +27,26 @@ const COUNTERS_UNREACHABLE: Check = {
   state: 'unreachable',
   sentence: 'the store of counters does not answer',
 };
+/** Without limits everything passes; the service goes on. */
+const LIMITS_UNREACHABLE: Check = { name: 'limits', state: 'unreachable' };
 const CHECKS: Readonly<Record<HealthFault, Check>> = {
   rpc_unreachable: { name: 'rpc', state: 'unreachable', sentence: 'the Solana RPC does not answer' },
+  wrong_network: { name: 'rpc', state: 'wrong_network', sentence: 'the Solana RPC belongs to another network' },
   fee_payer_empty: { name: 'fee_payer', state: 'empty', sentence: 'the fee payer is empty and needs SOL' },
   fee_payer_low: { name: 'fee_payer', state: 'low' },
   store_unreachable: { name: 'store', state: 'unreachable', sentence: 'the store of payments does not answer' },
   facilitator_unreachable: { name: 'facilitator', state: 'unreachable', sentence: 'the facilitator does not answer' },
 };
-const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok' };
+const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' };
 const COUNTERS_PATIENCE_MS = 2_000;
+const PROBE = 'health:probe';
+const PROBE_WINDOW_MS = 60_000;
 /** The health of the facilitator is that old at most. */
 const RETRY_SECONDS = 5;
 
 /**
  * `GET /healthz`: the process answers. `GET /readyz`: it can take payments; 503, saying why, when the chain or a store is
- * gone or the fee payer is empty (service.md §2). Neither is limited, and neither waits longer than two seconds.
+ * gone or the fee payer is empty (service.md §2). While limits cannot be counted it is ready, and says so. Neither is limited, and neither waits longer than two seconds.
  */
 export function createProbesRouter(options: ProbesRouterOptions): Router {
   const router = Router();
@@ -57,11 +62,16 @@ export function createProbesRouter(options: ProbesRouterOptions): Router {
 }
 
 async function answerReadiness({ facilitator, counters }: ProbesRouterOptions, res: Response): Promise<void> {
-  const [health, answered] = await Promise.all([
+  const [health, answered, counted] = await Promise.all([
     facilitator.health(),
-    inTime(COUNTERS_PATIENCE_MS, () => counters.get('health:probe')),
+    inTime(COUNTERS_PATIENCE_MS, () => counters.get(PROBE)),
+    inTime(COUNTERS_PATIENCE_MS, () => counters.increment(PROBE, PROBE_WINDOW_MS)),
   ]);
-  const wrong = [...checksOf(health), ...(answered === undefined ? [COUNTERS_UNREACHABLE] : [])];
+  const wrong = [
+    ...checksOf(health),
+    ...(answered === undefined ? [COUNTERS_UNREACHABLE] : []),
+    ...(counted === undefined ? [LIMITS_UNREACHABLE] : []),
+  ];
   const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
   const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
   res.setHeader('Cache-Control', 'no-store');

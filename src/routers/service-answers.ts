@@ -43,10 +43,10 @@ export const networksAnswer = z.partialRecord(
 /** Answer of `GET /healthz`. */
 export const aliveAnswer = z.object({ status: z.literal('ok') });
 
-const check = z.enum(['ok', 'low', 'empty', 'unreachable']);
+const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network']);
 
 /** Answer of `GET /readyz` while it is ready. */
 export const readyAnswer = z.object({
   status: z.literal('ready'),
-  checks: z.object({ rpc: check, fee_payer: check, store: check, counters: check }),
+  checks: z.object({ rpc: check, fee_payer: check, store: check, counters: check, limits: check }),
 });

@@ -6,7 +6,7 @@ import { aliveAnswer, healthAnswer, readyAnswer, serviceAnswer, walletStatusAnsw
 
 const SERVICE_TAG = 'Service';
 const DISCOVERY_TAG = 'Discovery';
-const RESOURCES = 'The gated routes that want to be found, in their order.';
+const RESOURCES = 'The gated routes that want to be found, in their order, then the listed projects.';
 
 /** What the service says of itself: state, probes, figures, this document. */
 export const SERVICE_OPERATIONS: readonly Operation[] = [

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { delivered } from '../middleware/delivered.js';
+import { leaveOpen } from '../middleware/kept-response.js';
 import { sendProblem } from '../middleware/respond.js';
 import {
   encodeSettlement,
@@ -14,11 +15,13 @@ import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
 import { problemHandler } from './problem-handler.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
+import { identifySettlement } from './settle-identifier.js';
 import { answerContractSettle, isContractSettle } from './settle-route.js';
 import { supportedNetworks } from './supported-networks.js';
 import { answerContractVerify, isContractVerify } from './verify-route.js';
 
 const BODY_LIMIT = '100kb';
+const TAKEN = 'Another payment was settled under the payment identifier of this one, which was not sent.';
 
 /** Options of {@link createSettlementRouter}. */
 export interface SettlementRouterOptions {
@@ -75,6 +78,8 @@ async function answerSupported(facilitator: Facilitator, res: Response): Promise
 }
 
 async function answerVerify(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  // A payment that is good now may be used up when it is asked for again.
+  leaveOpen(res);
   const call = readFacilitatorRequest(req.body);
   if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
   if (!call.ok) return void res.json(encodeVerification({ ok: false, reason: call.reason, message: call.detail }));
@@ -89,11 +94,20 @@ async function answerSettle(facilitator: Facilitator, req: Request, res: Respons
     const refused = { status: 'failed', reason: call.reason, message: call.detail } as const;
     return void res.json(encodeSettlement(refused, network, call.version));
   }
-  await facilitator.settlePayment(call.payment, call.terms, {
-    deliver(settlement) {
-      const gone = delivered(res);
-      res.json(encodeSettlement(settlement, call.terms.network, call.version));
-      return gone;
-    },
-  });
+  const identified = await identifySettlement(facilitator, call.payment, call.terms);
+  if (identified.isTaken) return sendProblem(res, 'payment_identifier_conflict', TAKEN);
+  try {
+    await facilitator.settlePayment(call.payment, call.terms, {
+      async deliver(settlement) {
+        await identified.end(settlement);
+        if (settlement.status !== 'settled') leaveOpen(res);
+        const arrived = delivered(res);
+        res.json(encodeSettlement(settlement, call.terms.network, call.version));
+        return arrived;
+      },
+    });
+  } catch (error) {
+    await identified.end(undefined);
+    throw error;
+  }
 }

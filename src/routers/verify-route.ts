@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { leaveOpen } from '../middleware/kept-response.js';
 import { isSignature } from '../protocol/address.js';
 import { verifyBody } from './contract-schemas.js';
 import { lookupView } from './payment-views.js';
@@ -28,5 +29,7 @@ export async function answerContractVerify(
   }
   const found = await facilitator.lookUp(body.tx_signature);
   res.setHeader('Cache-Control', 'no-store');
+  // Of a transaction on its way there is more to tell later.
+  leaveOpen(res);
   res.json(lookupView(found, body.expected, facilitator.tokens));
 }

@@ -4,6 +4,7 @@ import {
   createInitializeMint2Instruction,
   createInitializeMintCloseAuthorityInstruction,
   createInitializeNonTransferableMintInstruction,
+  createInitializePausableConfigInstruction,
   createInitializePermanentDelegateInstruction,
   createInitializeTransferFeeConfigInstruction,
   createInitializeTransferHookInstruction,
@@ -28,6 +29,8 @@ export interface MintExtensions {
   readonly nonTransferable?: boolean;
   /** New token accounts start frozen. */
   readonly defaultFrozen?: boolean;
+  /** The sandbox's treasury may stop all transfers. */
+  readonly pausable?: boolean;
   /** Balances can be hidden. */
   readonly confidentialTransfer?: boolean;
   /** This address may close the mint. */
@@ -82,6 +85,10 @@ const EXTENSIONS: { readonly [Name in keyof Required<MintExtensions>]: readonly 
   defaultFrozen: [
     ExtensionType.DefaultAccountState,
     (_value, mint) => createInitializeDefaultAccountStateInstruction(mint, AccountState.Frozen, PROGRAM),
+  ],
+  pausable: [
+    ExtensionType.PausableConfig,
+    (_value, mint, authority) => createInitializePausableConfigInstruction(mint, authority, PROGRAM),
   ],
   confidentialTransfer: [ExtensionType.ConfidentialTransferMint, (_value, mint) => confidentialTransfer(mint)],
   closeAuthority: [

@@ -16,15 +16,23 @@ export interface ChainParts {
 /** Where Solana's own test validator listens, so that wallets and tools find the sandbox without being told. */
 const SANDBOX_PORT = 8899;
 const FEE_PAYER_SOL = '10';
+/** Whoever is to be paid needs an account for each token. */
+const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain({ chain, payTo, tokens: own }: ServerConfiguration): Promise<ChainParts> {
   if (chain !== undefined) {
-    const { network, rpcUrl, wsUrl, keypair } = chain;
+    const { network, rpcUrl, wsUrl, keypair, splitKeypair } = chain;
     const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };
     const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
     return {
-      facilitatorOptions: { network, keypair, tokens, ...urls },
+      facilitatorOptions: {
+        network,
+        keypair,
+        tokens,
+        ...urls,
+        ...(splitKeypair === undefined ? {} : { splitKeypair }),
+      },
       payTo,
       sandbox: undefined,
       close: async () => {},
@@ -32,14 +40,15 @@ export async function connectChain({ chain, payTo, tokens: own }: ServerConfigur
   }
   const sandbox = await startSandboxNearby();
   const feePayer = await sandbox.createWallet({ sol: FEE_PAYER_SOL });
-  const seller = await sandbox.createWallet({ usdc: '0', usdt: '0', pyusd: '0' });
+  const seller = await sandbox.createWallet(EMPTY_ACCOUNTS);
+  const splitKeypair = await sandbox.createWallet(EMPTY_ACCOUNTS);
   const { network, rpcUrl, wsUrl } = sandbox;
   const tokens = tokensBySymbol(own, [
     ...sandbox.tokens,
     ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL'),
   ]);
   return {
-    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, tokens },
+    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens },
     payTo: payTo ?? seller.publicKey.toBase58(),
     sandbox,
     close: () => sandbox.close(),

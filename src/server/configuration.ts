@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TiersOptions } from '../access/tiers.js';
 import { badOption } from '../errors.js';
+import { isNetwork } from '../gateway/address-ranges.js';
 import { isAddress } from '../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
@@ -46,6 +47,11 @@ export interface ServerConfiguration {
   readonly databaseUrl: string;
   /** `REDIS_URL`: where rate limits are counted when several instances share a database. Default: in the database. */
   readonly redisUrl?: string | undefined;
+  /**
+   * `ALLOW_PRIVATE_NETWORKS`: networks in CIDR notation, separated by commas, that upstreams and webhooks may be in although
+   * they are not public, over http too. Default: loopback on the sandbox, none elsewhere.
+   */
+  readonly allowPrivateNetworks: readonly string[];
 }
 
 /** Which Solana to talk to, and with which key. */
@@ -58,6 +64,11 @@ export interface ChainConfiguration {
   readonly wsUrl?: string | undefined;
   /** `FACILITATOR_KEYPAIR`: path of a key file, base58 text, or JSON array. Pays the network fees. */
   readonly keypair: string;
+  /**
+   * `SPLIT_KEYPAIR`, in the same forms: the wallet that is paid for projects with several recipients, and pays them out. Its
+   * token accounts must exist. Default: none, and such projects are paid by `/create-payment` only.
+   */
+  readonly splitKeypair?: string | undefined;
 }
 
 const MIN_SECRET_BYTES = 32;
@@ -65,12 +76,19 @@ const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "o
 const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
+const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
 
 const listOfUrls = z
   .string()
   .transform((text) => text.split(',').map((it) => it.trim()))
   .pipe(z.array(z.url({ protocol: /^https?$/, error: 'a list of http(s) addresses' })));
+
+const listOfNetworks = z
+  .string()
+  .transform((text) => text.split(',').map((it) => it.trim()))
+  .refine((networks) => networks.every(isNetwork), NETWORKS);
 
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
@@ -87,6 +105,7 @@ const environment = z.object({
   SOLANA_RPC_URL: listOfUrls.optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
   FACILITATOR_KEYPAIR: keyText.optional(),
+  SPLIT_KEYPAIR: keyText.optional(),
   PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
   JWT_SECRET: z
     .string()
@@ -100,6 +119,7 @@ const environment = z.object({
     .regex(/^(sqlite:.|postgres(ql)?:\/\/|memory:$)/, DATABASE)
     .default('sqlite:./data/tollhouse.db'),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
+  ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -118,19 +138,21 @@ export function readConfiguration(env: Variables): ServerConfiguration {
   ];
   if (!result.success || faults.length > 0) throw badOption('environment', faults.join('; '));
   const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = result.data;
+  const chain = chainOf(result.data);
   return {
     host: HOST,
     port: result.data.PORT,
     baseUrl: BASE_URL,
     trustProxy: TRUST_PROXY,
     payTo: PAY_TO,
-    chain: chainOf(result.data),
+    chain,
     jwtSecret: JWT_SECRET,
     tiers: tiersOf(result.data),
     tokens: TOKENS_FILE,
     rateLimitScale: result.data.RATE_LIMIT_SCALE,
     databaseUrl: result.data.DATABASE_URL,
     redisUrl: result.data.REDIS_URL,
+    allowPrivateNetworks: result.data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
     logLevel: result.data.LOG_LEVEL,
   };
 }
@@ -141,7 +163,7 @@ export function tokensBySymbol(own: readonly Token[], known: readonly Token[]): 
   return [...own, ...known.filter(({ symbol, mint }) => !taken.has(symbol) && !taken.has(mint))];
 }
 
-const LEAVES_SANDBOX = ['SOLANA_NETWORK', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'FACILITATOR_KEYPAIR'];
+const LEAVES_SANDBOX = ['SOLANA_NETWORK', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR'];
 const NEEDED_OUTSIDE = ['SOLANA_NETWORK', 'FACILITATOR_KEYPAIR'];
 
 function chainFaults(env: Variables): string[] {
@@ -163,7 +185,13 @@ function tiersOf({ TIERS_FILE }: Environment): TiersOptions | undefined {
 }
 
 function chainOf(env: Environment): ChainConfiguration | undefined {
-  const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR } = env;
+  const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR, SPLIT_KEYPAIR } = env;
   if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) return undefined;
-  return { network: SOLANA_NETWORK, rpcUrl: SOLANA_RPC_URL, wsUrl: SOLANA_WS_URL, keypair: FACILITATOR_KEYPAIR };
+  return {
+    network: SOLANA_NETWORK,
+    rpcUrl: SOLANA_RPC_URL,
+    wsUrl: SOLANA_WS_URL,
+    keypair: FACILITATOR_KEYPAIR,
+    splitKeypair: SPLIT_KEYPAIR,
+  };
 }

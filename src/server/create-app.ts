@@ -1,6 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { cors } from '../middleware/cors.js';
 import { createRateLimits } from '../middleware/rate-limit.js';
@@ -21,6 +22,7 @@ import type { ServerLogger } from './logger.js';
 export interface AppParts {
   readonly configuration: ServerConfiguration;
   readonly facilitator: EmbeddedFacilitator;
+  readonly gateway: Gateway;
   readonly identity: WalletIdentity;
   readonly counters: Counters;
   readonly logger: ServerLogger;
@@ -45,7 +47,7 @@ const GREETING = 'Paid. This answer cost one cent.';
 
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
-  const { configuration, facilitator, identity, counters, logger, payTo, refuse } = parts;
+  const { configuration, facilitator, gateway, identity, counters, logger, payTo, refuse } = parts;
   const { baseUrl, trustProxy, tiers, rateLimitScale: scale } = configuration;
   const limits = createRateLimits({ counters, scale });
   const metrics = createMetrics(facilitator);
@@ -58,7 +60,7 @@ export function createApp(parts: AppParts): Express {
     app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));
   }
   const options = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(tiers === undefined ? {} : { tiers }) };
-  app.use(createRouter({ facilitator, identity, counters, metrics, limits: { scale }, ...options }));
+  app.use(createRouter({ facilitator, gateway, identity, counters, metrics, limits: { scale }, ...options }));
   app.use(limits.requests, answerNotFound);
   app.use(problemHandler);
   return app;

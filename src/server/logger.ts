@@ -24,6 +24,7 @@ const SECRET_FIELDS = [
   'secretKey',
   'jwtSecret',
   'api_secret',
+  'secret',
   'access_token',
   'refresh_token',
   'token',

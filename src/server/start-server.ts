@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
+import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
 import type { Counters } from '../storage/counters.js';
 import { openStorage, type Storage } from '../storage/open-storage.js';
@@ -10,9 +11,10 @@ import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration.js';
 import { createApp } from './create-app.js';
 import { createGracefulStop } from './graceful-stop.js';
+import { startHousekeeping } from './housekeeping.js';
 import { createHttpServer, listen } from './http-server.js';
 import { logPayments } from './log-payments.js';
-import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
+import { createLogger, type LogTarget } from './logger.js';
 
 /** A server that answers. */
 export interface RunningServer {
@@ -28,12 +30,6 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** So often the server looks after itself, in milliseconds: gates must learn of an outage though nobody asks for `/health`. */
-const HEALTH_EVERY_MS = 10_000;
-/** How long finished payments are remembered, and how they are forgotten: little by little. */
-const RETENTION_MS = 86_400_000;
-const PRUNE_EVERY_MS = 60_000;
-const PRUNE_STEP = 500;
 const SECRET_BYTES = 48;
 
 /**
@@ -46,15 +42,22 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const chain = await connectChain(given);
   const configuration = withSecret(given, chain);
   const storage = await openStorageBeside(chain, given);
-  const { ledger, counters } = storage;
-  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ledger });
-  const pruning = setInterval(() => void prune(storage, logger), PRUNE_EVERY_MS).unref();
-  const looking = setInterval(() => void facilitator.health(), HEALTH_EVERY_MS).unref();
+  const { ledger, counters, answers } = storage;
+  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ledger, answers });
+  const gateway = createGateway({
+    facilitator,
+    storage,
+    allowPrivateNetworks: configuration.allowPrivateNetworks,
+    limitScale: configuration.rateLimitScale,
+    onFault: (error) => logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again'),
+  });
+  const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
+  gateway.start();
 
   async function letGo(): Promise<void> {
-    clearInterval(looking);
-    clearInterval(pruning);
-    await facilitator.close();
+    const idle = stopHousekeeping();
+    await Promise.all([gateway.close(), facilitator.close()]);
+    await idle;
     await storage.close();
     await chain.close();
   }
@@ -64,7 +67,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     const identity = identityFor(configuration, facilitator, counters);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
-    const app = createApp({ configuration, facilitator, identity, counters, logger, payTo, refuse });
+    const app = createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo, refuse });
     const server: Server = createHttpServer(app);
     await listen(server, configuration.port, configuration.host);
     const url = urlOf(server);
@@ -77,6 +80,8 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
       tokens: configuration.jwtSecret !== undefined,
       async close() {
         logger.info({}, 'stopping');
+        // Event streams have no end of their own.
+        await gateway.tail.close();
         await stop();
         await letGo();
         logger.info({}, 'stopped');
@@ -95,15 +100,6 @@ async function openStorageBeside(chain: ChainParts, { databaseUrl, redisUrl }: S
   } catch (error) {
     await chain.close();
     throw error;
-  }
-}
-
-/** Forgets a few payments that were over a day ago; what is left waits for the next time. */
-async function prune(storage: Storage, logger: ServerLogger): Promise<void> {
-  try {
-    await storage.prune(Date.now() - RETENTION_MS, PRUNE_STEP);
-  } catch (error) {
-    logger.warn({ reason: error instanceof Error ? error.message : String(error) }, 'pruning failed');
   }
 }
 

@@ -35,6 +35,9 @@ export interface Delivery {
   readonly timeoutMs: number;
 }
 
+/** A transaction that was sent before, with or without its bytes. */
+export type SentDelivery = Omit<Delivery, 'transaction' | 'preflight'> & Partial<Pick<Delivery, 'transaction'>>;
+
 /** Sends transactions and learns what became of them. */
 export interface TransactionDelivery {
   /**
@@ -42,8 +45,11 @@ export interface TransactionDelivery {
    * no endpoint could be reached or all refused it. In doubt it counts as sent.
    */
   deliver(delivery: Delivery): Promise<Landing>;
-  /** Waits without sending, for a transaction that was sent before. The first look is at once and into the history. */
-  watch(delivery: Omit<Delivery, 'transaction' | 'preflight'>): Promise<Landing>;
+  /**
+   * Waits for a transaction that was sent before. The first look is at once and into the history. Only when the cluster then
+   * does not know it, and its bytes are given, is it sent again: the first send may have been lost on its way.
+   */
+  watch(delivery: SentDelivery): Promise<Landing>;
   /** Ends the connection and all waiting, with `unknown`. */
   close(): Promise<void>;
 }

@@ -38,24 +38,29 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
   }
 
   function resend(waiting: Waiting): void {
-    const { transaction } = waiting.wanted;
+    const { transaction, sentBefore } = waiting.wanted;
     if (transaction === undefined) return;
     waiting.nextSendAt = Number.POSITIVE_INFINITY;
     const again = (): void => {
       waiting.nextSendAt = now() + timing.rebroadcastMs;
     };
-    send(transaction, true).then(again, again);
+    // Much may have changed since it was sent for the first time: it must not cost its fee payer for nothing.
+    send(transaction, !sentBefore).then(again, again);
   }
 
   async function sendFirst(waiting: Waiting, { transaction, preflight }: Delivery): Promise<void> {
     try {
       await send(transaction, !preflight);
       waiting.nextSendAt = now() + timing.rebroadcastMs;
+      waiting.sent();
     } catch (error) {
       const failure = readSendFailure(error);
       if (failure.kind === 'not_sent') waiting.fail(error);
       else if (failure.kind === 'rejected') waiting.end({ status: 'rejected', err: failure.err, logs: failure.logs });
-      else waiting.nextSendAt = now();
+      else {
+        waiting.nextSendAt = now();
+        waiting.sent();
+      }
     }
   }
 
@@ -66,13 +71,13 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
   return {
     async deliver(delivery): Promise<Landing> {
       assertOpen();
-      const waiting = loop.add(delivery, now() + timing.pollMs);
+      const waiting = loop.add({ ...delivery, sentBefore: false }, now() + timing.pollMs);
       void sendFirst(waiting, delivery);
       return waiting.landing;
     },
     async watch(wanted) {
       assertOpen();
-      return loop.add(wanted, now()).landing;
+      return loop.add({ ...wanted, sentBefore: true }, now()).landing;
     },
     async close() {
       closed = true;

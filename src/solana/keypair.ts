@@ -5,19 +5,22 @@ import { createEd25519Signer, type Ed25519Signer } from '../protocol/ed25519.js'
 /** A secret key in one of the usual forms: web3.js `Keypair`, its 64 bytes, base58 text, or the JSON array of a key file. */
 export type KeypairInput = { readonly secretKey: Uint8Array } | Uint8Array | string;
 
-/** Reads a key pair. Throws `bad_option` when the text or bytes are none; the message never shows them. */
-export function readKeypair(input: KeypairInput, where: string): Ed25519Signer {
+/**
+ * Reads a key pair. Throws `bad_option` when the text or bytes are none; the message never shows them.
+ * @param option - name of the option, for the message
+ */
+export function readKeypair(input: KeypairInput, where: string, option = 'keypair'): Ed25519Signer {
   const secret = secretBytes(input);
   if (secret?.length !== 64) {
     throw badOption(
       where,
-      'option "keypair" must be a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file',
-      'keypair',
+      `option "${option}" must be a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file`,
+      option,
     );
   }
   const signer = createEd25519Signer(secret.subarray(0, 32));
   if (!Buffer.from(secret.subarray(32)).equals(signer.publicKey)) {
-    throw badOption(where, 'option "keypair": the public half does not belong to the secret half', 'keypair');
+    throw badOption(where, `option "${option}": the public half does not belong to the secret half`, option);
   }
   return signer;
 }

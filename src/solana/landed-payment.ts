@@ -16,7 +16,10 @@ export type LandedPayment =
  */
 export function readLandedPayment(landed: LandedTransaction, demand: TransferDemand): LandedPayment {
   if (landed.err !== null) return { ok: false, reason: 'invalid_exact_svm_transaction_failed' };
-  if (!landed.accounts.includes(demand.reference)) return { ok: false, reason: 'invalid_transfer_reference_missing' };
+  const { reference } = demand;
+  if (reference !== undefined && !landed.accounts.includes(reference)) {
+    return { ok: false, reason: 'invalid_transfer_reference_missing' };
+  }
   const instructions = landed.instructions.map(readInstruction);
   const { memo } = demand;
   if (memo !== undefined && !instructions.some((it) => it.kind === 'memo' && Buffer.from(memo).equals(it.data))) {

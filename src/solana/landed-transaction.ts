@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
 import { AnswerShapeError } from './answer-shape-error.js';
-import type { Instruction } from './transaction.js';
+import { type DecodedTransaction, decodeTransaction, type Instruction } from './transaction.js';
 
 /** What an account held before a transaction and after it. */
 export interface Change {
@@ -18,8 +18,10 @@ export interface TouchedTokenAccount extends Change {
 }
 
 /** A transaction as the chain remembers it. */
-export interface LandedTransaction {
+export interface LandedTransaction extends Pick<DecodedTransaction, 'messageHash' | 'blockhash'> {
   readonly slot: number;
+  /** When its block was made, in milliseconds since the epoch, to the second; old nodes do not tell. */
+  readonly blockTime: number | undefined;
   /** Solana's TransactionError as JSON, or null. */
   readonly err: unknown;
   /** What it cost its fee payer, in lamports. */
@@ -35,6 +37,15 @@ export interface LandedTransaction {
   readonly tokenAccounts: ReadonlyMap<string, TouchedTokenAccount>;
 }
 
+/** A transaction in the history of an address. */
+export interface HistoryEntry {
+  readonly signature: string;
+  readonly slot: number;
+  readonly failed: boolean;
+  /** When its block was made, in milliseconds since the epoch, to the second; old nodes do not tell. */
+  readonly blockTime: number | undefined;
+}
+
 const index = z.int().min(0).max(255);
 const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() });
 const tokenBalance = z.object({
@@ -46,13 +57,12 @@ const tokenBalance = z.object({
 
 const answer = z.object({
   slot: z.int().min(0),
-  transaction: z.object({
-    message: z.object({ accountKeys: z.array(z.string()), instructions: z.array(instruction) }),
-  }),
+  blockTime: z.number().nullish(),
+  transaction: z.tuple([z.string(), z.literal('base64')]),
   meta: z.object({
     err: z.unknown(),
-    fee: z.number().min(0),
-    computeUnitsConsumed: z.number().min(0).nullish(),
+    fee: z.int().min(0),
+    computeUnitsConsumed: z.int().min(0).nullish(),
     loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
     innerInstructions: z.array(z.object({ index, instructions: z.array(instruction) })).nullish(),
     preBalances: z.array(z.number()),
@@ -64,44 +74,62 @@ const answer = z.object({
 
 type Answer = z.output<typeof answer>;
 
-/** Result of `getTransaction` in the encoding `json`. */
+/** Result of `getTransaction` in the encoding `base64`: only the bytes tell which payment it is. */
 export function readLandedTransaction(result: unknown): LandedTransaction | null {
   if (result === null) return null;
   const parsed = answer.safeParse(result);
   if (!parsed.success) throw new AnswerShapeError(`transaction: ${parsed.error.issues[0]?.path.join('.')}`);
-  const { slot, transaction, meta } = parsed.data;
+  const { slot, blockTime, transaction, meta } = parsed.data;
   const { writable = [], readonly: readOnly = [] } = meta.loadedAddresses ?? {};
-  const accounts = [...transaction.message.accountKeys, ...writable, ...readOnly];
+  const decoded = decodeTransaction(Buffer.from(transaction[0], 'base64'), [...writable, ...readOnly]);
+  if (!decoded.ok) throw new AnswerShapeError(`transaction: ${decoded.detail}`);
+  const { messageHash, blockhash, instructions } = decoded.transaction;
+  const accounts = [...decoded.transaction.accounts, ...writable, ...readOnly];
   return {
     slot,
+    blockTime: milliseconds(blockTime),
+    messageHash,
+    blockhash,
     err: meta.err ?? null,
     feeLamports: BigInt(meta.fee),
     computeUnits: meta.computeUnitsConsumed ?? 0,
     accounts,
-    instructions: flatten(parsed.data).map((it) => resolve(it, accounts)),
+    instructions: withInner(instructions, meta, accounts),
     lamports: lamports(meta, accounts),
     tokenAccounts: tokenAccounts(meta, accounts),
   };
 }
 
-/** Result of `getTransaction` in the encoding `base64`. */
-export function readTransactionBytes(result: unknown): Uint8Array | null {
-  if (result === null) return null;
-  const parsed = z.object({ transaction: z.tuple([z.string(), z.literal('base64')]) }).safeParse(result);
-  if (!parsed.success) throw new AnswerShapeError('transaction is not base64');
-  return Buffer.from(parsed.data.transaction[0], 'base64');
-}
+const history = z.array(
+  z.object({ signature: z.string(), slot: z.int().min(0), err: z.unknown(), blockTime: z.number().nullish() }),
+);
 
-/** Result of `getSignaturesForAddress`: those that succeeded. */
-export function readSignatures(result: unknown): readonly string[] {
-  const parsed = z.array(z.object({ signature: z.string(), err: z.unknown() })).safeParse(result);
+/** Result of `getSignaturesForAddress`. */
+export function readHistory(result: unknown): readonly HistoryEntry[] {
+  const parsed = history.safeParse(result);
   if (!parsed.success) throw new AnswerShapeError('signatures are not a list');
-  return parsed.data.filter(({ err }) => (err ?? null) === null).map(({ signature }) => signature);
+  return parsed.data.map(({ signature, slot, err, blockTime }) => ({
+    signature,
+    slot,
+    failed: (err ?? null) !== null,
+    blockTime: milliseconds(blockTime),
+  }));
 }
 
-function flatten({ transaction, meta }: Answer): Answer['transaction']['message']['instructions'] {
+function milliseconds(seconds: number | null | undefined): number | undefined {
+  return typeof seconds === 'number' ? seconds * 1000 : undefined;
+}
+
+function withInner(
+  instructions: readonly Instruction[],
+  meta: Answer['meta'],
+  accounts: readonly string[],
+): readonly Instruction[] {
   const inner = new Map((meta.innerInstructions ?? []).map((it) => [it.index, it.instructions]));
-  return transaction.message.instructions.flatMap((it, position) => [it, ...(inner.get(position) ?? [])]);
+  return instructions.flatMap((it, position) => [
+    it,
+    ...(inner.get(position) ?? []).map((compiled) => resolve(compiled, accounts)),
+  ]);
 }
 
 function resolve(compiled: z.output<typeof instruction>, accounts: readonly string[]): Instruction {

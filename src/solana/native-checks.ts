@@ -84,7 +84,10 @@ export function checkDemand(
 }
 
 function checkReference({ transaction, demand }: Subject): Reason | undefined {
-  return transaction.accounts.includes(demand.reference) ? undefined : 'invalid_transfer_reference_missing';
+  const { reference } = demand;
+  return reference === undefined || transaction.accounts.includes(reference)
+    ? undefined
+    : 'invalid_transfer_reference_missing';
 }
 
 /** Where an instruction may name a key of ours: SOL may go to it, and a token account be created for it. */

@@ -1,7 +1,7 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
-import { readLandedTransaction, readSignatures, readTransactionBytes } from './landed-transaction.js';
+import { readHistory, readLandedTransaction } from './landed-transaction.js';
 import type { SolanaRpc } from './rpc.js';
 import {
   readAccounts,
@@ -38,6 +38,9 @@ export const MAX_ACCOUNTS_PER_CALL = 100;
 
 /** Most signatures in one `getSignatureStatuses` (Solana's limit). */
 export const MAX_SIGNATURES_PER_CALL = 256;
+
+/** Most signatures in one `getSignaturesForAddress` (Solana's limit). */
+export const MAX_HISTORY_PER_CALL = 1_000;
 
 /** Mint, owner and amount stand first in a token account, under both programs. */
 const TOKEN_ACCOUNT_HEAD_BYTES = 72;
@@ -90,15 +93,17 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       return call('getSignatureStatuses', params, (result) => readStatuses(result, signatures.length));
     },
     getTransaction(signature, commitment) {
-      const config = { encoding: 'json', commitment, maxSupportedTransactionVersion: 0 };
+      const config = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
       return call('getTransaction', [signature, config], readLandedTransaction);
     },
-    getTransactionBytes(signature) {
-      const config = { encoding: 'base64', commitment: 'confirmed', maxSupportedTransactionVersion: 0 };
-      return call('getTransaction', [signature, config], readTransactionBytes);
+    getHistory(address, before) {
+      const config = {
+        limit: MAX_HISTORY_PER_CALL,
+        commitment: 'confirmed',
+        ...(before === undefined ? {} : { before }),
+      };
+      return call('getSignaturesForAddress', [address, config], readHistory);
     },
-    getSignaturesForAddress: (address, limit) =>
-      call('getSignaturesForAddress', [address, { limit, commitment: 'confirmed' }], readSignatures),
     getGenesisHash: () => call('getGenesisHash', [], readText),
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()));

@@ -1,5 +1,5 @@
 import type { Commitment } from '../protocol/types.js';
-import type { LandedTransaction } from './landed-transaction.js';
+import type { HistoryEntry, LandedTransaction } from './landed-transaction.js';
 
 /** An account as it is on the chain. */
 export interface AccountState {
@@ -75,10 +75,8 @@ export interface SolanaRpc {
   ): Promise<SignatureStatuses>;
   /** A transaction that has reached the commitment, null when there is none; `processed` is not enough for a node to tell. */
   getTransaction(signature: string, commitment: 'confirmed' | 'finalized'): Promise<LandedTransaction | null>;
-  /** The bytes of such a transaction. */
-  getTransactionBytes(signature: string): Promise<Uint8Array | null>;
-  /** Signatures of transactions that name an address and succeeded, newest first, among the newest `limit` (at most 1,000). */
-  getSignaturesForAddress(address: string, limit: number): Promise<readonly string[]>;
+  /** Transactions that name an address, whether they succeeded or not, newest first, at most 1,000 before one of them. */
+  getHistory(address: string, before?: string): Promise<readonly HistoryEntry[]>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
 }

@@ -47,22 +47,23 @@ export type DecodeResult =
 /**
  * Takes a legacy or version 0 transaction apart. Strict where the runtime is strict: canonical lengths, indexes in
  * range, no byte left over. A version 1 message gets a refusal of its own. Never throws.
+ * @param loaded - accounts that came out of lookup tables, where they are known; instructions name them too then
  */
-export function decodeTransaction(bytes: Uint8Array): DecodeResult {
+export function decodeTransaction(bytes: Uint8Array, loaded: readonly string[] = []): DecodeResult {
   // Version 1 puts its version byte where the older forms count their signatures.
   if (bytes[0] !== undefined && bytes[0] > VERSION_FLAG) return unsupportedVersion(bytes[0] & 0x7f);
   if (bytes.length > MAX_TRANSACTION_BYTES) {
     return undecodable(`it has ${bytes.length} bytes, the limit is ${MAX_TRANSACTION_BYTES}`);
   }
   try {
-    return decode(bytes);
+    return decode(bytes, loaded);
   } catch (error) {
     if (error instanceof ByteReaderError) return undecodable(error.message);
     throw error;
   }
 }
 
-function decode(bytes: Uint8Array): DecodeResult {
+function decode(bytes: Uint8Array, loaded: readonly string[]): DecodeResult {
   const reader = new ByteReader(bytes);
   const signatureCount = reader.compactU16('signatures');
   const signaturesOffset = reader.offset;
@@ -87,10 +88,11 @@ function decode(bytes: Uint8Array): DecodeResult {
 
   const fault = findFault({ header, signatureCount, accounts, compiled, lookupTables, remaining: reader.remaining });
   if (fault !== undefined) return undecodable(fault);
-  // Accounts of lookup tables have no name here; such a transaction is refused before its instructions are read.
+  // Accounts of lookup tables have no name before it has landed; such a payment is refused before its instructions are read.
+  const named = [...accounts, ...loaded];
   const instructions = compiled.map(({ programIndex, accountIndexes, data }) => ({
-    program: accounts[programIndex] ?? '',
-    accounts: Array.from(accountIndexes, (index) => accounts[index] ?? ''),
+    program: named[programIndex] ?? '',
+    accounts: Array.from(accountIndexes, (index) => named[index] ?? ''),
     data,
   }));
   const messageHash = createHash('sha256').update(message).digest('hex');

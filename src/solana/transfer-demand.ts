@@ -9,8 +9,8 @@ export interface TransferDemand {
   /** Token program of the mint; any text for SOL. */
   readonly tokenProgram: string;
   readonly legs: readonly { readonly recipient: string; readonly amount: bigint }[];
-  /** Public key that must be among the transaction's accounts. */
-  readonly reference: string;
+  /** Public key that must be among the transaction's accounts, if any. */
+  readonly reference: string | undefined;
   readonly memo: string | undefined;
 }
 

@@ -20,8 +20,8 @@ export interface TransferPlan {
   readonly tokenProgram: string;
   readonly decimals: number;
   readonly legs: readonly Leg[];
-  /** Public key that is put into the first transfer, read-only (Solana Pay). */
-  readonly reference: string;
+  /** Public key that is put into the first transfer, read-only (Solana Pay), if any. */
+  readonly reference: string | undefined;
   readonly memo: string | undefined;
   /** Recipients whose token account does not exist yet; it is created at the payer's cost. */
   readonly accountsToCreate: ReadonlySet<string>;

@@ -1,5 +1,5 @@
 import type { Commitment } from '../protocol/types.js';
-import type { Delivery, Landing } from './confirmation.js';
+import type { Landing, SentDelivery } from './confirmation.js';
 import type { SignatureState } from './rpc.js';
 
 /** Intervals of `createTransactionDelivery`, in milliseconds. */
@@ -14,8 +14,11 @@ export interface DeliveryTiming {
   readonly rebroadcastMs: number;
 }
 
-/** What is waited for: a delivery, or a watch, which has no transaction. */
-export type Awaited = Omit<Delivery, 'transaction' | 'preflight'> & Partial<Pick<Delivery, 'transaction'>>;
+/** What is waited for. */
+export interface Awaited extends SentDelivery {
+  /** It was sent before, nobody knows how long ago. */
+  readonly sentBefore: boolean;
+}
 
 const LEVEL: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 };
 
@@ -34,8 +37,12 @@ export class Waiting {
   over = false;
   nextLookAt: number;
   /** When to send it again unless it is seen; never while a send is under way. */
-  nextSendAt = Number.POSITIVE_INFINITY;
+  nextSendAt: number;
   lastValidBlockHeight: number | undefined;
+  /** The node has not answered to the first send yet. */
+  #unsent: boolean;
+  /** What was seen on the chain meanwhile. */
+  #early: Landing | undefined;
   #resolve: (landing: Landing) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   readonly #onEnd: () => void;
@@ -48,6 +55,8 @@ export class Waiting {
     this.startedAt = times.now;
     this.deadline = times.now + wanted.timeoutMs;
     this.nextLookAt = times.firstLookAt;
+    this.#unsent = !wanted.sentBefore;
+    this.nextSendAt = wanted.sentBefore ? times.now : Number.POSITIVE_INFINITY;
     this.lastValidBlockHeight = wanted.lastValidBlockHeight;
     this.#onEnd = onEnd;
     this.landing = new Promise((resolve, reject) => {
@@ -56,8 +65,21 @@ export class Waiting {
     });
   }
 
-  /** Ends the wait; only the first end counts. Answers whether this was it. */
+  /** The first send is over, and it may have arrived. */
+  sent(): void {
+    this.#unsent = false;
+    if (this.#early !== undefined) this.end(this.#early);
+  }
+
+  /**
+   * Ends the wait; only the first end counts. Answers whether this was it. What is on the chain before the node has answered
+   * to the first send is believed after it only: it may have landed long ago, and then the node says so.
+   */
   end(landing: Landing): boolean {
+    if (this.#unsent && landing.status === 'landed') {
+      this.#early = landing;
+      return false;
+    }
     const first = this.#isFirstEnd();
     if (first) this.#resolve(landing);
     return first;
@@ -75,15 +97,15 @@ export class Waiting {
     return this.end({ status: 'landed', slot: state.slot, err: state.err });
   }
 
-  /** Whether a look must go into the history: nobody knows how long ago a watched transaction was sent. */
+  /** Whether a look must go into the history. */
   get searchHistory(): boolean {
-    return this.wanted.transaction === undefined && this.seen === undefined;
+    return this.wanted.sentBefore && this.seen === undefined;
   }
 
   /** Whether it is time to ask if its blockhash is dead. */
   mayBeExpired(now: number, timing: DeliveryTiming): boolean {
     if (this.seen === true) return false;
-    return this.wanted.transaction === undefined || now - this.startedAt >= timing.heightMs;
+    return this.wanted.sentBefore || now - this.startedAt >= timing.heightMs;
   }
 
   /** Pause until the next look, in milliseconds. `pushed`: a push is expected, so looking is the second line only. */

@@ -1,9 +1,13 @@
 import type { Statement } from './sql-database.js';
 
-const PAYMENT =
+/** Columns of a payment, as `toPayment` reads them. */
+export const PAYMENT =
   'id, state, binding, payer, network, asset, amount, pay_to, terms, signature, blockhash, last_valid_block_height, ' +
-  'slot, reason, claimed_at, finished_at';
+  'slot, reason, claimed_at, finished_at, owner, project_id, owed';
 const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, attempt';
+
+/** What a claim does not know of its payment already. */
+const LIFE = 'state, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed';
 
 /** Held by the lease `$2`, and not over. */
 const HELD = 'id = $1 and lease = $2 and finished_at is null';
@@ -15,12 +19,13 @@ export const LEDGER = {
   claim: {
     name: 'tollhouse_claim',
     text: `insert into tollhouse_payment
-        (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash, claimed_at, lease, lease_ends)
-      values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+        (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash, claimed_at, lease, lease_ends,
+          owner, project_id, owed)
+      values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
       on conflict (id) do update set lease = excluded.lease, lease_ends = excluded.lease_ends
         where tollhouse_payment.finished_at is null and tollhouse_payment.binding = excluded.binding
           and (tollhouse_payment.lease is null or tollhouse_payment.lease_ends <= excluded.claimed_at)
-      returning ${PAYMENT}`,
+      returning ${LIFE}`,
   },
   find: { name: 'tollhouse_find', text: `select ${PAYMENT} from tollhouse_payment where id = $1` },
   recordBroadcast: {
@@ -54,10 +59,32 @@ export const LEDGER = {
     name: 'tollhouse_release',
     text: `update tollhouse_payment set lease = null where ${HELD} returning id`,
   },
+  extend: {
+    name: 'tollhouse_extend',
+    text: `update tollhouse_payment set lease_ends = $3 where ${HELD} returning id`,
+  },
+  /**
+   * Where nobody holds a payment, `lease_ends` tells when it may be looked at again. The condition stands outside as well:
+   * who had to wait for another's update must see that its rows are taken.
+   */
+  takeUnresolved: {
+    name: 'tollhouse_take_unresolved',
+    text: `update tollhouse_payment set lease = null, lease_ends = $3
+      where finished_at is null and state = 'broadcast' and lease_ends <= $2 and id in (
+        select id from tollhouse_payment
+        where finished_at is null and state = 'broadcast' and lease_ends <= $2 and network = $1
+          and signature is not null
+        order by lease_ends limit $4)
+      returning ${PAYMENT}`,
+  },
   saveRequest: {
     name: 'tollhouse_save_request',
-    text: `insert into tollhouse_payment_request (${REQUEST}) values ($1, $2, $3, $4, $5, $6, $7, $8)
-      on conflict (id) do nothing`,
+    text: `insert into tollhouse_payment_request (${REQUEST}, reference) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+      on conflict (id) do nothing returning id`,
+  },
+  findRequestByReference: {
+    name: 'tollhouse_find_request_by_reference',
+    text: `select ${REQUEST} from tollhouse_payment_request where reference in ($1, $2, $3, $4, $5, $6, $7, $8)`,
   },
   findRequest: {
     name: 'tollhouse_find_request',
@@ -86,25 +113,5 @@ export const LEDGER = {
   attempt: {
     name: 'tollhouse_attempt',
     text: 'select attempt from tollhouse_payment_request where id = $1',
-  },
-  pruneRequests: {
-    name: 'tollhouse_prune_requests',
-    text: `delete from tollhouse_payment_request where id in (
-        select id from tollhouse_payment_request
-        where expires_at < $1 and not exists (
-          select 1 from tollhouse_payment
-          where tollhouse_payment.id = tollhouse_payment_request.attempt and coalesce(finished_at, $1) >= $1)
-        order by expires_at limit $2)
-      returning id`,
-  },
-  /** A payment stays as long as the request that it paid: forgotten before it, it would leave the request unpaid. */
-  prunePayments: {
-    name: 'tollhouse_prune_payments',
-    text: `delete from tollhouse_payment where id in (
-        select id from tollhouse_payment
-        where finished_at < $1 and not exists (
-          select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id)
-        order by finished_at limit $2)
-      returning id`,
   },
 } as const satisfies Record<string, Statement>;

@@ -1,6 +1,7 @@
 import type { Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
 import type { NetworkId, Terms, Token } from '../protocol/types.js';
+import type { EventRecord } from './events.js';
 
 /**
  * Where a payment stands (design.md §2): `claimed → broadcast → confirmed → served`, or `expired`, or `failed`.
@@ -28,6 +29,12 @@ export interface PaymentRecord {
   readonly reason?: Reason;
   /** Milliseconds since the epoch. */
   readonly claimedAt: number;
+  /** Wallet that is told about it, base58, where that is not the one that is paid: the owner of the project. */
+  readonly owner?: string;
+  /** The project whose upstream it pays for. */
+  readonly projectId?: string;
+  /** Who gets how much of it, where it goes to a wallet that only holds it for them (service.md §5, "Revenue split"). */
+  readonly owed?: readonly Leg[];
 }
 
 /**
@@ -56,10 +63,19 @@ export interface PaymentRequestRecord {
   readonly expiresAt: number;
   /** Id of the payment that pays it, or tries to. */
   readonly attempt?: string;
+  /** The project that it was made for, and its owner's wallet. */
+  readonly projectId?: string;
+  readonly owner?: string;
+  /** The service key under which it was made: only this key's caller may use it as a proof. */
+  readonly keyId?: string;
 }
 
+/** How many accounts of a transaction may be its reference: those that nothing else explains. */
+export const MAX_REFERENCES = 8;
+
 /** Who wants to serve which payment, and for how long it may hold it. */
-export interface ClaimRequest extends Pick<PaymentRecord, 'id' | 'binding' | 'payer' | 'terms' | 'blockhash'> {
+export interface ClaimRequest
+  extends Pick<PaymentRecord, 'id' | 'binding' | 'payer' | 'terms' | 'blockhash' | 'owner' | 'projectId' | 'owed'> {
   /** Random; names this holder in all later calls. */
   readonly lease: string;
   /** After this long the claim of a holder that vanished can be taken over. Milliseconds. */
@@ -78,6 +94,15 @@ export interface ClaimResult {
 /** What is known of a transaction right before it is sent. */
 export type Broadcast = Pick<PaymentRecord, 'signature' | 'lastValidBlockHeight'>;
 
+/** Which payments are looked after that nobody brings to an end. */
+export interface UnresolvedQuery {
+  readonly network: NetworkId;
+  /** How long those that are answered are not answered again, whoever asks. Milliseconds. */
+  readonly restMs: number;
+  /** How many at most. */
+  readonly limit: number;
+}
+
 /** How a transaction ended on the chain. */
 export type Outcome =
   | { readonly state: 'confirmed'; readonly slot: number; readonly signature: string }
@@ -89,22 +114,40 @@ export type Outcome =
  * back a payment whose money has landed.
  */
 export interface Ledger {
+  /**
+   * Since when everything is remembered, in milliseconds since the epoch, where payments from before may have been
+   * forgotten: a proof that landed earlier may have been used already and is refused. Missing where the books are kept.
+   */
+  readonly remembersSince?: number;
   /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /** Notes the signature, before the transaction is sent. */
   recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean>;
   /** Takes the note back, when the transaction was provably never sent: the payment is `claimed` again. */
   withdrawBroadcast(id: string, lease: string): Promise<boolean>;
-  /** Notes how the transaction ended. */
-  recordOutcome(id: string, lease: string, outcome: Outcome): Promise<boolean>;
+  /** Notes how the transaction ended, and the events that tell of it, all or nothing. A ledger in memory keeps no events. */
+  recordOutcome(id: string, lease: string, outcome: Outcome, events?: readonly EventRecord[]): Promise<boolean>;
   /** The paid answer has left: the payment is used up. */
   complete(id: string, lease: string): Promise<boolean>;
   /** Gives the payment back. One that was never sent is forgotten; one that was is kept for the next attempt. */
   release(id: string, lease: string): Promise<boolean>;
-  /** Keeps a payment request. */
-  savePaymentRequest(request: PaymentRequestRecord): Promise<void>;
+  /** Holds the payment for so much longer, from now on: a heart-beat of its holder. Milliseconds. */
+  extend(id: string, lease: string, leaseMs: number): Promise<boolean>;
+  /**
+   * Payments that were sent under a known signature, whose outcome is not written down and whose last lease is over: nobody
+   * is at work on them. Those come first that were looked at longest ago. They are nobody's afterwards, so that their payers
+   * can claim them meanwhile, but of several processes that ask, one gets each.
+   */
+  takeUnresolved(query: UnresolvedQuery): Promise<readonly PaymentRecord[]>;
+  /** Keeps a payment request, and the events that tell of it, all or nothing. */
+  savePaymentRequest(request: PaymentRequestRecord, events?: readonly EventRecord[]): Promise<void>;
   /** A payment request by its id. */
   findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * The payment request whose reference is among some accounts of a transaction.
+   * @param accounts - base58; the first {@link MAX_REFERENCES} are looked at
+   */
+  findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
   /**
    * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
    * was given back unsent makes place; so does one that was not sent by the end of its lease, which then is lost to its

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
-import type {
-  Broadcast,
-  ClaimRequest,
-  ClaimResult,
-  Ledger,
-  Outcome,
-  PaymentRecord,
-  PaymentRequestRecord,
-  PaymentState,
+import {
+  type Broadcast,
+  type ClaimRequest,
+  type ClaimResult,
+  type Ledger,
+  MAX_REFERENCES,
+  type Outcome,
+  type PaymentRecord,
+  type PaymentRequestRecord,
+  type PaymentState,
+  type UnresolvedQuery,
 } from './ledger.js';
 
 /** Bounds of the ledger in memory. */
@@ -46,6 +48,7 @@ export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
 }
 
 class MemoryLedger implements Ledger {
+  readonly remembersSince: number;
   readonly #now: () => number;
   readonly #maxOpen: number;
   readonly #open = new Map<string, Entry>();
@@ -55,6 +58,7 @@ class MemoryLedger implements Ledger {
   constructor(options: MemoryLedgerOptions) {
     const { maxOpen = 50_000, maxFinished = 200_000, maxRequests = 50_000, retentionMs = DAY_MS } = options;
     this.#now = options.now ?? Date.now;
+    this.remembersSince = this.#now();
     this.#maxOpen = maxOpen;
     this.#finished = new LRUCache({ max: maxFinished, ttl: retentionMs });
     this.#requests = new LRUCache({ max: maxRequests, ttl: retentionMs });
@@ -135,12 +139,37 @@ class MemoryLedger implements Ledger {
     return true;
   }
 
+  async extend(id: string, lease: string, leaseMs: number): Promise<boolean> {
+    const entry = this.#open.get(id);
+    if (entry?.lease !== lease) return false;
+    entry.leaseEnds = this.#now() + leaseMs;
+    return true;
+  }
+
+  async takeUnresolved({ network, restMs, limit }: UnresolvedQuery): Promise<readonly PaymentRecord[]> {
+    const time = this.#now();
+    const taken = [...this.#open.values()]
+      .filter(({ leaseEnds, record }) => leaseEnds <= time && isUnresolved(record) && record.terms.network === network)
+      .sort((one, other) => one.leaseEnds - other.leaseEnds)
+      .slice(0, limit);
+    for (const entry of taken) {
+      entry.lease = undefined;
+      entry.leaseEnds = time + restMs;
+    }
+    return taken.map(({ record }) => record);
+  }
+
   async find(id: string): Promise<PaymentRecord | undefined> {
     return this.#open.get(id)?.record ?? this.#finished.get(id);
   }
 
   async savePaymentRequest(request: PaymentRequestRecord): Promise<void> {
     this.#requests.set(request.id, request);
+  }
+
+  async findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined> {
+    const references = new Set(accounts.slice(0, MAX_REFERENCES));
+    return this.#requests.find(({ reference }) => references.has(reference));
   }
 
   async findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined> {
@@ -174,4 +203,8 @@ class MemoryLedger implements Ledger {
     this.#finished.clear();
     this.#requests.clear();
   }
+}
+
+function isUnresolved({ state, signature }: PaymentRecord): boolean {
+  return state === 'broadcast' && signature !== undefined;
 }

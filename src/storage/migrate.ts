@@ -1,8 +1,15 @@
-import type { Kysely, Migration, sql as Sql } from 'kysely';
+import type { Kysely, Migration, Migrator, sql as Sql } from 'kysely';
 import { TollhouseError } from '../errors.js';
 import { loadDriver } from './load-driver.js';
 import { payments } from './migrations/0001-payments.js';
 import { counters } from './migrations/0002-counters.js';
+import { events } from './migrations/0003-events.js';
+import { answers } from './migrations/0004-answers.js';
+import { webhooks } from './migrations/0005-webhooks.js';
+import { serviceKeys } from './migrations/0006-service-keys.js';
+import { projects } from './migrations/0007-projects.js';
+import { calls } from './migrations/0008-calls.js';
+import { payouts } from './migrations/0009-payouts.js';
 import type { Dialect } from './sql-database.js';
 
 /** The parts of Kysely in use, loaded only where there is a database. */
@@ -26,18 +33,50 @@ export function loadKysely(): Promise<KyselyModule> {
  * @throws `bad_option` when a newer version of Tollhouse has been at the database
  */
 export async function migrate(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const migrations = allMigrations(kysely.sql, dialect);
-  await refuseNewer(kysely, db, migrations);
-  const migrator = new kysely.Migrator({ db, provider: { getMigrations: async () => migrations }, ...TABLES });
+  const migrator = await migratorOf(kysely, db, dialect);
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
-  await refuseNewer(kysely, db, migrations);
+  await migratorOf(kysely, db, dialect);
   throw error;
+}
+
+/** How far a schema is: names of the steps that were made, and of those that are still to be made, in order. */
+export interface SchemaSteps {
+  readonly made: readonly string[];
+  readonly pending: readonly string[];
+}
+
+/** How far a schema is, and the room that its database takes. */
+export interface SchemaState extends SchemaSteps {
+  readonly bytes: number;
+}
+
+/** Looks how far a schema is, and changes nothing. Throws like {@link migrate}. */
+export async function readSteps(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<SchemaSteps> {
+  const steps = await (await migratorOf(kysely, db, dialect)).getMigrations();
+  const names = (made: boolean) => steps.filter((it) => (it.executedAt !== undefined) === made).map(({ name }) => name);
+  return { made: names(true), pending: names(false) };
+}
+
+async function migratorOf(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<Migrator> {
+  const migrations = allMigrations(kysely.sql, dialect);
+  await refuseNewer(kysely, db, migrations);
+  return new kysely.Migrator({ db, provider: { getMigrations: async () => migrations }, ...TABLES });
 }
 
 /** Every step there is, by name. A step that was released is never changed. */
 function allMigrations(sql: typeof Sql, dialect: Dialect): Readonly<Record<string, Migration>> {
-  return { '0001-payments': payments(sql, dialect), '0002-counters': counters(sql, dialect) };
+  return {
+    '0001-payments': payments(sql, dialect),
+    '0002-counters': counters(sql, dialect),
+    '0003-events': events(sql, dialect),
+    '0004-answers': answers(sql, dialect),
+    '0005-webhooks': webhooks(sql, dialect),
+    '0006-service-keys': serviceKeys(sql, dialect),
+    '0007-projects': projects(sql, dialect),
+    '0008-calls': calls(sql, dialect),
+    '0009-payouts': payouts(sql, dialect),
+  };
 }
 
 async function refuseNewer({ sql }: KyselyModule, db: Kysely<unknown>, known: object): Promise<void> {

@@ -1,10 +1,13 @@
 import { badOption } from '../errors.js';
+import type { AnswerStore } from './answers.js';
 import type { Counters } from './counters.js';
+import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './database-url.js';
+import { createGatewayStores, type GatewayStores } from './gateway-stores.js';
 import type { Ledger } from './ledger.js';
 import { createMemoryCounters } from './memory-counters.js';
-import { createMemoryLedger } from './memory-ledger.js';
 import { openPostgres } from './postgres-database.js';
 import { openRedisCounters } from './redis-counters.js';
+import { createSqlAnswers } from './sql-answers.js';
 import { createSqlCounters } from './sql-counters.js';
 import type { SqlDatabase } from './sql-database.js';
 import { createSqlLedger } from './sql-ledger.js';
@@ -23,25 +26,31 @@ export interface StorageOptions {
 
 /** Where a service keeps what it must not lose, and what it counts. */
 export interface Storage {
+  /** The database under it, for the stores of the gateway. */
+  readonly database: SqlDatabase;
   readonly ledger: Ledger;
   readonly counters: Counters;
+  /** What a gateway keeps, in the same database as the ledger. */
+  readonly gateway: GatewayStores;
+  /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
+  readonly answers: AnswerStore;
   /**
-   * Forgets a few entries that are of no more use: payments and payment requests that were over before a time, and marks,
-   * values and counts that have expired. Call it from time to time until it answers 0.
+   * Forgets a few entries that are of no more use: payments and payment requests from before a time, marks, values and
+   * counts that have expired, and answers that are too old or too many. Call it from time to time until it answers 0. What
+   * a gateway keeps has a method of its own.
    * @param before - milliseconds since the epoch
    * @param limit - how many of each kind go at most, and so how long it takes
+   * @param booksBefore - the same for the books of the money: payments that were served; default `before`
    * @returns how many went
    */
-  prune(before: number, limit: number): Promise<number>;
+  prune(before: number, limit: number, booksBefore?: number): Promise<number>;
   /** Closes every connection; the ledger and the counters are of no use after it. */
   close(): Promise<void>;
 }
 
-const FORMS = 'it must be sqlite:<path of a file>, postgres://user:password@host:port/database or memory:';
-
 /**
  * Opens a database, brings its schema up to date, and makes a ledger and counters on it (service.md §7). The packages
- * that a URL needs are loaded for that URL only: `better-sqlite3` and `kysely`, `pg` and `kysely`, `ioredis`.
+ * that a URL needs are loaded for that URL only: `better-sqlite3` and `kysely` (also for `memory:`), `pg` and `kysely`, `ioredis`.
  * @param databaseUrl - `sqlite:./data/tollhouse.db` (made when it is not there), `postgres://user:password@host:port/database`,
  * or `memory:`, which is forgotten at exit
  * @throws `bad_option` for a URL that cannot be used or a schema newer than this version, `missing_dependency` for a package
@@ -68,31 +77,29 @@ export async function openStorage(databaseUrl: string, options: StorageOptions =
 }
 
 async function openBase(databaseUrl: string, now: () => number): Promise<Storage> {
-  if (databaseUrl === 'memory:') return inMemory(now);
-  const path = /^sqlite:(?:\/\/)?(.+)$/.exec(databaseUrl)?.[1];
-  if (path !== undefined) {
-    const storage = onSql(await openSqlite(path), now);
-    // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
-    return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
-  }
-  if (isUrlOf(['postgres:', 'postgresql:'], databaseUrl)) return onSql(await openPostgres(databaseUrl), now);
-  throw badOption('openStorage', `the database URL is wrong: ${FORMS}`, 'databaseUrl');
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres') return onSql(await openPostgres(location.url), now);
+  const storage = onSql(await openSqlite(location.path), now, location.path === IN_MEMORY);
+  // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
+  return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
 }
 
-function inMemory(now: () => number): Storage {
-  const ledger = createMemoryLedger({ now });
-  const counters = createMemoryCounters({ now });
-  const close = async () => void (await Promise.all([ledger.close(), counters.close()]));
-  return { ledger, counters, prune: async () => 0, close };
-}
-
-function onSql(database: SqlDatabase, now: () => number): Storage {
-  const ledger = createSqlLedger(database, now);
+function onSql(database: SqlDatabase, now: () => number, isForgotten = false): Storage {
+  const books = createSqlLedger(database, now);
+  const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
   const counters = createSqlCounters(database, now);
+  const answers = createSqlAnswers(database, { now });
+  const gateway = createGatewayStores(database, now);
   return {
+    database,
     ledger,
     counters,
-    prune: async (before, limit) => (await ledger.prune(before, limit)) + (await counters.prune(limit)),
+    answers,
+    gateway,
+    async prune(before, limit, booksBefore = before) {
+      const payments = await ledger.prune(before, limit, booksBefore);
+      return payments + (await counters.prune(limit)) + (await answers.prune(limit));
+    },
     close: () => database.close(),
   };
 }
@@ -103,8 +110,4 @@ function onSql(database: SqlDatabase, now: () => number): Storage {
  */
 function withCounts(base: Counters, { increment, decrement, reset }: Counters): Counters {
   return { ...base, increment, decrement, reset };
-}
-
-function isUrlOf(schemes: readonly string[], text: string): boolean {
-  return URL.canParse(text) && schemes.includes(new URL(text).protocol) && text.includes('://');
 }

@@ -1,4 +1,5 @@
 import { isReason } from '../protocol/reasons.js';
+import type { Leg } from '../protocol/split.js';
 import type { Terms } from '../protocol/types.js';
 import type { PaymentRecord, PaymentRequestRecord, PaymentState } from './ledger.js';
 import type { Row } from './sql-database.js';
@@ -11,7 +12,8 @@ export function amountToSql(amount: bigint): bigint {
   return BigInt.asIntN(64, amount);
 }
 
-function amountOf(value: Row[string] | undefined): bigint {
+/** An amount as a database holds it. */
+export function amountOf(value: Row[string] | undefined): bigint {
   return BigInt.asUintN(64, BigInt(String(value)));
 }
 
@@ -22,10 +24,8 @@ export function termsToSql({ network, asset, amount, payTo, ...rest }: Terms) {
 
 /** A row of `tollhouse_payment`. */
 export function toPayment(row: Row): PaymentRecord {
-  const { reason } = row;
   return {
     id: String(row.id),
-    state: row.state as PaymentState,
     binding: String(row.binding),
     payer: String(row.payer),
     terms: {
@@ -36,12 +36,37 @@ export function toPayment(row: Row): PaymentRecord {
       payTo: String(row.pay_to),
     },
     blockhash: String(row.blockhash),
+    ...lifeOf(row),
+  };
+}
+
+/** What changes in the life of a payment, and to whom it belongs: the columns that a claim answers. */
+export function lifeOf(row: Row) {
+  const { reason } = row;
+  return {
+    state: row.state as PaymentState,
     claimedAt: Number(row.claimed_at),
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     ...(row.last_valid_block_height === null ? {} : { lastValidBlockHeight: Number(row.last_valid_block_height) }),
     ...(row.slot === null ? {} : { slot: Number(row.slot) }),
+    ...(typeof row.owner === 'string' ? { owner: row.owner } : {}),
+    ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
+    ...(typeof row.owed === 'string' ? { owed: legsOf(row.owed) } : {}),
     ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
   };
+}
+
+type LegText = readonly [recipient: string, amount: string];
+
+/** Shares as JSON. */
+export function legsToSql(legs: readonly Leg[] | undefined): string | null {
+  if (legs === undefined) return null;
+  return JSON.stringify(legs.map(({ recipient, amount }): LegText => [recipient, String(amount)]));
+}
+
+/** Shares from {@link legsToSql}. */
+export function legsOf(text: string): readonly Leg[] {
+  return (JSON.parse(text) as LegText[]).map(([recipient, amount]) => ({ recipient, amount: BigInt(amount) }));
 }
 
 /** What of a payment request is kept as JSON. */
@@ -50,7 +75,7 @@ type Details = Omit<
   'id' | 'network' | 'amount' | 'payTo' | 'createdAt' | 'expiresAt' | 'attempt' | 'legs'
 > & { readonly legs: readonly { readonly recipient: string; readonly amount: string }[] };
 
-/** A payment request as the columns of `tollhouse_payment_request`, `attempt` last. */
+/** A payment request as the columns of `tollhouse_payment_request`, `attempt` and `reference` last. */
 export function paymentRequestToSql(request: PaymentRequestRecord) {
   const { id, network, amount, payTo, createdAt, expiresAt, attempt, legs, ...rest } = request;
   const details: Details = {
@@ -58,7 +83,7 @@ export function paymentRequestToSql(request: PaymentRequestRecord) {
     legs: legs.map((leg) => ({ recipient: leg.recipient, amount: String(leg.amount) })),
   };
   const texts = [id, network, amountToSql(amount), payTo, JSON.stringify(details)] as const;
-  return [...texts, createdAt, expiresAt, attempt ?? null] as const;
+  return [...texts, createdAt, expiresAt, attempt ?? null, request.reference] as const;
 }
 
 /** A row of `tollhouse_payment_request`. */
@@ -75,4 +100,9 @@ export function toPaymentRequest(row: Row): PaymentRequestRecord {
     expiresAt: Number(row.expires_at),
     ...(row.attempt === null ? {} : { attempt: String(row.attempt) }),
   };
+}
+
+/** The first of some rows, converted; undefined when there is none. */
+export function firstOf<R, T>([row]: readonly R[], convert: (row: R) => T): T | undefined {
+  return row === undefined ? undefined : convert(row);
 }

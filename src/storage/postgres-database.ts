@@ -1,7 +1,8 @@
+import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { badOption, TollhouseError } from '../errors.js';
 import { codeOf, lineOf, loadDriver } from './load-driver.js';
-import { type KyselyModule, loadKysely, migrate } from './migrate.js';
+import { type KyselyModule, loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
 import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
 
 /** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
@@ -29,39 +30,63 @@ const MIN_VERSION = 140_000;
  * `store_unavailable` when the server cannot be reached
  */
 export async function openPostgres(url: string): Promise<SqlDatabase> {
-  const kysely = await loadKysely();
-  const driver = (await loadDriver('pg', () => import('pg'))).default;
-  try {
-    await prepareSchema(kysely, driver, url);
-  } catch (error) {
-    throw error instanceof TollhouseError ? error : cannotConnect(url, error);
-  }
+  const driver = await loadPostgres();
+  await withSchema(url, driver, ({ kysely, db }) => migrate(kysely, db, 'postgres'));
   return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }));
 }
 
+/** Looks how far the schema of a PostgreSQL database is, and changes nothing. Throws like {@link openPostgres}. */
+export async function readPostgresSchema(url: string): Promise<SchemaState> {
+  return withSchema(url, await loadPostgres(), async ({ kysely, db, pool }) => {
+    const { rows } = await pool.query<{ bytes: string }>('select pg_database_size(current_database())::text as bytes');
+    return { ...(await readSteps(kysely, db, 'postgres')), bytes: Number(rows[0]?.bytes) };
+  });
+}
+
+async function loadPostgres(): Promise<typeof pg> {
+  return (await loadDriver('pg', () => import('pg'))).default;
+}
+
+/** What work on a schema needs. */
+interface SchemaParts {
+  readonly kysely: KyselyModule;
+  readonly db: Kysely<unknown>;
+  readonly pool: pg.Pool;
+}
+
 /** On connections of its own, without time-outs: a step over a large table takes its time. */
-async function prepareSchema(kysely: KyselyModule, driver: typeof pg, url: string): Promise<void> {
+async function withSchema<T>(url: string, driver: typeof pg, work: (parts: SchemaParts) => Promise<T>): Promise<T> {
+  const kysely = await loadKysely();
   const { application_name, connectionTimeoutMillis, keepAlive } = POOL;
   const options = { connectionString: url, application_name, connectionTimeoutMillis, keepAlive, max: 2 };
   const pool = quietPool(driver, options);
   const db = new kysely.Kysely<unknown>({ dialect: new kysely.PostgresDialect({ pool }) });
   try {
-    const { rows } = await pool.query<{ version: number }>(
-      "select current_setting('server_version_num')::int as version",
-    );
-    if ((rows[0]?.version ?? 0) < MIN_VERSION) {
-      throw badOption('openStorage', 'the PostgreSQL server is older than 14; use a later one', 'databaseUrl');
-    }
-    await migrate(kysely, db, 'postgres');
+    await refuseOld(pool);
+    return await work({ kysely, db, pool });
+  } catch (error) {
+    throw error instanceof TollhouseError ? error : cannotConnect(url, error);
   } finally {
     await db.destroy();
   }
 }
 
-/** A pool that outlives the loss of an idle connection; the next query opens another one. */
+async function refuseOld(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  if ((rows[0]?.version ?? 0) >= MIN_VERSION) return;
+  throw badOption('openStorage', 'the PostgreSQL server is older than 14; use a later one', 'databaseUrl');
+}
+
+/**
+ * A pool that outlives the loss of its connections; the next query opens another one. The pool listens to idle ones only:
+ * one that is lost between two statements of a transaction would end the process, though its next statement tells all.
+ */
 function quietPool(driver: typeof pg, config: pg.PoolConfig): pg.Pool {
   const pool = new driver.Pool(config);
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
@@ -73,22 +98,38 @@ function cannotConnect(url: string, cause: unknown): TollhouseError {
 }
 
 function postgresDatabase(pool: pg.Pool): SqlDatabase {
-  async function batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
+  async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable(cause);
     });
-    const results: (readonly Row[])[] = [];
     try {
       await client.query('begin');
-      for (const step of steps) results.push(await run(client, step));
+      const result = await work(client);
       await client.query('commit');
       client.release();
-      return results;
+      return result;
     } catch (cause) {
       // Closing the connection rolls back, also where it no longer answers.
       client.release(true);
       throw storeUnavailable(cause);
     }
+  }
+
+  function batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
+    return inTransaction(async (client) => {
+      const results: (readonly Row[])[] = [];
+      for (const step of steps) results.push(await run(client, step));
+      return results;
+    });
+  }
+
+  async function batchIf(guard: Step, steps: readonly Step[]): Promise<readonly Row[]> {
+    if (steps.length === 0) return query(...guard);
+    return inTransaction(async (client) => {
+      const rows = await run(client, guard);
+      if (rows.length > 0) for (const step of steps) await run(client, step);
+      return rows;
+    });
   }
 
   async function query(...step: Step): Promise<readonly Row[]> {
@@ -99,7 +140,7 @@ function postgresDatabase(pool: pg.Pool): SqlDatabase {
     }
   }
 
-  return { query, batch, close: () => pool.end() };
+  return { dialect: 'postgres', query, batch, batchIf, close: () => pool.end() };
 }
 
 async function run(target: pg.Pool | pg.PoolClient, [{ name, text }, ...values]: Step): Promise<readonly Row[]> {

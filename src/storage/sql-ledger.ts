@@ -1,20 +1,10 @@
-import type { Broadcast, ClaimRequest, ClaimResult, Ledger, Outcome, PaymentRequestRecord } from './ledger.js';
+import { eventSteps } from './event-statements.js';
+import type { Broadcast, ClaimRequest, ClaimResult, Outcome, UnresolvedQuery } from './ledger.js';
 import { LEDGER } from './ledger-statements.js';
-import { paymentRequestToSql, termsToSql, toPayment, toPaymentRequest } from './payment-rows.js';
-import type { SqlDatabase, SqlInput, Statement } from './sql-database.js';
-
-/** A ledger that can forget. */
-export interface PrunableLedger extends Ledger {
-  /**
-   * Forgets what was over before a time, the oldest first: payments that were served, expired or failed, and payment
-   * requests that nothing can pay any more. A step takes as long as its `limit` makes it; call it until it answers 0.
-   * A payment may be forgotten only when the chain has forgotten its blockhash and no door takes its signature any more.
-   * @param before - milliseconds since the epoch
-   * @param limit - how many payments, and how many requests, go at most
-   * @returns how many went
-   */
-  prune(before: number, limit: number): Promise<number>;
-}
+import { firstOf, legsToSql, lifeOf, termsToSql, toPayment } from './payment-rows.js';
+import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
+import type { SqlDatabase, SqlInput, Statement, Step } from './sql-database.js';
+import { sqlPaymentRequests } from './sql-payment-requests.js';
 
 /**
  * A ledger on SQLite or Postgres. The database is not closed with it.
@@ -22,11 +12,9 @@ export interface PrunableLedger extends Ledger {
  */
 export function createSqlLedger(database: SqlDatabase, now: () => number = Date.now): PrunableLedger {
   async function claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { id, binding, payer, terms, blockhash, lease, leaseMs } = request;
-    const time = now();
-    const values = [id, binding, payer, ...termsToSql(terms), blockhash, time, lease, time + leaseMs];
-    const [won] = await database.query(LEDGER.claim, ...values);
-    if (won !== undefined) return { status: 'won', record: toPayment(won) };
+    const { id, binding, payer, terms, blockhash } = request;
+    const [won] = await database.query(LEDGER.claim, ...claimToSql(request, now()));
+    if (won !== undefined) return { status: 'won', record: { id, binding, payer, terms, blockhash, ...lifeOf(won) } };
     const [row] = await database.query(LEDGER.find, id);
     // Given back and forgotten between the two statements: it is free again.
     if (row === undefined) return claim(request);
@@ -48,44 +36,43 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     return results.some((rows) => rows.length > 0);
   }
 
-  async function attachAttempt(requestId: string, paymentId: string): Promise<string | undefined> {
-    const results = await database.batch([
-      [LEDGER.lockRequest, requestId],
-      [LEDGER.forgetAbandoned, requestId, paymentId, now()],
-      [LEDGER.attach, requestId, paymentId],
-      [LEDGER.attempt, requestId],
-    ]);
-    const row = results.at(-1)?.[0];
-    return row === undefined ? undefined : String(row.attempt);
-  }
-
-  async function prune(before: number, limit: number): Promise<number> {
-    const requests = await database.query(LEDGER.pruneRequests, before, limit);
-    const payments = await database.query(LEDGER.prunePayments, before, limit);
-    return requests.length + payments.length;
-  }
-
   return {
     claim,
     release,
-    attachAttempt,
-    prune,
+    prune: (...range) => pruneLedger(database, ...range),
     recordBroadcast: (id, lease, { signature, lastValidBlockHeight }: Broadcast) =>
       change(LEDGER.recordBroadcast, id, lease, signature ?? null, lastValidBlockHeight ?? null),
     withdrawBroadcast: (id, lease) => change(LEDGER.withdrawBroadcast, id, lease),
-    recordOutcome: (id, lease, outcome: Outcome) =>
-      outcome.state === 'confirmed'
-        ? change(LEDGER.recordConfirmed, id, lease, outcome.slot, outcome.signature)
-        : change(LEDGER.recordLost, id, lease, outcome.state, outcome.reason, now()),
+    recordOutcome: async (id, lease, outcome, events = []) =>
+      (await database.batchIf(outcomeStep(outcome, id, lease, now()), eventSteps(events))).length > 0,
     complete: (id, lease) => change(LEDGER.complete, id, lease, now()),
-    find: async (id) => first(await database.query(LEDGER.find, id), toPayment),
-    savePaymentRequest: async (request: PaymentRequestRecord) =>
-      void (await database.query(LEDGER.saveRequest, ...paymentRequestToSql(request))),
-    findPaymentRequest: async (id) => first(await database.query(LEDGER.findRequest, id), toPaymentRequest),
+    extend: (id, lease, leaseMs) => change(LEDGER.extend, id, lease, now() + leaseMs),
+    async takeUnresolved({ network, restMs, limit }: UnresolvedQuery) {
+      const time = now();
+      return (await database.query(LEDGER.takeUnresolved, network, time, time + restMs, limit)).map(toPayment);
+    },
+    find: async (id) => firstOf(await database.query(LEDGER.find, id), toPayment),
+    ...sqlPaymentRequests(database, now),
     close: async () => {},
   };
 }
 
-function first<R, T>([row]: readonly R[], convert: (row: R) => T): T | undefined {
-  return row === undefined ? undefined : convert(row);
+function claimToSql(request: ClaimRequest, time: number): SqlInput[] {
+  const { id, binding, payer, terms, blockhash, lease, leaseMs, owner, projectId, owed } = request;
+  const held = [time, lease, time + leaseMs, owner ?? null, projectId ?? null, legsToSql(owed)] as const;
+  return [id, binding, payer, ...termsToSql(terms), blockhash, ...held];
+}
+
+function outcomeStep(outcome: Outcome, id: string, lease: string, time: number): Step {
+  return outcome.state === 'confirmed'
+    ? [LEDGER.recordConfirmed, id, lease, outcome.slot, outcome.signature]
+    : [LEDGER.recordLost, id, lease, outcome.state, outcome.reason, time];
+}
+
+/**
+ * The step that uses a payment up, for a transaction that writes more than that. It finds nothing when the lease was lost.
+ * @param time - milliseconds since the epoch
+ */
+export function completionStep(id: string, lease: string, time: number): Step {
+  return [LEDGER.complete, id, lease, time];
 }

@@ -1,10 +1,11 @@
+import { existsSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { badOption, TollhouseError } from '../errors.js';
 import { codeOf, lineOf } from './load-driver.js';
-import { loadKysely, migrate } from './migrate.js';
+import { loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
 import {
   type Row,
   type SqlDatabase,
@@ -24,13 +25,13 @@ const START_PAUSE_MS = 20;
 /**
  * Opens a SQLite file, made with its folder when it is not there, and brings its schema up to date. What was answered is
  * on the disk (WAL, `synchronous=FULL`).
- * @param path - of the file, relative to the working directory
+ * @param path - of the file, relative to the working directory; `:memory:` keeps everything in this process
  * @throws `missing_dependency` without better-sqlite3 or kysely, `bad_option` for a path that cannot be opened or a newer schema
  */
 export async function openSqlite(path: string): Promise<SqlDatabase> {
   const kysely = await loadKysely();
   const Driver = await loadSqliteDriver();
-  const file = resolve(path);
+  const file = path === ':memory:' ? path : resolve(path);
   const connection = await connect(Driver, file);
   try {
     await writeLocked(connection, async () => {
@@ -44,6 +45,29 @@ export async function openSqlite(path: string): Promise<SqlDatabase> {
     throw error instanceof TollhouseError ? error : cannotOpen(file, error);
   }
   return sqliteDatabase(connection);
+}
+
+/** Looks how far the schema of a SQLite file is. Changes nothing, and makes no file. Throws like {@link openSqlite}. */
+export async function readSqliteSchema(path: string): Promise<SchemaState> {
+  const kysely = await loadKysely();
+  const Driver = await loadSqliteDriver();
+  const file = resolve(path);
+  const exists = existsSync(file);
+  try {
+    const database = exists ? new Driver(file, { readonly: true, timeout: BUSY_MS }) : new Driver(':memory:');
+    const db = new kysely.Kysely<unknown>({ dialect: new kysely.SqliteDialect({ database }) });
+    try {
+      const bytes = [file, `${file}-wal`].reduce(
+        (sum, it) => sum + (statSync(it, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      );
+      return { ...(await readSteps(kysely, db, 'sqlite')), bytes };
+    } finally {
+      await db.destroy();
+    }
+  } catch (error) {
+    throw error instanceof TollhouseError ? error : (brokenDriver(error) ?? cannotOpen(file, error));
+  }
 }
 
 async function connect(Driver: typeof BetterSqlite3, file: string): Promise<BetterSqlite3.Database> {
@@ -108,6 +132,11 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
   }
 
   const inTransaction = connection.transaction((steps: readonly Step[]) => steps.map(run));
+  const guarded = connection.transaction((guard: Step, steps: readonly Step[]) => {
+    const rows = run(guard);
+    if (rows.length > 0) for (const step of steps) run(step);
+    return rows;
+  });
 
   async function attempt<T>(work: () => T): Promise<T> {
     try {
@@ -118,8 +147,10 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
   }
 
   return {
+    dialect: 'sqlite',
     query: (...step) => attempt(() => run(step)),
     batch: (steps) => attempt(() => inTransaction.immediate(steps)),
+    batchIf: (guard, steps) => attempt(() => (steps.length === 0 ? run(guard) : guarded.immediate(guard, steps))),
     close: async () => void connection.close(),
   };
 }

@@ -45,11 +45,18 @@ function open(sandbox: Sandbox, options: Partial<DeliveryOptions> = {}): Transac
   return delivery;
 }
 
+type RecentBlockhash = Awaited<ReturnType<SolanaRpc['getLatestBlockhash']>>;
+
 /** A transfer of SOL between two demo wallets, never the same twice. */
-async function transfer(sandbox: Sandbox, options: Partial<Delivery> & { amount?: number } = {}): Promise<Delivery> {
+async function transfer(
+  sandbox: Sandbox,
+  options: Partial<Delivery> & { amount?: number } = {},
+  recent?: RecentBlockhash,
+): Promise<Delivery> {
   const [from, to] = sandbox.demoWallets as [Keypair, Keypair];
   lamports += 1;
-  const { blockhash, lastValidBlockHeight } = await connect(sandbox.rpcUrl).getLatestBlockhash('confirmed');
+  const latest = recent ?? (await connect(sandbox.rpcUrl).getLatestBlockhash('confirmed'));
+  const { blockhash, lastValidBlockHeight } = latest;
   const transaction = new Transaction({ feePayer: from.publicKey, blockhash, lastValidBlockHeight }).add(
     SystemProgram.transfer({
       fromPubkey: from.publicKey,
@@ -175,13 +182,14 @@ describe('confirmation by status look-up', () => {
     expect(tookMs[0]).toBeGreaterThan(2 * (tookMs[1] ?? Number.NaN));
   });
 
-  it('is shared: 200 deliveries at once ask together', async () => {
-    const deliveries = await Promise.all(Array.from({ length: 200 }, () => transfer(ticking)));
+  it('is shared: 100 deliveries at once ask together', async () => {
+    const recent = await connect(ticking.rpcUrl).getLatestBlockhash('confirmed');
+    const deliveries = await Promise.all(Array.from({ length: 100 }, () => transfer(ticking, {}, recent)));
     const delivery = open(ticking, { timing: { pollMs: 400 } });
     ticking.resetCalls();
     const landings = await Promise.all(deliveries.map((each) => delivery.deliver(each)));
     expect(landings.every((landing) => landing.status === 'landed' && landing.err === null)).toBe(true);
-    expect(ticking.calls.sendTransaction).toBe(200);
+    expect(ticking.calls.sendTransaction).toBe(100);
     expect(ticking.calls.getSignatureStatuses).toBeLessThan(40);
   });
 
@@ -203,6 +211,18 @@ describe('a transaction that gets lost', () => {
     const landing = await open(ticking, { wsUrl: ticking.wsUrl }).deliver(await transfer(ticking));
     expect(landing).toMatchObject({ status: 'landed', err: null });
     expect(ticking.calls.sendTransaction).toBeGreaterThanOrEqual(3);
+  });
+
+  it('that was sent before is sent again only when the cluster does not know it', async () => {
+    const delivery = open(ticking);
+    const [landed, lost] = [await transfer(ticking), await transfer(ticking)];
+    await delivery.deliver(landed);
+    ticking.resetCalls();
+    await expect(delivery.watch(landed)).resolves.toMatchObject({ status: 'landed', err: null });
+    expect(ticking.calls.sendTransaction).toBe(0);
+
+    await expect(delivery.watch(lost)).resolves.toMatchObject({ status: 'landed', err: null });
+    expect(ticking.calls.sendTransaction).toBe(1);
   });
 
   it('is not sent again once it is seen', async () => {
@@ -271,6 +291,15 @@ describe('a first send that fails', () => {
     const wanted = await transfer(ticking, { preflight: true });
     await delivery.deliver(wanted);
     await expect(delivery.deliver(wanted)).resolves.toMatchObject({ status: 'rejected', err: 'AlreadyProcessed' });
+  });
+
+  it('is rejected so even when the news that it landed are faster than the answer', async () => {
+    const wanted = await transfer(ticking, { preflight: true });
+    await open(ticking).deliver(wanted);
+    const fast = open(ticking, { wsUrl: ticking.wsUrl });
+    await fast.deliver(await transfer(ticking));
+    ticking.faults.add({ kind: 'delay', method: 'sendTransaction', delayMs: 200 });
+    await expect(fast.deliver(wanted)).resolves.toMatchObject({ status: 'rejected', err: 'AlreadyProcessed' });
   });
 
   it('throws when no endpoint is there', async () => {

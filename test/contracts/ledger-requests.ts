@@ -48,6 +48,16 @@ export function paymentRequestsContract(current: () => Ledger, advance: (millise
       expect(await current().findPaymentRequest('pay_unknown')).toBeUndefined();
     });
 
+    test('are found by their reference among the accounts of a transaction', async () => {
+      const [one, other] = [newRequest({ reference: randomUUID() }), newRequest({ reference: randomUUID() })];
+      await current().savePaymentRequest(one);
+      await current().savePaymentRequest(other);
+
+      expect(await current().findPaymentRequestByReference(['a', other.reference, 'b'])).toEqual(other);
+      expect(await current().findPaymentRequestByReference(['a', 'b'])).toBeUndefined();
+      expect(await current().findPaymentRequestByReference([])).toBeUndefined();
+    });
+
     test('take the payment that comes first; it may come again', async () => {
       const request = newRequest();
       await current().savePaymentRequest(request);

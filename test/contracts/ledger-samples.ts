@@ -27,6 +27,12 @@ export function newClaim(change: Partial<ClaimRequest> = {}): ClaimRequest {
     blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N',
     lease: randomUUID(),
     leaseMs: LEASE_MS,
+    owner: '7LoRd9sZMb3ejWqSmHqoADGuHR1mGZBLCMGWQFKQGwoR',
+    projectId: 'prj_9jKb4Qx7tTqFhW',
+    owed: [
+      { recipient: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', amount: 18_446_744_073_709_551_614n },
+      { recipient: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', amount: 1n },
+    ],
     ...change,
   };
 }

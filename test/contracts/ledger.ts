@@ -1,6 +1,7 @@
 import type { ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger.js';
 import { paymentRequestsContract } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
+import { unresolvedPaymentsContract } from './ledger-unresolved.js';
 
 /** A ledger under test, and a way to let its time pass. */
 export interface LedgerUnderTest {
@@ -288,7 +289,14 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       });
     });
 
-    const REFUSED = { broadcast: false, withdraw: false, outcome: false, complete: false, release: false };
+    const REFUSED = {
+      broadcast: false,
+      withdraw: false,
+      outcome: false,
+      extend: false,
+      complete: false,
+      release: false,
+    };
 
     /** Everything that can be written with a lease. */
     async function allWrites({ id, lease }: ClaimRequest) {
@@ -296,10 +304,16 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         broadcast: await ledger.recordBroadcast(id, lease, { signature: '7'.repeat(88) }),
         withdraw: await ledger.withdrawBroadcast(id, lease),
         outcome: await ledger.recordOutcome(id, lease, FAILED),
+        extend: await ledger.extend(id, lease, LEASE_MS),
         complete: await ledger.complete(id, lease),
         release: await ledger.release(id, lease),
       };
     }
+
+    unresolvedPaymentsContract(
+      () => ledger,
+      (milliseconds) => advance(milliseconds),
+    );
 
     paymentRequestsContract(
       () => ledger,

@@ -89,6 +89,12 @@ describe.each(KINDS)('the schema on $name', ({ newUrl, execute }) => {
 });
 
 describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
+  /** Of a payment that was split when it was made: nobody is owed anything of it. */
+  function newPlainClaim() {
+    const { owed: _owed, ...claim } = newClaim();
+    return claim;
+  }
+
   async function open() {
     const { now, advance } = testClock();
     return { ...(await openStorage(await newUrl(), { now })), now, advance };
@@ -96,8 +102,8 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
 
   test('forgets what was over before a time, the oldest first, in steps; and keeps what is open', async () => {
     const { ledger, prune, now, advance, close } = await open();
-    const claims = Array.from({ length: 5 }, () => newClaim());
-    const unfinished = newClaim();
+    const claims = Array.from({ length: 5 }, () => newPlainClaim());
+    const unfinished = newPlainClaim();
     await ledger.claim(unfinished);
     for (const claim of claims) {
       await ledger.claim(claim);
@@ -114,9 +120,24 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
     await close();
   });
 
+  test('forgets what was never sent, and keeps the books of the money for longer than what was not paid', async () => {
+    const { ledger, prune, now, advance, close } = await open();
+    const [abandoned, expired, served] = [newPlainClaim(), newPlainClaim(), newPlainClaim()];
+    for (const claim of [abandoned, expired, served]) await ledger.claim(claim);
+    const reason = 'invalid_exact_svm_transaction_expired';
+    await ledger.recordOutcome(expired.id, expired.lease, { state: 'expired', reason });
+    await ledger.complete(served.id, served.lease);
+    await advance(abandoned.leaseMs + 1);
+
+    expect(await prune(now(), 100, now() - 600_000)).toBe(2);
+    const left = await Promise.all([abandoned, expired, served].map(({ id }) => ledger.find(id)));
+    expect(left.map((record) => record?.state)).toEqual([undefined, undefined, 'served']);
+    await close();
+  });
+
   test('never forgets a payment before the request that it pays', async () => {
     const { ledger, prune, now, advance, close } = await open();
-    const claim = newClaim();
+    const claim = newPlainClaim();
     const request = newRequest({ createdAt: now(), expiresAt: now() + 60_000 });
     await ledger.savePaymentRequest(request);
     await ledger.claim(claim);
@@ -133,7 +154,7 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
 
   test('keeps a request as long as its payment is open', async () => {
     const { ledger, prune, now, advance, close } = await open();
-    const claim = newClaim();
+    const claim = newPlainClaim();
     const request = newRequest({ createdAt: now(), expiresAt: now() + 1_000 });
     await ledger.savePaymentRequest(request);
     await ledger.claim(claim);

@@ -23,6 +23,8 @@ export interface Created {
 /** The server that `npm start` starts, on a chain of its own. */
 export interface ContractStand {
   readonly server: RunningServer;
+  /** Where the server keeps what it must not lose. */
+  readonly databaseFile: string;
   readonly sandbox: Sandbox;
   readonly document: OpenApi;
   /** The seller, who can receive every token. */
@@ -53,12 +55,12 @@ export function useContractStand(): () => ContractStand {
 }
 
 async function openContractStand(): Promise<ContractStand> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-contract-'));
+  const databaseFile = join(mkdtempSync(join(tmpdir(), 'tollhouse-contract-')), 'tollhouse.db');
   const configuration = readConfiguration({
     PORT: '0',
     RATE_LIMIT_SCALE: NO_LIMITS,
     LOG_LEVEL: 'silent',
-    DATABASE_URL: `sqlite:${join(folder, 'tollhouse.db')}`,
+    DATABASE_URL: `sqlite:${databaseFile}`,
   });
   const server = await startServer(configuration);
   const sandbox = server.chain.sandbox!;
@@ -81,6 +83,7 @@ async function openContractStand(): Promise<ContractStand> {
 
   return {
     server,
+    databaseFile,
     sandbox,
     document,
     seller,

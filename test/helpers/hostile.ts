@@ -9,6 +9,7 @@ import { writeTerms } from '../../src/protocol/wire-terms.js';
 import { buildDraft, type Draft } from './draft.js';
 import { honestDraft, honestTransfer } from './honest-draft.js';
 import type { TransferParts } from './raw-instructions.js';
+import { comparing, tryOnReference } from './reference-verdict.js';
 import { openTollStand, type TollStand } from './toll-stand.js';
 
 /** What an attack knows: the honest payment that it spoils. */
@@ -67,17 +68,20 @@ const BLOCKHASH_AGE = 5_000;
 const MAX_FEE_LAMPORTS = 100_000n;
 
 /** Opens an arena before the tests of a file and closes it after them. */
-export function useArena(options: Partial<FacilitatorOptions> = {}): () => Arena {
+export function useArena(
+  options: Partial<FacilitatorOptions> = {},
+  maxBlockhashAge: number = BLOCKHASH_AGE,
+): () => Arena {
   let arena: Arena | undefined;
   beforeAll(async () => {
-    arena = await openArena(options);
+    arena = await openArena(options, maxBlockhashAge);
   });
   afterAll(() => arena?.stand.close());
   return () => arena!;
 }
 
-async function openArena(options: Partial<FacilitatorOptions>): Promise<Arena> {
-  const stand = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE });
+async function openArena(options: Partial<FacilitatorOptions>, maxBlockhashAge: number): Promise<Arena> {
+  const stand = await openTollStand({ maxBlockhashAge });
   const secondKey = await stand.sandbox.createWallet({ sol: '1' });
   const keypair = [stand.feePayer, secondKey];
   const facilitator = stand.facilitatorWith({ keypair, blockhashHints: false, ...options });
@@ -174,7 +178,8 @@ async function refuses(arena: Arena, attack: Attack): Promise<void> {
   expect(Buffer.from(bytes).equals(buildDraft(honest))).toBe(false);
   if (attack.wouldLand) expect(await simulated(arena.stand, bytes)).toBeNull();
   await turnsAway(arena, bytes, terms, reason, refusedBy);
-  await pays(arena, honest, terms, payer);
+  // The reference may have settled what is the same payment to us.
+  if (!comparing) await pays(arena, honest, terms, payer);
 }
 
 /** What the chain says about a transaction whose fee payer has signed. */
@@ -215,6 +220,7 @@ async function turnsAway(
   expect(sandbox.calls.sendTransaction).toBe(0);
   if (refusedBy === 'rules') expect(sandbox.calls.total).toBe(0);
   expect(held()).toEqual(before);
+  if (comparing) await tryOnReference(stand, transaction, terms, reason);
 }
 
 async function pays({ stand, facilitator, route, handlerRuns }: Arena, draft: Draft, terms: Terms, payer: Keypair) {

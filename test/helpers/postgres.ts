@@ -10,6 +10,10 @@ export interface PostgresServer {
   newDatabase(): Promise<string>;
   /** Runs one statement in a database, beside whatever is under test. */
   query(url: string, text: string): Promise<readonly object[]>;
+  /** Ends the server as a crash would. */
+  crash(): Promise<void>;
+  /** Starts it again after a crash, on the same port and data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -18,7 +22,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   const child = spawn(process.execPath, [join(__dirname, 'postgres-server.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const base = `postgres://toll:house@127.0.0.1:${await firstLine(child)}`;
+  const nextLine = linesOf(child);
+  const base = `postgres://toll:house@127.0.0.1:${await nextLine()}`;
   let databases = 0;
 
   async function query(url: string, text: string): Promise<readonly object[]> {
@@ -31,8 +36,15 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   }
 
+  async function command(line: string): Promise<void> {
+    child.stdin?.write(`${line}\n`);
+    await nextLine();
+  }
+
   return {
     query,
+    crash: () => command('crash'),
+    restart: () => command('start'),
     newDatabase: async () => {
       databases += 1;
       await query(`${base}/postgres`, `create database test_${databases}`);
@@ -46,8 +58,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-async function firstLine(child: ChildProcess): Promise<string> {
-  if (child.stdout === null) throw new Error('the server has no output');
-  for await (const line of createInterface({ input: child.stdout })) return line;
-  throw new Error('the PostgreSQL server did not start; see its messages above');
+/** The function that answers the next line which a process prints. */
+function linesOf({ stdout }: ChildProcess): () => Promise<string> {
+  if (stdout === null) throw new Error('the server has no output');
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  return async () => {
+    const line = await lines.next();
+    if (line.done) throw new Error('the PostgreSQL server did not start; see its messages above');
+    return line.value;
+  };
 }

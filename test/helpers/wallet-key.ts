@@ -13,7 +13,12 @@ export interface WalletKey {
 
 /** The wallet of a name: the same name is the same wallet. */
 export function walletKey(name: string): WalletKey {
-  const { publicKey, sign } = createEd25519Signer(createHash('sha256').update(name).digest());
+  return walletKeyOf(createHash('sha256').update(name).digest());
+}
+
+/** The wallet of a 32-byte seed; the first half of a `Keypair`'s secret key is one. */
+export function walletKeyOf(seed: Uint8Array): WalletKey {
+  const { publicKey, sign } = createEd25519Signer(seed);
   return { address: addressOf(publicKey), sign: (text) => signatureText(sign(Buffer.from(text))) };
 }
 

@@ -75,8 +75,9 @@ test('a gate with `discovery` is listed, with the terms of its 402 and what it s
     serviceName: 'Weather & Co',
     tags: ['weather', 'forecast'],
     iconUrl: 'https://weather.example/icon.png',
-    extensions: { bazaar: asked.extensions?.['bazaar'] },
+    extensions: asked.extensions,
   });
+  expect(Object.keys(asked.extensions ?? {}).sort()).toEqual(['bazaar', 'payment-identifier']);
   expect(asked.resource).toMatchObject({ serviceName: 'Weather & Co', tags: ['weather', 'forecast'] });
 });
 

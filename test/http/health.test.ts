@@ -57,7 +57,7 @@ describe('health tells the truth', () => {
     expect(headers.get('content-type')).toBe('application/problem+json');
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     expect(body).toMatchObject({ code: 'not_ready', detail: expect.stringMatching(sentence), retryable: true });
-    expect(body.checks).toEqual({ rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', ...checks });
+    expect(body.checks).toEqual({ rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok', ...checks });
   }
 
   async function expectNotOffered(): Promise<void> {
@@ -73,7 +73,7 @@ describe('health tells the truth', () => {
     expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
     expect((await read('/readyz')).body).toEqual({
       status: 'ready',
-      checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok' },
+      checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' },
     });
     expect((await read('/wallet-status')).body).toMatchObject({ operational: true });
     expect((await read('/healthz')).body).toEqual({ status: 'ok' });
@@ -172,6 +172,8 @@ describe('health tells the truth', () => {
     stand.sandbox.pauseSlots();
     const open = await fetch(`${url}/paid`, { headers: v2 });
     expect([open.status, await open.json()]).toEqual([503, expect.objectContaining({ code: 'settlement_pending' })]);
+    // The answer does not wait for the node.
+    await until(() => stand.sandbox.balance(wallet) < RESERVE);
     const account = stand.sandbox.account(wallet);
     if (account === null) throw new Error('the fee payer is gone');
     stand.sandbox.setAccount(wallet, { ...account, lamports: 0n });

@@ -9,32 +9,28 @@ import { ERRORS } from '../../src/errors.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { createRouter } from '../../src/routers/create-router.js';
 import { type DocumentedOperation, type OpenApi, operationOf } from '../helpers/documented.js';
-import { openIdentity } from '../helpers/identity-stand.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { useGatewayStand } from '../helpers/gateway-stand.js';
+import { EXPRESSES } from '../helpers/toll-stand.js';
 
 const VALIDATOR = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 
-let stand: TollStand;
-let router: Router;
+const stand = useGatewayStand();
 
-beforeAll(async () => {
-  stand = await openTollStand();
-  const { facilitator, payTo } = stand;
+beforeAll(() => {
+  const { facilitator, payTo } = stand();
   const described = { facilitator, price: '$0.01', payTo, description: 'One report' };
   requirePayment({ ...described, discovery: { path: '/reports/:id', tags: ['reports'] } });
   requirePayment({ ...described, discovery: { path: '/reports', bodyType: 'json' }, baseUrl: 'https://shop.example/' });
   requirePayment(described);
-  router = createRouter({ facilitator, identity: openIdentity().identity, limits: false });
 });
-afterAll(() => stand.close());
 
 async function documentAt(url: string): Promise<OpenApi> {
   return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
 }
 
 const documentOf = async (express = EXPRESSES[0][1]) =>
-  documentAt(await stand.serve((app) => app.use(router), express));
+  documentAt(await stand().serve((app) => app.use(stand().router), express));
 
 function operationsOf({ paths }: OpenApi): [string, string, DocumentedOperation][] {
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -72,7 +68,8 @@ test('the validator finds fault with a document that is not valid', async () => 
 
 test('every schema in it is one', async () => {
   const document = await documentOf();
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, validateFormats: false });
+  const setup = { strict: true, allowUnionTypes: true, strictRequired: false, validateFormats: false };
+  const ajv = new Ajv2020({ ...setup, inlineRefs: false });
   for (const [name, schema] of Object.entries(document.components.schemas)) {
     ajv.addSchema(schema, `#/components/schemas/${name}`);
   }
@@ -88,17 +85,19 @@ test('every schema in it is one', async () => {
 test('what is documented is what is mounted, and what is listed', async () => {
   const documented = operationsOf(await documentOf()).map(([method, path]) => `${method} ${path}`);
   const listed = ['get /reports/{id}', 'post /reports'];
-  expect(documented.sort()).toEqual([...new Set(mountedOn(router)), ...listed].sort());
+  // Every method and every path below it is a call.
+  const calls = 'post /v1/{slug}';
+  expect(documented.sort()).toEqual([...new Set(mountedOn(stand().router)), ...listed, calls].sort());
 });
 
-test('without sign-in its paths are neither mounted nor documented', async () => {
-  const without = createRouter({ facilitator: stand.facilitator });
-  const document = await documentAt(await stand.serve((app) => app.use(without)));
-  expect(Object.keys(document.paths).filter((it) => it.startsWith('/api/v1'))).toEqual([]);
+test('without sign-in and a gateway their paths are neither mounted nor documented', async () => {
+  const without = createRouter({ facilitator: stand().facilitator });
+  const document = await documentAt(await stand().serve((app) => app.use(without)));
+  expect(Object.keys(document.paths).filter((it) => /^\/(api\/)?v1/.test(it))).toEqual([]);
 });
 
 test.each(EXPRESSES)('on %s every documented operation is answered', async (_name, express) => {
-  const url = await stand.serve((app) => app.use(router), express);
+  const url = await stand().serve((app) => app.use(stand().router), express);
   const document = await documentAt(url);
   for (const [method, template, operation] of operationsOf(document)) {
     if (template.startsWith('/reports')) continue;
@@ -142,7 +141,25 @@ test('the schema of problems describes every code, and each operation has the co
   }
 });
 
+/** Codes of exceptions, of what is no request yet, and of gates in apps, which are described where they are listed. */
+const ELSEWHERE = [
+  'bad_option',
+  'missing_dependency',
+  'headers_too_large',
+  'request_timeout',
+  'insufficient_balance',
+  'insufficient_tier',
+];
+
+test('every other code is that of some operation', async () => {
+  const descriptions = operationsOf(await documentOf()).flatMap(([, , { responses }]) =>
+    Object.values(responses).map(({ description }) => description),
+  );
+  const text = descriptions.join(' ');
+  expect(Object.keys(ERRORS).filter((code) => !text.includes(`\`${code}\`: `))).toEqual(ELSEWHERE);
+});
+
 test('under a prefix the document names the address of the router', async () => {
-  const url = await stand.serve((app) => app.use('/pay', router));
+  const url = await stand().serve((app) => app.use('/pay', stand().router));
   expect((await documentAt(`${url}/pay`)).servers).toEqual([{ url: `${url}/pay` }]);
 });

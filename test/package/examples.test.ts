@@ -1,34 +1,104 @@
 import type { ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { newGatewaySecret } from '../../src/gateway/gateway-secret.js';
+import { signatureHeaders } from '../../src/gateway/gateway-signature.js';
+import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhook-signature.js';
 import { runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
+import { until } from '../helpers/until.js';
 
 const FOLDER = join(__dirname, '../../examples');
 const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
+/** Programs that need no payment, or stand behind a gateway. */
+const UNPAID = ['service-keys.ts', 'gateway-upstream.ts', 'webhook-receiver.ts'];
+const PAID = EXAMPLES.filter((name) => !UNPAID.includes(name));
 
 afterEach(stopFiles);
 
-/** The line that an example prints to be pasted. */
-async function lineToPaste(child: ChildProcess): Promise<string> {
+/** The first line of a program that begins so; it says what is wrong when the program ends without one. */
+async function lineOf(child: ChildProcess, beginning: string): Promise<string> {
   let complaint = '';
   child.stderr?.on('data', (chunk) => {
     complaint += chunk;
   });
   const lines = createInterface({ input: child.stdout ?? process.stdin });
-  for await (const line of lines) if (line.startsWith('npx tollhouse pay ')) return line;
-  throw new Error(`the example ended without printing the line that pays: ${complaint}`);
+  for await (const line of lines) if (line.startsWith(beginning)) return line;
+  throw new Error(`it ended without a line "${beginning}…": ${complaint}`);
+}
+
+/** The words of a line as a shell takes them. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|\S+/g)].map(([word, quoted]) => quoted ?? word);
+}
+
+/** The headers of a line for curl. */
+function headersOf(line: string): Record<string, string> {
+  const texts = wordsOf(line).filter((_, at, words) => words[at - 1] === '-H');
+  return Object.fromEntries(texts.map((text) => text.split(': ', 2) as [string, string]));
 }
 
 test('there are examples', () => {
-  expect(EXAMPLES.length).toBeGreaterThanOrEqual(7);
+  expect(EXAMPLES.length).toBeGreaterThanOrEqual(11);
 });
 
-test.each(EXAMPLES)('%s says how to run it, runs, and is paid by the line it prints', async (name) => {
+test.each(EXAMPLES)('%s says how to run it', (name) => {
   expect(readFileSync(join(FOLDER, name), 'utf8')).toContain(`npx unrun examples/${name}`);
-  const line = await lineToPaste(runFile(`examples/${name}`, [], { PORT: '0' }));
-  const { code, text } = await tollhouse(...line.replaceAll('"', '').split(' ').slice(2));
+});
+
+test.each(PAID)('%s runs, and is paid by the line it prints', async (name) => {
+  const line = await lineOf(runFile(`examples/${name}`, [], { PORT: '0' }), 'npx tollhouse pay ');
+  const { code, text } = await tollhouse(...wordsOf(line).slice(2));
   expect(text).toContain('settled');
   expect(text).toContain('answered   200');
   expect(code).toBe(0);
+});
+
+test('service-keys.ts is called by the line it prints, and by nobody without a key', async () => {
+  const line = await lineOf(runFile('examples/service-keys.ts', [], { PORT: '0' }), 'curl ');
+  const [, url = ''] = wordsOf(line);
+  const answer = await fetch(url, { headers: headersOf(line) });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toMatchObject({ numbers: [1, 2, 3], calledBy: expect.any(String) });
+  expect((await fetch(url)).status).toBe(401);
+});
+
+test('gateway-upstream.ts serves what the gateway has signed, and nothing else', async () => {
+  const secret = newGatewaySecret();
+  const env = { PORT: '0', GATEWAY_SECRET: secret };
+  const url = await lineOf(runFile('examples/gateway-upstream.ts', [], env), 'http://');
+  const body = '{"a":1}';
+  const call = {
+    id: 'call_1',
+    method: 'POST',
+    path: '/x?y=1',
+    bodyDigest: createHash('sha256').update(body).digest('hex'),
+    payer: 'somebody',
+  };
+  const headers = signatureHeaders({ ...call, timestamp: String(Math.floor(Date.now() / 1_000)) }, [secret]);
+  const ask = (more: Record<string, string>) => fetch(`${url}/x?y=1`, { method: 'POST', headers: more, body });
+  expect(await (await ask(headers)).json()).toMatchObject({ asked: '/x?y=1', paidBy: 'somebody' });
+  expect((await ask({})).status).toBe(403);
+});
+
+test('webhook-receiver.ts takes an event that is signed, and does it once', async () => {
+  const secret = newWebhookSecret();
+  const child = runFile('examples/webhook-receiver.ts', [], { PORT: '0', WEBHOOK_SECRET: secret });
+  const url = await lineOf(child, 'http://');
+  const lines: string[] = [];
+  createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => lines.push(line));
+  const event = {
+    id: 'evt_1',
+    type: 'payment.settled',
+    timestamp: '2026-01-31T12:00:00.000Z',
+    project_id: null,
+    data: { a: 1 },
+  };
+  const body = JSON.stringify(event);
+  const post = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body });
+  const signed = webhookHeaders({ id: 'evt_1', timestamp: Math.floor(Date.now() / 1_000), body }, [secret]);
+  expect([(await post(signed)).status, (await post(signed)).status, (await post({})).status]).toEqual([204, 204, 400]);
+  await until(() => lines.length > 0);
+  expect(lines).toEqual(['payment.settled {"a":1}']);
 });

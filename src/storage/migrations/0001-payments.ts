@@ -42,12 +42,13 @@ export function payments(sql: typeof Sql, dialect: Dialect): Migration {
         .addColumn('expires_at', 'bigint', (it) => it.notNull())
         .addColumn('attempt', text)
         .execute();
-      await sql`create index tollhouse_payment_unfinished on tollhouse_payment (lease_ends) where finished_at is null`.execute(
+      await sql`create index tollhouse_payment_unfinished on tollhouse_payment (state, lease_ends) where finished_at is null`.execute(
         db,
       );
-      await sql`create index tollhouse_payment_finished on tollhouse_payment (finished_at) where finished_at is not null`.execute(
+      await sql`create index tollhouse_payment_finished on tollhouse_payment (state, finished_at) where finished_at is not null`.execute(
         db,
       );
+      await sql`create index tollhouse_payment_time on tollhouse_payment (claimed_at, id)`.execute(db);
       await sql`create index tollhouse_request_expiry on tollhouse_payment_request (expires_at)`.execute(db);
       await sql`create index tollhouse_request_attempt on tollhouse_payment_request (attempt) where attempt is not null`.execute(
         db,

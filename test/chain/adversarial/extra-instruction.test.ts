@@ -44,6 +44,10 @@ const EXTRAS: readonly [string, (keys: ReturnType<typeof keysOf>) => Transaction
   ['Approve', ({ source, authority }) => createApproveInstruction(source, stranger, authority, 1n)],
   ['Burn', ({ source, mint, authority }) => createBurnInstruction(source, mint, authority, 1n)],
   ['a call of the first memo program', () => instruction('Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo', [], [65])],
+  [
+    'the check of further signatures, each at the price of one of ours',
+    () => instruction('Ed25519SigVerify111111111111111111111111111', [], [0, 0]),
+  ],
   ['a call of a program that nobody knows', () => instruction(stranger.toBase58(), [], [])],
 ];
 

@@ -9,6 +9,8 @@ describe.each(['USDC', 'PYUSD'])('in place of a transfer of %s', (symbol) => {
     ['ApproveChecked', [13]],
     ['MintToChecked', [14]],
     ['BurnChecked', [15]],
+    ['TransferCheckedWithFee', [26]],
+    ['Batch, which holds instructions of its own', [255]],
     ['Transfer, which names no mint', [3]],
     ['TransferChecked without its decimals', [12], -1],
     ['TransferChecked with a byte too many', [12], 1],

@@ -4,6 +4,9 @@ import { RpcError } from '../../../src/solana/rpc.js';
 
 const LANDED: LandedTransaction = {
   slot: 7,
+  blockTime: undefined,
+  messageHash: '',
+  blockhash: '',
   err: null,
   feeLamports: 5_000n,
   computeUnits: 150,

@@ -40,7 +40,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayers: new Map([[feePayer.address, feePayer]]),
     landed: createLandedReader(rpc),
-    monitor: createHealthMonitor({ rpc, ledger, wallet: feePayer.address }),
+    monitor: createHealthMonitor({ rpc, network: 'solana-devnet', ledger, wallet: feePayer.address }),
     settleTimeoutMs: 1_000,
   });
   const { payment, terms } = newPayment(feePayer.address);

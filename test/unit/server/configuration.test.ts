@@ -44,6 +44,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     rateLimitScale: 1,
     logLevel: 'info',
     databaseUrl: 'sqlite:./data/tollhouse.db',
+    allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
   });
 });
 
@@ -71,6 +72,7 @@ test('everything set', () => {
     LOG_LEVEL: 'warn',
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
+    ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
   });
   expect(configuration).toEqual({
     host: '::1',
@@ -91,6 +93,7 @@ test('everything set', () => {
     logLevel: 'warn',
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
+    allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
   });
 });
 
@@ -106,10 +109,18 @@ test('every fault is told at once, by the name of its variable', () => {
     TIERS_FILE: join(folder, 'missing.json'),
     TOKENS_FILE: file('broken.json', '[{'),
     RATE_LIMIT_SCALE: '0',
+    ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
     LOG_LEVEL: 'loud',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
-  for (const name of [...names, 'TIERS_FILE', 'TOKENS_FILE', 'RATE_LIMIT_SCALE', 'LOG_LEVEL']) {
+  for (const name of [
+    ...names,
+    'TIERS_FILE',
+    'TOKENS_FILE',
+    'RATE_LIMIT_SCALE',
+    'ALLOW_PRIVATE_NETWORKS',
+    'LOG_LEVEL',
+  ]) {
     expect(told).toContain(`${name} must be `);
   }
   expect(told).toContain('SOLANA_NETWORK must be set as well');
@@ -125,6 +136,11 @@ test.each([
   ],
 ])('the message never shows %s', (_what, env, secret) => {
   expect(faultsOf(env)).not.toContain(secret);
+});
+
+test('away from the sandbox no private network is let in by itself', () => {
+  const env = { SOLANA_NETWORK: 'solana-devnet', FACILITATOR_KEYPAIR: JSON.stringify([...KEY]) };
+  expect(readConfiguration(env).allowPrivateNetworks).toEqual([]);
 });
 
 test('a secret is measured in bytes', () => {

@@ -3,7 +3,14 @@ import { Waiting } from '../../../src/solana/waiting.js';
 
 function waitingFor(blockhash: string, lastValidBlockHeight?: number): Waiting {
   const height = lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
-  const wanted = { signature: 's', blockhash, commitment: 'confirmed', timeoutMs: 1_000, ...height } as const;
+  const wanted = {
+    signature: 's',
+    blockhash,
+    commitment: 'confirmed',
+    timeoutMs: 1_000,
+    sentBefore: false,
+    ...height,
+  } as const;
   return new Waiting(wanted, { now: 0, firstLookAt: 0 }, () => undefined);
 }
 

@@ -1,0 +1,41 @@
+import { readArguments } from './arguments.js';
+import { type Command, CommandError } from './command.js';
+import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
+import { readText, send } from './server-client.js';
+import { printStep } from './terminal.js';
+
+/** `tollhouse logout`: ends a sign-in. */
+export const logout: Command = {
+  name: 'logout',
+  summary: 'end a sign-in',
+  help: `tollhouse logout [--server <url>] [--all]
+
+Ends the sign-in at a server, there and here.
+
+  --server <url>   Tollhouse server (default: the one signed in to last)
+  --all            at every server`,
+  async run(args) {
+    const { values } = readArguments(args, { server: { type: 'string' }, all: { type: 'boolean' } });
+    const servers = values.all ? signedInServers() : [serverOf(values.server)];
+    for (const server of servers) await endSignIn(server);
+    return 0;
+  },
+};
+
+/** The sign-in is forgotten here also when the server is away. */
+async function endSignIn(server: string): Promise<void> {
+  const signIn = signInAt(server);
+  if (signIn === undefined) {
+    printStep('signed out', `nobody was signed in at ${server}`);
+    return;
+  }
+  forgetSignIn(server);
+  const body = { token: signIn.refresh_token };
+  try {
+    await readText(await send(server, { method: 'POST', path: '/api/v1/auth/revoke', body }));
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(`forgotten here, but the server was not told: ${error.message}`);
+  }
+  printStep('signed out', `${signIn.wallet} at ${server}`);
+}

@@ -1,0 +1,156 @@
+import { REASONS, type Reason } from '../protocol/reasons.js';
+import type { Leg } from '../protocol/split.js';
+import type { Token } from '../protocol/types.js';
+import { readLandedPayment } from '../solana/landed-payment.js';
+import type { LandedTransaction } from '../solana/landed-transaction.js';
+import { PROGRAMS } from '../solana/programs.js';
+import type { PaymentRequestRecord } from '../storage/ledger.js';
+import { failureText, online } from './chain-landing.js';
+import { claimLanded, type LandedClaim } from './claim-landed.js';
+import { demandOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import { receiptOf } from './settle.js';
+import type { Claim, OpenedPayment, PaymentUse } from './types.js';
+
+/** What a landed payment shall pay for, and who shows it. */
+export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs'> {
+  /** The project that is called, and its owner's wallet. */
+  readonly projectId: string;
+  readonly owner: string;
+  /** The service key that shows it. */
+  readonly keyId: string;
+  /** Wallet of the key's owner: what it paid by itself, without a payment request, counts as well. */
+  readonly wallet: string;
+  /** What such a payment must have transferred. */
+  readonly price: { readonly token: Token; readonly amount: bigint; readonly legs: readonly Leg[] };
+}
+
+/** `not_confirmed`: the chain does not know it, or not yet. */
+export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
+
+/** Older payments are refused: a proof is for the call that it was paid for (service.md §4). */
+const MAX_AGE_MS = 600_000;
+/** The chain tells the second in which a block was made, and clocks differ a little. */
+const CLOCK_MS = 2_000;
+
+const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
+
+/**
+ * Holds a payment that has landed, by its signature (service.md §4). A signature is public, so it counts only for the caller
+ * that it belongs to: it was created under its key, or its wallet paid. One call to the chain; in an outage it rejects with
+ * `payment_backend_unavailable` and nothing is held.
+ */
+export async function openProof(parts: RequestParts, signature: string, use: ProofUse): Promise<OpenedProof> {
+  const landed = await online(parts.rpc.getTransaction(signature, 'confirmed'));
+  if (landed === null) return { status: 'not_confirmed' };
+  if (landed.err !== null) {
+    const reason = 'invalid_exact_svm_transaction_failed';
+    return { status: 'refused', refusal: { reason, message: failureText(landed.err) } };
+  }
+  const late = lateness(parts, landed);
+  if (late !== undefined) return refused(late);
+  const request = await parts.ledger.findPaymentRequestByReference(unexplained(landed, use));
+  const paid = request === undefined ? paidDirectly(landed, use) : paidRequest(landed, request, use);
+  if (!paid.ok) return refused(paid.reason);
+  const claim = await claimLanded(
+    parts,
+    { signature, landed, payer: paid.payer, ...whatFor(parts, landed, request, use) },
+    use.leaseMs,
+  );
+  return opened(parts, claim);
+}
+
+function refused(reason: Reason): OpenedProof {
+  return { status: 'refused', refusal: { reason, message: REASONS[reason] } };
+}
+
+function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransaction): Reason | undefined {
+  if (blockTime + MAX_AGE_MS < now()) return 'invalid_proof_too_old';
+  const { remembersSince = 0 } = ledger;
+  return blockTime < remembersSince - CLOCK_MS ? 'invalid_proof_before_start' : undefined;
+}
+
+/** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */
+function unexplained({ accounts, tokenAccounts }: LandedTransaction, { price }: ProofUse): readonly string[] {
+  const explained = new Set([price.token.mint, ...price.legs.map(({ recipient }) => recipient)]);
+  return accounts.slice(1).filter((it) => !KNOWN_PROGRAMS.has(it) && !tokenAccounts.has(it) && !explained.has(it));
+}
+
+type Paid = { readonly ok: true; readonly payer: string } | { readonly ok: false; readonly reason: Reason };
+
+/** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
+function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {
+  const { projectId, keyId } = request;
+  if (projectId !== use.projectId || (keyId !== undefined && keyId !== use.keyId)) return FOREIGN;
+  const paid = readLandedPayment(landed, demandOf(request));
+  return paid.ok && keyId === undefined && paid.payer !== use.wallet ? FOREIGN : paid;
+}
+
+function paidDirectly(landed: LandedTransaction, { price, wallet }: ProofUse): Paid {
+  const { token, legs } = price;
+  const demand = { asset: token.mint, tokenProgram: token.program, legs, reference: undefined, memo: undefined };
+  const paid = readLandedPayment(landed, demand);
+  return paid.ok && paid.payer !== wallet ? FOREIGN : paid;
+}
+
+const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign' };
+
+function whatFor(
+  parts: RequestParts,
+  landed: LandedTransaction,
+  request: PaymentRequestRecord | undefined,
+  use: ProofUse,
+) {
+  if (request !== undefined) {
+    return { request, resource: request.id, terms: termsOf(request, landed, parts.policy), seller: sellerOf(request) };
+  }
+  const { projectId, owner, price } = use;
+  const { token, amount, legs } = price;
+  const terms = {
+    scheme: TRANSFER_SCHEME,
+    network: parts.network,
+    asset: token.mint,
+    amount,
+    payTo: legs[0]?.recipient ?? owner,
+    maxTimeoutSeconds: 0,
+  };
+  return { resource: use.resource, terms, seller: { owner, projectId } };
+}
+
+function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
+  switch (claimed.status) {
+    case 'won':
+      return { status: 'open', claim: claimOf(parts, claimed) };
+    case 'busy':
+      return { status: 'in_progress' };
+    case 'closed': {
+      const receipt = receiptOf(claimed.record);
+      return receipt === undefined ? { status: 'used' } : { status: 'used', receipt };
+    }
+    case 'outrun':
+      return { status: 'used' };
+  }
+}
+
+/** Its money has landed and is written down: there is nothing left to settle. */
+function claimOf(
+  { ledger, leases }: RequestParts,
+  { record, lease, receipt }: Extract<LandedClaim, { readonly status: 'won' }>,
+): Claim {
+  const { id, payer, terms } = record;
+  return {
+    id,
+    lease,
+    payer,
+    terms,
+    receipt,
+    settle: async () => ({ status: 'settled', receipt }),
+    async complete() {
+      await ledger.complete(id, lease);
+      leases.drop(lease);
+    },
+    async release() {
+      leases.drop(lease);
+      await ledger.release(id, lease);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Ledger } from '../storage/ledger.js';
+
+/** Keeps the payments that this process works on its own, for as long as it lives. */
+export interface Leases {
+  /** How long a payment is held unless its use says otherwise, in milliseconds. */
+  readonly leaseMs: number;
+  /** Extends a lease again and again, until it is dropped, lost, or its payment is over. */
+  hold(id: string, lease: string, leaseMs: number): void;
+  /** Ends that. */
+  drop(lease: string): void;
+  /** Ends that when some work could be done, which is tried at every heart-beat from now on. */
+  dropAfter(lease: string, work: () => Promise<unknown>): void;
+  close(): void;
+}
+
+/**
+ * How long a payment stays held after its holder was last heard of: then others take it over. Clocks of instances that
+ * share a ledger may differ by a third of it.
+ */
+export const DEFAULT_LEASE_MS = 30_000;
+
+/** So many heart-beats in one lease: a few may be lost, or late. */
+const BEATS = 5;
+
+interface Held {
+  readonly id: string;
+  readonly leaseMs: number;
+  /** What is still to be done before it is dropped. */
+  work?: () => Promise<unknown>;
+  /** Held when the last heart-beat began: most payments are over before their second one, and cost nothing. */
+  old: boolean;
+}
+
+/**
+ * One heart-beat for all payments that are held; its timer runs only while there are any, and keeps no process alive.
+ * While the ledger cannot be reached, the next beat tries again.
+ */
+export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = DEFAULT_LEASE_MS): Leases {
+  const all = new Map<string, Held>();
+  let timer: NodeJS.Timeout | undefined;
+  let beating = false;
+
+  async function extend(lease: string, held: Held): Promise<void> {
+    const { id, work } = held;
+    const beaten = work === undefined ? ledger.extend(id, lease, held.leaseMs) : work().then(() => false);
+    const isHeld = await beaten.catch(() => true);
+    if (!isHeld) drop(lease);
+  }
+
+  async function beat(): Promise<void> {
+    if (beating) return;
+    beating = true;
+    const due = [...all].filter(([, { old }]) => old);
+    for (const held of all.values()) held.old = true;
+    await Promise.all(due.map(([lease, held]) => extend(lease, held)));
+    beating = false;
+  }
+
+  function drop(lease: string): void {
+    all.delete(lease);
+    if (all.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  return {
+    leaseMs,
+    hold(id, lease, heldMs) {
+      all.set(lease, { id, leaseMs: heldMs, old: false });
+      timer ??= setInterval(() => void beat(), leaseMs / BEATS).unref();
+    },
+    drop,
+    dropAfter(lease, work) {
+      const held = all.get(lease);
+      if (held !== undefined) held.work = work;
+    },
+    close() {
+      all.clear();
+      clearInterval(timer);
+      timer = undefined;
+    },
+  };
+}

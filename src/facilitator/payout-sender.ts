@@ -1,0 +1,148 @@
+import { TollhouseError } from '../errors.js';
+import { signatureText } from '../protocol/address.js';
+import type { NetworkId, Token } from '../protocol/types.js';
+import { associatedTokenAddress } from '../solana/associated-token.js';
+import type { BlockhashCache } from '../solana/blockhash-cache.js';
+import type { Landing, TransactionDelivery } from '../solana/confirmation.js';
+import type { FeePayer } from '../solana/fee-payer.js';
+import { legAt, type PayoutPlan, payoutTransaction, type SplitWallet } from '../solana/payout-transaction.js';
+import type { SolanaRpc } from '../solana/rpc.js';
+import { readMint, readTokenBalances, tokenAccountOf } from '../solana/token-accounts.js';
+import type { HeldReason, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
+import { asked, unknownInOutage } from './chain-landing.js';
+
+/** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
+export type PreparedPayout =
+  | { readonly ok: true; readonly signed: SignedPayout }
+  | { readonly ok: false; readonly reason: HeldReason; readonly recipient?: string };
+
+/**
+ * What became of a payout that was sent. `expired`: it has not landed and never will. `unknown`: nothing final can be said
+ * yet.
+ */
+export type PayoutOutcome =
+  | { readonly status: 'paid'; readonly slot: number }
+  | { readonly status: 'failed' | 'expired' | 'unknown' };
+
+/** Pays out on the chain. Rejects with `chain_unavailable` when the chain cannot be asked; nothing has been signed then. */
+export interface PayoutSender {
+  readonly network: NetworkId;
+  /** The split wallet, from which it is paid, base58. */
+  readonly wallet: string;
+  /** A token by its mint; one that has no symbol here is called by its mint. */
+  token(mint: string): Promise<Token>;
+  /** Which of some recipients cannot receive a token, and why. A missing token account is never created: its rent is theirs to pay. */
+  faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, HeldReason>>;
+  /** Looks whether a payout would succeed, and signs its transaction. It is not sent. */
+  prepare(payout: PayoutRecord): Promise<PreparedPayout>;
+  /** Sends a signed payout and waits. Never rejects for an outage: it may have left. */
+  send(signed: SignedPayout): Promise<PayoutOutcome>;
+  /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
+  resume(signed: SignedPayout): Promise<PayoutOutcome>;
+}
+
+/** What payouts need of the chain. */
+export interface PayoutSenderParts {
+  readonly network: NetworkId;
+  readonly tokens: readonly Token[];
+  readonly rpc: SolanaRpc;
+  readonly delivery: TransactionDelivery;
+  readonly blockhashes: BlockhashCache;
+  /** By address; the first pays the network fee: a payout costs its recipients nothing. */
+  readonly feePayers: ReadonlyMap<string, FeePayer>;
+  readonly splitWallet: SplitWallet;
+  /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 30_000;
+const RETRY_SECONDS = 2;
+const SIGNATURE_BYTES = 64;
+
+/** Makes what pays out of a split wallet. */
+export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
+  const { network, delivery, splitWallet, timeoutMs = TIMEOUT_MS } = parts;
+  const mints = new Map<string, Token>();
+
+  async function token(mint: string): Promise<Token> {
+    const known = parts.tokens.find((it) => it.mint === mint) ?? mints.get(mint);
+    if (known !== undefined) return known;
+    const facts = await asked(readMint(mint, parts.rpc));
+    if (facts === undefined) throw unavailable(`The chain knows no token ${mint}.`);
+    const read = { symbol: mint, mint, ...facts };
+    mints.set(mint, read);
+    return read;
+  }
+
+  return {
+    network,
+    wallet: splitWallet.address,
+    token,
+    faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
+    prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
+    // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.
+    send: (signed) => outcomeOf(delivery.deliver({ ...signed, commitment: 'confirmed', preflight: false, timeoutMs })),
+    resume: (signed) => outcomeOf(delivery.watch({ ...signed, commitment: 'confirmed', timeoutMs })),
+  };
+}
+
+async function readFaults(
+  { mint, program }: Token,
+  recipients: readonly string[],
+  rpc: SolanaRpc,
+): Promise<ReadonlyMap<string, HeldReason>> {
+  const faults = new Map<string, HeldReason>();
+  const addresses = recipients.map((it) => associatedTokenAddress(it, mint, program));
+  const accounts = await asked(rpc.getAccounts(addresses, 'confirmed'));
+  for (const [index, recipient] of recipients.entries()) {
+    const account = tokenAccountOf(accounts[index] ?? null);
+    if (account === undefined) faults.set(recipient, 'recipient_token_account_missing');
+    else if (account.owner !== recipient) faults.set(recipient, 'recipient_token_account_not_owned');
+  }
+  return faults;
+}
+
+async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: Token): Promise<PreparedPayout> {
+  const { rpc, blockhashes, feePayers, splitWallet } = parts;
+  const [feePayer] = feePayers.values();
+  if (feePayer === undefined) throw new Error('there is no key that pays network fees');
+  const recipients = payout.legs.map(({ recipient }) => recipient);
+  const [fault] = await readFaults(token, recipients, rpc);
+  if (fault !== undefined) return { ok: false, recipient: fault[0], reason: fault[1] };
+  const [balance = 0n] = await asked(readTokenBalances([splitWallet.address], token.mint, token.program, rpc));
+  if (balance < payout.total) return { ok: false, reason: 'split_wallet_short' };
+  const { blockhash, lastValidBlockHeight } = await asked(blockhashes.latest());
+  const { id, legs, mint } = payout;
+  const { program: tokenProgram, decimals } = token;
+  const plan = { id, legs, mint, tokenProgram, decimals, feePayer: feePayer.address, blockhash };
+  const refusal = await refusalOf(plan, splitWallet.address, rpc);
+  if (refusal !== undefined) return refusal;
+  const transaction = splitWallet.sign(plan);
+  const bytes = feePayer.sign(transaction);
+  const { signaturesOffset } = transaction;
+  const signature = signatureText(bytes.subarray(signaturesOffset, signaturesOffset + SIGNATURE_BYTES));
+  return { ok: true, signed: { signature, transaction: bytes, blockhash, lastValidBlockHeight } };
+}
+
+/** Why a transfer of the payout would fail. Any other error is no fault of the payout: it has to wait. */
+async function refusalOf(plan: PayoutPlan, wallet: string, rpc: SolanaRpc): Promise<PreparedPayout | undefined> {
+  const { bytes } = payoutTransaction(plan, wallet);
+  const { err } = await asked(rpc.simulateTransaction(bytes, 'confirmed'));
+  if (err === null) return undefined;
+  const failed: unknown = Reflect.get(Object(err), 'InstructionError');
+  const leg = Array.isArray(failed) && typeof failed[0] === 'number' ? legAt(plan, failed[0]) : undefined;
+  if (leg !== undefined) return { ok: false, reason: 'transfer_refused', recipient: leg.recipient };
+  throw unavailable(`The payout would fail on the chain now: ${JSON.stringify(err).slice(0, 200)}.`);
+}
+
+function unavailable(detail: string): TollhouseError {
+  return new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+async function outcomeOf(landing: Promise<Landing>): Promise<PayoutOutcome> {
+  const landed = await landing.catch(unknownInOutage);
+  if (landed.status === 'landed') {
+    return landed.err === null ? { status: 'paid', slot: landed.slot } : { status: 'failed' };
+  }
+  return { status: landed.status === 'expired' ? 'expired' : 'unknown' };
+}

@@ -1,0 +1,61 @@
+import type { ServerResponse } from 'node:http';
+import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
+
+/**
+ * Fields of an upstream's answer that do not reach the caller: what only the gateway may say, and what would be believed of
+ * every project on the gateway's origin.
+ */
+const WITHHELD: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
+  'public-key-pins',
+  'service-worker-allowed',
+  'set-cookie',
+  'set-cookie2',
+  'strict-transport-security',
+  'x-payment',
+  'x-request-id',
+]);
+const WITHHELD_FAMILIES = ['payment-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+
+/** Fields that say where something is. */
+const PLACES: ReadonlySet<string> = new Set(['location', 'content-location']);
+/** Lists that the gateway and the upstream both add to. */
+const LISTS: ReadonlySet<string> = new Set(['vary', 'access-control-expose-headers']);
+
+/** An upstream's answer, without those of its fields that stay behind. */
+export interface AnswerFields {
+  /** Values by name, as the upstream spells it; one entry for each field line. */
+  readonly passed: readonly (readonly [name: string, value: string])[];
+  /** Bytes that the upstream says its body has; undefined where it does not say. */
+  readonly declaredLength: number | undefined;
+}
+
+/**
+ * Reads the fields of an upstream's answer.
+ * @param toPublic - what a caller reaches a place that the upstream names at
+ */
+export function readAnswerFields(fields: Fields, toPublic: (location: string) => string): AnswerFields {
+  const stays = hopByHop(fields);
+  const passed: (readonly [string, string])[] = [];
+  let declaredLength: number | undefined;
+  for (const [name, value] of pairsOf(fields)) {
+    const plain = plainName(name);
+    if (name.toLowerCase() === 'content-length') declaredLength = Number(value);
+    if (!stays(plain) && !isWithheld(plain)) passed.push([name, PLACES.has(plain) ? toPublic(value) : value]);
+  }
+  return { passed, declaredLength };
+}
+
+/** Puts an upstream's fields on the answer. What is there already was put there by the gateway, and stays. */
+export function applyAnswerFields(res: ServerResponse, { passed }: AnswerFields): void {
+  const ours = new Set(res.getHeaderNames());
+  for (const [name, value] of passed) {
+    const lower = name.toLowerCase();
+    if (!ours.has(lower) || LISTS.has(lower)) res.appendHeader(name, value);
+  }
+}
+
+function isWithheld(name: string): boolean {
+  return WITHHELD.has(name) || WITHHELD_FAMILIES.some((family) => name.startsWith(family));
+}

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { createServiceKeys } from '../identity/service-keys.js';
+import { resolveOptions } from '../options.js';
+import type { Token } from '../protocol/types.js';
+import type { Counters } from '../storage/counters.js';
+import type { GatewayStores } from '../storage/gateway-stores.js';
+import type { Storage } from '../storage/open-storage.js';
+import { type AddressGuard, createAddressGuard } from './address-guard.js';
+import { createAnalytics } from './analytics.js';
+import { createCallLimits } from './call-limits.js';
+import { createEventTail } from './event-tail.js';
+import type { Gateway } from './gateway.js';
+import { createMarketplace } from './marketplace.js';
+import { createPaymentTries } from './payment-tries.js';
+import { createPayouts } from './payouts.js';
+import { createProjects } from './projects.js';
+import { createSpending } from './spending.js';
+import { createSpendingReports } from './spending-report.js';
+import { createUpstreamProxy } from './upstream-proxy.js';
+import { createWebhookSender } from './webhook-sender.js';
+import { createWebhookWorker } from './webhook-worker.js';
+import { createWebhooks } from './webhooks.js';
+
+/** Options of {@link createGateway}. */
+export interface GatewayOptions {
+  /** An embedded one, on the ledger of the same storage: a call and its payment are written in one transaction. */
+  readonly facilitator: EmbeddedFacilitator;
+  /** What `openStorage` answered. It is not closed with the gateway. */
+  readonly storage: Pick<Storage, 'gateway' | 'counters'>;
+  /** Networks that upstreams and webhooks may lie in although they are not public, over http too, in CIDR notation. Default: none. */
+  readonly allowPrivateNetworks?: readonly string[];
+  /** Multiplies every limit of keys and projects. Default 1. */
+  readonly limitScale?: number;
+  /** Told of what went wrong in the background; it is tried again. Default: nobody. */
+  readonly onFault?: (error: unknown) => void;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+}
+
+const WHERE = 'createGateway';
+/** Events of the facilitator that are kept. */
+const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const;
+/** What is owed of them is paid out from ten on; of other tokens when it is a day old. */
+const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD']);
+
+const options = z.strictObject({
+  facilitator: z.custom<EmbeddedFacilitator>(
+    (it) => typeof Reflect.get(Object(it), 'openProof') === 'function',
+    'an embedded facilitator, made by createFacilitator',
+  ),
+  storage: z.custom<GatewayOptions['storage']>(
+    (it) => typeof Reflect.get(Object(it), 'gateway') === 'object',
+    'a storage, opened by openStorage',
+  ),
+  allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
+  limitScale: z.number('a number above 0').positive('a number above 0').default(1),
+  onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
+  now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
+});
+
+/**
+ * Makes a gateway: it sells upstream APIs by the call (service.md §3 to §6). Give it to `createRouter`, which mounts
+ * `/v1/<slug>` and `/api/v1`, and to `serviceKeyAuth`. Nothing is connected, and nothing is done in the background, before
+ * `start`. Close it before its facilitator and its storage.
+ * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
+ */
+export function createGateway(given: GatewayOptions): Gateway {
+  const setup = resolveOptions(WHERE, options, given);
+  const { facilitator, storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
+  const { gateway: stores, counters } = storage;
+  const { book, completionOf } = stores;
+  const parts: Parts = {
+    facilitator,
+    stores,
+    guard: createAddressGuard({ allow: allowPrivateNetworks }),
+    onFault,
+    now,
+  };
+  const proxy = createUpstreamProxy({ guard: parts.guard, now });
+  const { worker, ...telling } = tellingSide(parts);
+  const payouts = payoutsOf(parts);
+  const wake = () => {
+    worker.wake();
+    telling.tail.wake();
+  };
+  const stopListening = TOLD.map((type) => facilitator.on(type, wake));
+  return Object.freeze({
+    ...sellingSide(parts, counters, scale),
+    ...telling,
+    ...payouts,
+    book,
+    limits: createCallLimits({ counters, scale }),
+    tries: createPaymentTries(counters),
+    proxy,
+    completionOf,
+    now,
+    wake,
+    start() {
+      worker.start();
+      payouts.payouts?.start();
+    },
+    async close() {
+      for (const stop of stopListening) stop();
+      await telling.tail.close();
+      await Promise.all([proxy.close(), worker.stop(), payouts.payouts?.close()]);
+      await book.close();
+    },
+  });
+}
+
+interface Parts extends Pick<GatewayOptions, 'facilitator'> {
+  readonly stores: GatewayStores;
+  readonly guard: AddressGuard;
+  readonly onFault: (error: unknown) => void;
+  readonly now: () => number;
+}
+
+/** Projects, who calls them, and what came of it. */
+function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Counters, scale: number) {
+  const { network, tokens } = facilitator;
+  const { book } = stores;
+  const describeToken = async (mint: string) => {
+    const token = tokens.find((it) => it.mint === mint) ?? (await facilitator.findToken(mint));
+    return { symbol: token?.symbol ?? mint, decimals: token?.decimals ?? 0 };
+  };
+  const projects = createProjects({
+    store: stores.projects,
+    addressGuard: guard,
+    findToken: (text) => findPriceToken(facilitator, text),
+    isWallet: facilitator.isWallet,
+    feePayers: async () => (await facilitator.supported()).signers,
+    network,
+    now,
+  });
+  const mode = network === 'solana' ? 'live' : 'test';
+  const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
+  const keys = createServiceKeys({ store: stores.keys, counters, tokens, mode, projectOwner, scale, now });
+  const analytics = createAnalytics({ book, describeToken, now });
+  return {
+    projects,
+    async findProject(slugOrId: string) {
+      if (!slugOrId.startsWith('prj_')) return projects.bySlug(slugOrId);
+      const project = await stores.projects.find(slugOrId);
+      return project?.state === 'deleted' ? undefined : project;
+    },
+    keys,
+    analytics,
+    marketplace: createMarketplace({ store: stores.projects, projects, figures: analytics.recent, now }),
+    spending: createSpending({ book, describeToken }),
+    spendingReports: createSpendingReports({ book, keys, describeToken, now }),
+    describeToken,
+  };
+}
+
+/** x402 moves tokens only: SOL is wrapped SOL in a price, and native SOL where a payment is created for it. */
+async function findPriceToken({ tokens, findToken }: EmbeddedFacilitator, text: string): Promise<Token | undefined> {
+  const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
+  const token = await findToken(known?.mint ?? text);
+  return token?.mint === token?.program ? undefined : token;
+}
+
+/** Webhooks and the event stream. */
+function tellingSide({ stores, guard, onFault, now }: Parts) {
+  const { webhooks: store, deliveries, events } = stores;
+  const sender = createWebhookSender({ guard });
+  const worker = createWebhookWorker({ deliveries, webhooks: store, sender, now, onError: onFault });
+  const ownsProject = async (wallet: string, id: string) => (await stores.projects.find(id))?.owner === wallet;
+  return {
+    worker,
+    webhooks: createWebhooks({ store, deliveries, wake: worker.wake, addressGuard: guard, ownsProject, now }),
+    events,
+    tail: createEventTail(events, onFault),
+  };
+}
+
+/** Where the facilitator has a split wallet. */
+function payoutsOf({ facilitator, stores, onFault, now }: Parts): Pick<Gateway, 'payouts' | 'splitWallet'> {
+  const { payouts: sender, tokens } = facilitator;
+  if (sender === undefined) return {};
+  const thresholds = new Map(
+    tokens
+      .filter(({ symbol }) => DOLLARS.has(symbol))
+      .map(({ mint, decimals }) => [mint, 10n * 10n ** BigInt(decimals)]),
+  );
+  return {
+    payouts: createPayouts({ book: stores.payouts, sender, thresholds, now, onFault }),
+    splitWallet: sender.wallet,
+  };
+}

@@ -1,0 +1,57 @@
+import type { ServiceKeys } from '../identity/service-keys.js';
+import type { CallBook } from '../storage/call-book.js';
+import type { EventLog } from '../storage/event-log.js';
+import type { ProjectRecord } from '../storage/projects.js';
+import type { Step } from '../storage/sql-database.js';
+import type { Analytics } from './analytics.js';
+import type { CallLimits } from './call-limits.js';
+import type { EventTail } from './event-tail.js';
+import type { Marketplace } from './marketplace.js';
+import type { Payouts } from './payouts.js';
+import type { Projects } from './projects.js';
+import type { Spending } from './spending.js';
+import type { SpendingReports } from './spending-report.js';
+import type { DescribeToken } from './token-label.js';
+import type { UpstreamProxy } from './upstream-proxy.js';
+import type { Webhooks } from './webhooks.js';
+
+/** Sells APIs: projects, their callers, their money and their figures. Made by `createGateway`. */
+export interface Gateway {
+  readonly keys: ServiceKeys;
+  readonly projects: Projects;
+  /** A project by slug or id that is not deleted. */
+  findProject(slugOrId: string): Promise<ProjectRecord | undefined>;
+  readonly marketplace: Marketplace;
+  readonly analytics: Analytics;
+  readonly spending: Spending;
+  readonly spendingReports: SpendingReports;
+  readonly webhooks: Webhooks;
+  readonly events: EventLog;
+  readonly tail: EventTail;
+  /** Where there is a split wallet. */
+  readonly payouts?: Payouts;
+  readonly book: CallBook;
+  readonly limits: CallLimits;
+  readonly proxy: UpstreamProxy;
+  readonly describeToken: DescribeToken;
+  /** Holds what x402 payments owe to several recipients, base58. */
+  readonly splitWallet?: string;
+  /** How often a payment may be brought again after its call failed. */
+  readonly tries: PaymentTries;
+  /** The step that uses a payment up together with the books of its call. */
+  completionOf(payment: { readonly id: string; readonly lease: string }): Step;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+  /** An event was written here: webhooks and streams look at once. */
+  wake(): void;
+  /** Begins what is done in the background: webhooks and payouts. */
+  start(): void;
+  /** Ends what is under way, and the background. */
+  close(): Promise<void>;
+}
+
+/** Counts how often a payment was brought for a call that failed. */
+export interface PaymentTries {
+  /** Counts one more; false when there were too many. */
+  take(paymentId: string): Promise<boolean>;
+}

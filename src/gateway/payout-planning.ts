@@ -1,0 +1,51 @@
+import type { PayoutSender } from '../facilitator/payout-sender.js';
+import { MAX_PAYOUT_LEGS, type OwedAccount, type OwedSum, type PayoutRecord } from '../storage/payout-book.js';
+import { HOLD_MS, type PayoutWorkParts } from './payout-work.js';
+
+/** Whether money is in the wallet that a sender pays from. */
+export function isHeldBy({ network, wallet }: OwedAccount, sender: PayoutSender): boolean {
+  return network === sender.network && wallet === sender.wallet;
+}
+
+/** Plans payouts of what one project owes, token by token; recipients who cannot receive are held back. */
+export async function planPayouts(parts: PayoutWorkParts, sums: readonly OwedSum[]): Promise<readonly PayoutRecord[]> {
+  const payable = sums.filter((it) => isHeldBy(it, parts.sender));
+  const payouts: PayoutRecord[] = [];
+  for (const mint of new Set(payable.map((it) => it.mint))) {
+    payouts.push(
+      ...(await planToken(
+        parts,
+        payable.filter((it) => it.mint === mint),
+      )),
+    );
+  }
+  return payouts;
+}
+
+async function planToken(
+  { book, sender, now }: PayoutWorkParts,
+  sums: readonly OwedSum[],
+): Promise<readonly PayoutRecord[]> {
+  const [account] = sums;
+  if (account === undefined) return [];
+  const recipients = sums.map(({ recipient }) => recipient);
+  const faults = await sender.faults(account.mint, recipients);
+  for (const [recipient, reason] of faults) await book.hold(account, recipient, reason, now() + HOLD_MS);
+  const able = sums.filter(({ recipient }) => !faults.has(recipient));
+  const payouts: PayoutRecord[] = [];
+  for (const group of groupsOf(able)) {
+    const payout = await book.plan(account, group);
+    if (payout !== undefined) payouts.push(payout);
+  }
+  return payouts;
+}
+
+/** Recipients by payout. One to whom a transfer was refused before gets one of his own, so that he stops nobody else. */
+function groupsOf(sums: readonly OwedSum[]): readonly (readonly string[])[] {
+  const alone = sums.filter(({ held }) => held === 'transfer_refused').map(({ recipient }) => [recipient]);
+  const together = sums.filter(({ held }) => held !== 'transfer_refused').map(({ recipient }) => recipient);
+  const groups = Array.from({ length: Math.ceil(together.length / MAX_PAYOUT_LEGS) }, (_, index) =>
+    together.slice(index * MAX_PAYOUT_LEGS, (index + 1) * MAX_PAYOUT_LEGS),
+  );
+  return [...groups, ...alone];
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
+
+/** Who calls, as the one that stands before us knows it. */
+export interface Caller {
+  /** Address. `X-Forwarded-For`. */
+  readonly address?: string | undefined;
+  /** `http` or `https`. `X-Forwarded-Proto`. */
+  readonly protocol?: string | undefined;
+  /** Host and port that were asked for. `X-Forwarded-Host`. */
+  readonly host?: string | undefined;
+}
+
+/** Fields that an upstream gets from us or not at all. Credentials of ours among them: they are not the upstream's to see. */
+const OURS: ReadonlySet<string> = new Set([
+  'authorization',
+  'content-length',
+  'cookie',
+  'cookie2',
+  'forwarded',
+  'host',
+  'sign-in-with-x',
+  'traceparent',
+  'tracestate',
+  'x-payment',
+  'x-real-ip',
+  'x-request-id',
+]);
+const OUR_FAMILIES = ['payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+
+const TRACE_PARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
+/**
+ * The header fields that an upstream gets: the caller's without those of the connection, our credentials and payments, and
+ * whatever could be mistaken for a word of ours; then ours (service.md §4).
+ * @param given - fields of ours; they replace those that the caller sent under the same names
+ */
+export function upstreamFields(
+  req: IncomingMessage,
+  caller: Caller,
+  given: Readonly<Record<string, string>>,
+): string[] {
+  const ours = { ...callerFields(req, caller), ...traceFields(req), ...given };
+  const replaced = new Set(Object.keys(ours).map(plainName));
+  const stays = hopByHop(req.rawHeaders);
+  const passed: string[] = [];
+  for (const [name, value] of pairsOf(req.rawHeaders)) {
+    const plain = plainName(name);
+    if (!stays(plain) && !isOurs(plain) && !replaced.has(plain)) passed.push(name, value);
+  }
+  return [...passed, ...fieldsOf(ours)];
+}
+
+function isOurs(name: string): boolean {
+  return OURS.has(name) || OUR_FAMILIES.some((family) => name.startsWith(family));
+}
+
+function callerFields({ socket, headers }: IncomingMessage, caller: Caller): Record<string, string | undefined> {
+  const encrypted = Reflect.get(socket, 'encrypted') === true;
+  return {
+    'x-forwarded-for': caller.address ?? socket.remoteAddress,
+    'x-forwarded-proto': caller.protocol ?? (encrypted ? 'https' : 'http'),
+    'x-forwarded-host': caller.host ?? headers.host,
+  };
+}
+
+/** The caller's trace goes on; without one, or with a broken one, a new one begins (W3C Trace Context). */
+function traceFields({ headers }: IncomingMessage): Record<string, string | undefined> {
+  const { traceparent, tracestate } = headers;
+  if (typeof traceparent !== 'string' || !TRACE_PARENT.test(traceparent)) {
+    return { traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01` };
+  }
+  return { traceparent, tracestate: typeof tracestate === 'string' ? tracestate : undefined };
+}
+
+function fieldsOf(record: Readonly<Record<string, string | undefined>>): Fields {
+  return Object.entries(record).flatMap(([name, value]) => (value === undefined ? [] : [name, value]));
+}

@@ -1,0 +1,66 @@
+import type { Counters } from '../storage/counters.js';
+
+/** What lock-outs are made with. */
+export interface LockOutSetup {
+  /** What is counted; other lock-outs on the same counters count elsewhere. */
+  readonly space: string;
+  readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;
+  /** Failures within a minute that lock a client out. */
+  readonly failures: number;
+  /** Told when the counters cannot be reached; nobody is locked out then. */
+  readonly onStoreError: (error: unknown) => void;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/**
+ * Who has failed too often to prove who they are (service.md §1): locked out for a minute at first, twice as long each
+ * further time within a day, an hour at most.
+ */
+export interface LockOuts {
+  /** For how many milliseconds more a client is locked out; zero or less when it is not. */
+  lockedFor(client: string): Promise<number>;
+  /** Counts a failure, and locks the client out when it is one too many. */
+  countFailure(client: string): Promise<void>;
+  /** Locks a client out now. */
+  lock(client: string): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+const LONGEST_LOCK_MS = 60 * MINUTE_MS;
+/** So long after its first lock-out a client is a stranger again. */
+const MEMORY_MS = 24 * 60 * MINUTE_MS;
+
+/** Keeps lock-outs in counters. */
+export function createLockOuts({ space, counters, failures, onStoreError, now }: LockOutSetup): LockOuts {
+  async function lockedFor(client: string): Promise<number> {
+    try {
+      return Number((await counters.get(`${space}-lock:${client}`)) ?? 0) - now();
+    } catch (error) {
+      onStoreError(error);
+      return 0;
+    }
+  }
+
+  async function lock(client: string): Promise<void> {
+    try {
+      const { count: times } = await counters.increment(`${space}-lock-outs:${client}`, MEMORY_MS);
+      const lockMs = Math.min(MINUTE_MS * 2 ** (times - 1), LONGEST_LOCK_MS);
+      await counters.put(`${space}-lock:${client}`, String(now() + lockMs), lockMs);
+    } catch (error) {
+      onStoreError(error);
+    }
+  }
+
+  async function countFailure(client: string): Promise<void> {
+    try {
+      const { count } = await counters.increment(`${space}-failures:${client}`, MINUTE_MS);
+      // Attempts that were under way together count on; one of them locks.
+      if (count === failures) await lock(client);
+    } catch (error) {
+      onStoreError(error);
+    }
+  }
+
+  return { lockedFor, countFailure, lock };
+}

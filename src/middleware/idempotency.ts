@@ -1,0 +1,132 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+import { z } from 'zod';
+import { ERRORS } from '../errors.js';
+import { resolveOptions } from '../options.js';
+import { answerFault } from './gate.js';
+import { isLeftOpen, noteKeeping, onLeftOpen } from './kept-response.js';
+import { recordAnswer, sendReplay } from './record-answer.js';
+import { type Answers, createRepeatable, type Known, type Repeatable } from './repeatable.js';
+import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
+import { problemCodeOf, sendProblem } from './respond.js';
+
+/** Options of {@link idempotency}. */
+export interface IdempotencyOptions {
+  /** Where answers are kept: `createMemoryAnswers()`, or `answers` of `openStorage`. */
+  readonly answers: Answers;
+  /**
+   * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
+   * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
+   * 16 characters or more, so that a client that changes its network still finds its answer; shorter ones count per address.
+   */
+  readonly scopeOf?: (req: Request) => string | Promise<string>;
+  /** How long an answer may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
+  readonly leaseMs?: number;
+}
+
+const WHERE = 'idempotency';
+const HEADER = 'Idempotency-Key';
+/** RFC 9110 calls the other methods idempotent already. */
+const METHODS = new Set(['POST', 'PATCH']);
+/** Visible ASCII. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** From this length on a key is taken for one that nobody else can guess; x402's payment identifiers begin here. */
+const SECRET_LENGTH = 16;
+const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret'];
+const RETRY_SECONDS = 1;
+
+/**
+ * Refusals that a client answers by doing something and sending the same request again: it proves who it is, pays, waits.
+ * Whatever is 500 or more may succeed next time as well.
+ */
+const OPEN_STATUSES = new Set([401, 402, 403, 407, 408, 409, 421, 423, 425, 426, 428, 429, 431]);
+
+const idempotencyOptions = z.strictObject({
+  answers: z.custom<Answers>(
+    (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
+    'a store of answers, made by createMemoryAnswers or openStorage',
+  ),
+  scopeOf: z
+    .custom<NonNullable<IdempotencyOptions['scopeOf']>>((it) => typeof it === 'function', 'a function of the request')
+    .optional(),
+  leaseMs: z
+    .int('a whole number of milliseconds')
+    .min(1, 'at least 1')
+    .max(86_400_000, 'at most a day')
+    .default(120_000),
+});
+
+type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
+
+/**
+ * Express middleware that makes POST and PATCH requests safe to repeat (service.md §1). A request with an `Idempotency-Key` is
+ * run once: the same one again gets the same answer, with `Idempotency-Replayed: true`, for 24 hours; one with another body or
+ * query under the key is 422, one that comes while the first is running 409. Answers that a retry may change are not kept:
+ * 401, 402, 403, 408, 409, 429 and the like, 500 and above; nor are bodies above 1 MiB. What is kept is encrypted with a key
+ * derived from the client's, so use keys that nobody can guess, a UUID for instance. Requests without the header pass.
+ *
+ * Stand it in front of the handlers it shall guard, behind what finds out who is calling; before or behind a body parser.
+ * @throws TollhouseError `bad_option`
+ */
+export function idempotency(options: IdempotencyOptions): RequestHandler {
+  const resolved = resolveOptions(WHERE, idempotencyOptions, options);
+  return (req, res, next) => {
+    const key = req.get(HEADER);
+    if (key === undefined || !METHODS.has(req.method)) return next();
+    guard(resolved, key, req, res, next).catch((error: unknown) => answerFault(res, next, error));
+  };
+}
+
+async function guard(options: Resolved, key: string, req: Request, res: Response, next: NextFunction): Promise<void> {
+  if (!KEY.test(key)) {
+    const detail = `${HEADER} must have 1 to 255 visible ASCII characters, without spaces.`;
+    return sendProblem(res, 'invalid_idempotency_key', detail, { param: HEADER });
+  }
+  const caller = options.scopeOf === undefined ? callerOf(req, key) : await options.scopeOf(req);
+  const fingerprint = await requestFingerprint(req);
+  if (fingerprint === undefined) {
+    const detail = `With ${HEADER} a body may have at most ${MAX_COMPARED_BYTES} bytes, so that it can be compared.`;
+    return sendProblem(res, 'body_too_large', detail);
+  }
+  const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
+  const { answers, leaseMs } = options;
+  const repeatable = createRepeatable({ answers, scope, secret: key, fingerprint, leaseMs });
+  const begun = await repeatable.begin();
+  if (begun.status !== 'started') return answerKnown(res, begun);
+  onLeftOpen(res, () => void repeatable.abandon());
+  recordAnswer(res, async (answer) => {
+    const kept = answer === undefined || isOpen(res) ? forget(repeatable) : repeatable.finish(answer);
+    noteKeeping(res, kept);
+    await kept;
+  });
+  next();
+}
+
+async function forget(repeatable: Repeatable): Promise<false> {
+  await repeatable.abandon();
+  return false;
+}
+
+function answerKnown(res: Response, known: Known): void {
+  if (known.status === 'replay') return sendReplay(res, known.answer);
+  if (known.status === 'mismatch') {
+    const detail = `Another request was sent under this ${HEADER}; take a new key for a new request.`;
+    return sendProblem(res, 'idempotency_key_reused', detail, { param: HEADER });
+  }
+  const detail = `The request with this ${HEADER} is running; send it again in a moment to get its answer.`;
+  sendProblem(res, 'idempotency_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Whether a retry may change the answer. */
+function isOpen(res: Response): boolean {
+  const code = problemCodeOf(res);
+  if (code !== undefined && ERRORS[code].retryable) return true;
+  return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
+}
+
+/** By credentials; without any by address where the key is short. */
+function callerOf(req: Request, key: string): string {
+  const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
+  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : `address ${ipKeyGenerator(req.ip ?? '')}`;
+  return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
+}

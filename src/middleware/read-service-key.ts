@@ -1,0 +1,40 @@
+import type { Request, Response } from 'express';
+import { TollhouseError } from '../errors.js';
+import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../identity/service-key-types.js';
+
+const checks = new WeakMap<Request, Map<KeyAuthenticator, Promise<KeyCheck>>>();
+
+/**
+ * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
+ * shows none. The query is never read: addresses end up in logs. Puts the key's limit a second into `RateLimit` and
+ * `RateLimit-Policy` (draft 8). A request that is asked about again, by another gate, counts once.
+ * @throws TollhouseError `unauthenticated` when one of the two headers is missing, else the fault of the key
+ */
+export async function readServiceKey(
+  req: Request,
+  res: Response,
+  keys: KeyAuthenticator,
+): Promise<ServiceKey | undefined> {
+  const key = req.get('x-service-key');
+  const secret = req.get('x-service-secret');
+  if (key === undefined && secret === undefined) return undefined;
+  if (key === undefined || secret === undefined) throw new TollhouseError('unauthenticated', HALF);
+  const known = checks.get(req) ?? new Map<KeyAuthenticator, Promise<KeyCheck>>();
+  checks.set(req, known);
+  const earlier = known.get(keys);
+  const checking = earlier ?? keys.authenticate({ key, secret, address: req.ip ?? '' });
+  known.set(keys, checking);
+  const check = await checking;
+  if (earlier === undefined && check.rate !== undefined) sendRate(res, check.rate);
+  if (check.ok) return check.key;
+  const { code, detail, retryAfterSeconds } = check;
+  throw new TollhouseError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+}
+
+const HALF = 'A service key is two headers: X-Service-Key and X-Service-Secret. One of them is missing.';
+
+/** Beside limits of other kinds, each an item of the list that the header is. */
+function sendRate(res: Response, { limit, remaining, resetsInSeconds }: KeyRate): void {
+  res.append('RateLimit-Policy', `"key"; q=${limit}; w=1`);
+  res.append('RateLimit', `"key"; r=${remaining}; t=${resetsInSeconds}`);
+}

@@ -1,0 +1,78 @@
+import type { NextFunction, Request, Response } from 'express';
+import { z } from 'zod';
+import { TollhouseError } from '../errors.js';
+import { requireScopes, SCOPES, type Scope } from '../identity/scopes.js';
+import type { KeyAuthenticator, ServiceKey } from '../identity/service-key-types.js';
+import { resolveOptions } from '../options.js';
+import { createGate, type Decision, type Gate } from './gate.js';
+import { readServiceKey } from './read-service-key.js';
+import { exposeHeaders, sendError, sendProblem } from './respond.js';
+import { enterPrivately } from './wallet-gate.js';
+import './request-types.js';
+
+/** What of a gateway checks service keys. */
+export interface KeyGateway {
+  readonly keys: KeyAuthenticator;
+}
+
+/** Options of {@link serviceKeyAuth}. */
+export interface ServiceKeyAuthOptions {
+  /** Knows the keys. Whether it takes test keys is up to it: on mainnet they are refused. */
+  readonly gateway: KeyGateway;
+  /** All of them a key must have. Default `['call']`. */
+  readonly scopes?: readonly Scope[];
+}
+
+const WHERE = 'serviceKeyAuth';
+const HEADERS = 'X-Service-Key, X-Service-Secret';
+const CHALLENGE = { 'WWW-Authenticate': 'ServiceKey realm="tollhouse", headers="X-Service-Key X-Service-Secret"' };
+const EXPOSED = ['WWW-Authenticate', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
+const ABSENT = 'Send a service key: X-Service-Key and X-Service-Secret.';
+
+const options = z.strictObject({
+  gateway: z.custom<KeyGateway>(
+    (it) => typeof Reflect.get(Object(Reflect.get(Object(it), 'keys')), 'authenticate') === 'function',
+    'a gateway, with its service keys as "keys"',
+  ),
+  scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
+});
+
+/**
+ * Express middleware that lets in who shows a service key, in the headers `X-Service-Key` and `X-Service-Secret`, and puts
+ * {@link RequestServiceKey} on `req.serviceKey`. Any wallet can make itself a key: whether its `owner` may do what your route
+ * does, and whether a key that is restricted to a project belongs there, is for your handler to say. Answers 401 without a
+ * good key, 403 when it lacks a scope or comes from another address than it may, 429 above its limit a second. Can be given
+ * to `anyOf`.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
+  const { gateway, scopes } = resolveOptions(WHERE, options, given);
+  return createGate(async (req, res) => {
+    exposeHeaders(res, EXPOSED);
+    try {
+      const key = await readServiceKey(req, res, gateway.keys);
+      if (key === undefined)
+        return refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
+      requireScopes(key.scopes, scopes);
+      return { admitted: true, enter: (next) => enter(req, res, next, key) };
+    } catch (error) {
+      if (!(error instanceof TollhouseError) || error.status >= 500) throw error;
+      return refused(true, () => answer(res, error));
+    }
+  });
+}
+
+function enter(req: Request, res: Response, next: NextFunction, key: ServiceKey): void {
+  const { id, owner, projectId, mode, scopes, metadata } = key;
+  req.serviceKey = { id, owner, mode, scopes, metadata, ...(projectId === undefined ? {} : { projectId }) };
+  enterPrivately(res, next, HEADERS);
+}
+
+function refused(presented: boolean, answer: () => void): Decision {
+  return { admitted: false, wants: 'key', presented, answer };
+}
+
+function answer(res: Response, error: TollhouseError): void {
+  if (error.status === 401) res.setHeader('WWW-Authenticate', CHALLENGE['WWW-Authenticate']);
+  sendError(res, error);
+}

@@ -1,0 +1,81 @@
+import { LRUCache } from 'lru-cache';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { demandOf } from '../gateway/project-demand.js';
+import type { PaymentGate } from '../middleware/payment-gate.js';
+import type { OfferCause } from '../middleware/payment-offer.js';
+import { requirePaymentOptions } from '../middleware/payment-options.js';
+import { fixedTerms, termsOf } from '../middleware/payment-terms.js';
+import { resolveOptions } from '../options.js';
+import type { Terms } from '../protocol/types.js';
+import type { ProjectRecord } from '../storage/projects.js';
+import { callOf, callResource } from './call.js';
+
+const MAX_GATES = 2_000;
+
+/** What {@link createCallGates} works with. */
+export interface CallGatesParts {
+  readonly facilitator: EmbeddedFacilitator;
+  readonly gateway: Pick<Gateway, 'splitWallet'>;
+  readonly baseUrl?: string | undefined;
+  readonly serve: PaymentGate['serve'];
+}
+
+/** The price before the calls of a project. */
+export type CallGates = (project: ProjectRecord) => CallGate;
+
+/** The gate before a project. */
+export interface CallGate extends PaymentGate {
+  /** Whether it can be paid through x402. */
+  readonly isOffered: boolean;
+}
+
+/** What the x402 door of a project offers, but for the fee payer. */
+export function listedTerms({ options, isOffered }: CallGate): readonly Omit<Terms, 'feePayer'>[] {
+  return isOffered ? (fixedTerms(options) ?? []) : [];
+}
+
+/** Makes the gates of projects; each is made once for each version of its project. */
+export function createCallGates(parts: CallGatesParts): CallGates {
+  const known = new LRUCache<string, CallGate>({ max: MAX_GATES });
+  return (project) => {
+    const name = `${project.id} ${project.version}`;
+    const gate = known.get(name) ?? createCallGate(parts, project);
+    known.set(name, gate);
+    return gate;
+  };
+}
+
+function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
+  const { facilitator, gateway, baseUrl, serve } = parts;
+  const { id: projectId, owner, price, name } = project;
+  const { payTo, owed } = demandOf(project, gateway.splitWallet);
+  const options = resolveOptions('/v1', requirePaymentOptions, {
+    facilitator,
+    price: { amount: price.amount, asset: price.token.mint },
+    payTo: payTo ?? owner,
+    description: name,
+    settle: 'before',
+    paymentIdentifier: 'off',
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+  });
+  const seller = { owner, projectId, ...(owed === undefined ? {} : { owed }) };
+  return {
+    options,
+    isOffered: payTo !== undefined,
+    // A project that cannot be paid with one transfer offers none.
+    termsFor: payTo === undefined ? () => [] : termsOf(options),
+    useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
+    unpaid: unpaid(project),
+    serve,
+  };
+}
+
+function unpaid({ slug }: ProjectRecord): OfferCause {
+  return {
+    code: 'payment_required',
+    detail:
+      'This call has a price. Pay one of the offered terms, or make a payment with POST /create-payment ' +
+      `{"project": "${slug}"} and your service key, settle it, and send base64 of its signature as X-Service-Payment.`,
+  };
+}

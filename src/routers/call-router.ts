@@ -1,0 +1,173 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { TollhouseError } from '../errors.js';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { ProofUse } from '../facilitator/landed-proof.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { demandOf } from '../gateway/project-demand.js';
+import { forwardRefusal, GATEWAY_ERROR_HEADERS } from '../gateway/upstream-proxy.js';
+import { requireScopes } from '../identity/scopes.js';
+import type { ServiceKey } from '../identity/service-key-types.js';
+import type { Decision } from '../middleware/gate.js';
+import { decidePayment, decisionOn, openOffer, type PaymentGate, refused } from '../middleware/payment-gate.js';
+import { sendOffer } from '../middleware/payment-offer.js';
+import { readPayment } from '../middleware/read-payment.js';
+import { readServiceKey } from '../middleware/read-service-key.js';
+import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middleware/respond.js';
+import { newId } from '../protocol/ids.js';
+import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../protocol/service-payment.js';
+import type { ProjectRecord } from '../storage/projects.js';
+import { type Call, callResource, noteCall } from './call.js';
+import type { CallGates } from './call-gate.js';
+import { handled } from './handled.js';
+import { problemHandler } from './problem-handler.js';
+
+/** What {@link createCallRouter} works with. */
+export interface CallRouterParts {
+  readonly facilitator: EmbeddedFacilitator;
+  readonly gateway: Gateway;
+  /** The prices before the projects. */
+  readonly gates: CallGates;
+}
+
+const NOT_CONFIRMED_RETRY_SECONDS = 2;
+const PAUSED_RETRY_SECONDS = 60;
+/** A proof settled before it was brought: there is nothing to tell. */
+const PROOF_DOOR = { receipt: () => ({}) };
+
+const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
+const OTHER_PROJECT = 'The service key is for another project.';
+const PAUSED = 'Its owner has paused this project; nothing was charged.';
+const NOT_CONFIRMED = {
+  code: 'payment_not_confirmed',
+  detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
+} as const;
+
+/** Marks what is answered before a call reaches its upstream as said by the gateway; for all of `/v1`. */
+export const markOwnErrors: RequestHandler = (_req, res, next) => {
+  setHeaders(res, GATEWAY_ERROR_HEADERS);
+  exposeHeaders(res, Object.keys(GATEWAY_ERROR_HEADERS));
+  next();
+};
+
+/**
+ * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream (service.md §4). The order is
+ * project, key, what can be passed on at all, limits and budget, payment, upstream. Put {@link markOwnErrors} before it.
+ */
+export function createCallRouter(parts: CallRouterParts): Router {
+  const router = Router();
+  router.use(
+    '/v1/:slug',
+    handled((req, res) => handleCall(parts, req, res)),
+  );
+  router.use(problemHandler);
+  return router;
+}
+
+async function handleCall(calls: CallRouterParts, req: Request, res: Response): Promise<void> {
+  const { gateway } = calls;
+  const project = await gateway.projects.bySlug(String(req.params.slug));
+  if (project === undefined) throw new TollhouseError('project_not_found', 'There is no project with this slug.');
+  const at = gateway.now();
+  try {
+    if (project.state !== 'active') {
+      throw new TollhouseError('project_paused', PAUSED, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+    }
+    const call = newCall(req, project, await keyFor(calls, req, res, project), at);
+    const refusal = forwardRefusal(req, { url: project.upstream.url, rest: call.rest, ...project.limits });
+    if (refusal !== undefined) throw refusal;
+    const leave = await gateway.limits.enter(project);
+    try {
+      await payAndServe(calls, req, res, call);
+    } finally {
+      leave();
+    }
+  } catch (error) {
+    if (error instanceof TollhouseError) gateway.book.refuse({ projectId: project.id, at, reason: error.code });
+    throw error;
+  }
+}
+
+async function keyFor(
+  { gateway }: CallRouterParts,
+  req: Request,
+  res: Response,
+  project: ProjectRecord,
+): Promise<ServiceKey> {
+  const key = await readServiceKey(req, res, gateway.keys);
+  if (key === undefined) throw new TollhouseError('unauthenticated', NO_KEY);
+  requireScopes(key.scopes, ['call']);
+  if (key.projectId === undefined || key.projectId === project.id) return key;
+  throw new TollhouseError('insufficient_scope', OTHER_PROJECT);
+}
+
+function newCall(req: Request, project: ProjectRecord, key: ServiceKey, at: number): Call {
+  const publicPath = req.baseUrl;
+  const rest = req.originalUrl.slice(publicPath.length);
+  return { id: newId('call'), project, key, at, method: req.method, publicPath, rest, isBooked: false };
+}
+
+async function payAndServe(calls: CallRouterParts, req: Request, res: Response, call: Call): Promise<void> {
+  const { gateway, gates } = calls;
+  const gate = gates(call.project);
+  noteCall(req, call);
+  const proof = req.get(SERVICE_PAYMENT_HEADER);
+  try {
+    if (proof !== undefined || readPayment(req) !== undefined) call.reservationId = await reserve(gateway, call);
+    const decision =
+      proof === undefined
+        ? await decidePayment(gate, req, res)
+        : await decideProof(calls, gate, { req, res, call, proof });
+    if (decision.admitted) await decision.enter(noHandler);
+    else await decision.answer();
+    const reason = problemCodeOf(res);
+    if (reason !== undefined && !call.isBooked)
+      gateway.book.refuse({ projectId: call.project.id, at: call.at, reason });
+  } finally {
+    if (!call.isBooked) await gateway.spending.giveBack(call.reservationId);
+  }
+}
+
+function reserve({ spending }: Gateway, { key, project, at }: Call): Promise<string | undefined> {
+  const { token, amount } = project.price;
+  return spending.hold({ key, charge: { mint: token.mint, amount }, at });
+}
+
+/** What a paid request goes on to is the upstream, and no handler of Express. */
+function noHandler(): void {}
+
+interface ProofAttempt {
+  readonly req: Request;
+  readonly res: Response;
+  readonly call: Call;
+  readonly proof: string;
+}
+
+/** `X-Service-Payment`: a payment that has landed. */
+async function decideProof(calls: CallRouterParts, gate: PaymentGate, attempt: ProofAttempt): Promise<Decision> {
+  const { req, res, call, proof } = attempt;
+  const signature = readServicePayment(proof);
+  if (!signature.ok) return refused(true, () => sendProblem(res, 'invalid_payment_header', signature.detail));
+  const open = await openOffer(gate, req);
+  const offer = async (cause: Parameters<typeof sendOffer>[4]) => sendOffer(req, res, gate.options, open, cause);
+  const opened = await calls.facilitator.openProof(signature.value, proofUse(calls.gateway, call));
+  if (opened.status !== 'not_confirmed') {
+    return decisionOn(gate, { req, res, presented: { door: PROOF_DOOR }, open, opened, repeatable: undefined, offer });
+  }
+  return refused(true, () => {
+    res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));
+    return offer(NOT_CONFIRMED);
+  });
+}
+
+function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
+  const { project, key } = call;
+  const { token, amount } = project.price;
+  return {
+    resource: callResource(call),
+    projectId: project.id,
+    owner: project.owner,
+    keyId: key.id,
+    wallet: key.owner,
+    price: { token, amount, legs: demandOf(project, splitWallet).legs },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Request } from 'express';
+import type { ServiceKey } from '../identity/service-key-types.js';
+import type { ProjectRecord } from '../storage/projects.js';
+
+/** A call of a project's upstream, on its way. */
+export interface Call {
+  /** `call_` and base58 of 16 random bytes. */
+  readonly id: string;
+  readonly project: ProjectRecord;
+  readonly key: ServiceKey;
+  /** When it came in, milliseconds since the epoch. */
+  readonly at: number;
+  readonly method: string;
+  /** `/v1/<slug>`, as the caller wrote it. */
+  readonly publicPath: string;
+  /** What follows: empty, or from `/` or `?` on. */
+  readonly rest: string;
+  /** What of the key's budget is held back for it. */
+  reservationId?: string | undefined;
+  /** Whether it is in the books, with its reservation. */
+  isBooked: boolean;
+}
+
+const calls = new WeakMap<Request, Call>();
+
+/** Notes the call that a request is. */
+export function noteCall(req: Request, call: Call): void {
+  calls.set(req, call);
+}
+
+/** The call that a request is. */
+export function callOf(req: Request): Call {
+  const call = calls.get(req);
+  if (call === undefined) throw new Error(`${req.path} is no call of a project`);
+  return call;
+}
+
+/** What a payment for a call is bound to: a failed call can be tried again by the same caller, with the same method. */
+export function callResource({ method, project, key }: Call): string {
+  return `${method} /v1/${project.slug} ${key.id}`;
+}

@@ -1,0 +1,52 @@
+import { formatAmount } from '../protocol/money.js';
+import type { Token } from '../protocol/types.js';
+import type { OwedSum, PayoutRecord } from '../storage/payout-book.js';
+import type { Answer } from './answer.js';
+import type { owedItem, payoutAnswer } from './payouts-answers.js';
+
+/**
+ * A payout as its owner sees it.
+ * @param explorer - address of a block explorer, before `/tx/…`
+ */
+export function payoutView(payout: PayoutRecord, token: Token, explorer: string): Answer<typeof payoutAnswer> {
+  const { id, projectId, state, network, wallet, mint, legs, total, signed, reason, createdAt, updatedAt } = payout;
+  return {
+    id,
+    project_id: projectId,
+    state,
+    network,
+    wallet,
+    token: token.symbol,
+    mint,
+    ...amountView(total, token),
+    legs: legs.map(({ recipient, amount }) => ({ recipient, ...amountView(amount, token) })),
+    signature: signed?.signature ?? null,
+    explorer_url: signed === undefined ? null : `${explorer}/tx/${signed.signature}`,
+    reason: reason ?? null,
+    created_at: timeOf(createdAt),
+    updated_at: timeOf(updatedAt),
+  };
+}
+
+/** What a recipient is owed as the owner sees it. */
+export function owedView(owed: OwedSum, token: Token): Answer<typeof owedItem> {
+  const { recipient, mint, amount, payments, oldestAt, wallet, held } = owed;
+  return {
+    recipient,
+    token: token.symbol,
+    mint,
+    ...amountView(amount, token),
+    payments,
+    oldest_at: timeOf(oldestAt),
+    wallet,
+    held_back: held ?? null,
+  };
+}
+
+function amountView(amount: bigint, { decimals }: Token) {
+  return { amount: formatAmount(amount, decimals), amount_atomic: String(amount) };
+}
+
+function timeOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,55 @@
+/** What is known under an id, for a request with a certain fingerprint. */
+export type KnownAnswer =
+  /** The same request was answered: this is what was kept of it. */
+  | { readonly status: 'replay'; readonly answer: Uint8Array }
+  /** Another request has the id. */
+  | { readonly status: 'mismatch' }
+  /** The same request is being answered right now. */
+  | { readonly status: 'running' };
+
+/** Who answers which request, and for how long nobody else does. */
+export interface AnswerRun {
+  /** Names the caller's key, in the scope it counts in; at most 128 characters. */
+  readonly id: string;
+  /** The same for the same request, different for all others; at most 128 characters. */
+  readonly fingerprint: string;
+  /** Random; names this run in all later calls. */
+  readonly lease: string;
+  /** After this long a run that did not end is taken for crashed, and the same request may begin anew. Milliseconds. */
+  readonly leaseMs: number;
+}
+
+/**
+ * Answers that can be asked for again (service.md §1, Idempotency-Key). Every method is one atomic step, and rejects with
+ * `store_unavailable` when the store cannot be reached. The bytes of an answer mean nothing to the store. It forgets them
+ * after its retention, and the oldest earlier where they are too many; a run that is under way or has crashed keeps its id
+ * for as long.
+ */
+export interface AnswerStore {
+  /** What is known under an id; undefined when a run could begin. Changes nothing. */
+  find(id: string, fingerprint: string): Promise<KnownAnswer | undefined>;
+  /** Begins a run, for exactly one caller, or tells why not. */
+  begin(run: AnswerRun): Promise<KnownAnswer | { readonly status: 'started' }>;
+  /** Keeps the answer of a run. False, and nothing is kept, when the run was taken over or forgotten. */
+  finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
+  /** Ends a run without an answer: the same request may begin anew at once, and no other. False when it is not the caller's. */
+  release(id: string, lease: string): Promise<boolean>;
+  /** Ends a run without an answer, as if it had not begun. False when the run is over already, or somebody else's. */
+  abandon(id: string, lease: string): Promise<boolean>;
+}
+
+/** Bounds of what a store of answers keeps. */
+export interface AnswerBounds {
+  /** How long an answer is kept, in milliseconds. Default 24 hours. */
+  readonly retentionMs?: number;
+  /** How many bytes are kept in all; the oldest answers go first. */
+  readonly maxBytes?: number;
+  /** Clock, milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** How long answers are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
+export const ANSWER_RETENTION_MS = 86_400_000;
+
+/** Rough size of an entry beside its answer, in bytes. */
+export const ENTRY_BYTES = 512;

@@ -1,0 +1,35 @@
+import type { CallRecord, ListedCall } from './call-book.js';
+import { amountOf, amountToSql } from './payment-rows.js';
+import type { Row, SqlInput } from './sql-database.js';
+
+/** A call as the columns of `tollhouse_call`. */
+export function callToSql(call: CallRecord): readonly SqlInput[] {
+  const { id, projectId, caller, payer, at, method, status, outcome, reason, charge } = call;
+  const amount = charge === undefined ? null : amountToSql(charge.amount);
+  return [
+    ...[id, projectId, caller?.keyId ?? null, payer ?? null, at, method, status ?? null, outcome, reason ?? null],
+    ...[charge?.mint ?? null, amount, call.paymentId ?? null, call.signature ?? null],
+    ...[Math.round(call.durationMs), call.requestId],
+  ];
+}
+
+/** A row of `tollhouse_call`. */
+export function toCall(row: Row): ListedCall {
+  return {
+    seq: BigInt(String(row.seq)),
+    id: String(row.id),
+    projectId: String(row.project_id),
+    ...(row.key_id === null ? {} : { keyId: String(row.key_id) }),
+    ...(row.payer === null ? {} : { payer: String(row.payer) }),
+    at: Number(row.at),
+    method: String(row.method),
+    ...(row.status === null ? {} : { status: Number(row.status) }),
+    outcome: row.outcome as ListedCall['outcome'],
+    ...(row.reason === null ? {} : { reason: String(row.reason) }),
+    ...(row.mint === null ? {} : { charge: { mint: String(row.mint), amount: amountOf(row.amount) } }),
+    ...(row.payment_id === null ? {} : { paymentId: String(row.payment_id) }),
+    ...(row.signature === null ? {} : { signature: String(row.signature) }),
+    durationMs: Number(row.duration_ms),
+    requestId: String(row.request_id),
+  };
+}

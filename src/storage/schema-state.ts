@@ -1,0 +1,17 @@
+import { badOption } from '../errors.js';
+import { IN_MEMORY, readDatabaseUrl } from './database-url.js';
+import type { SchemaState } from './migrate.js';
+import { readPostgresSchema } from './postgres-database.js';
+import { readSqliteSchema } from './sqlite-database.js';
+
+/**
+ * Looks how far the schema of a database is, and how large it is. Changes nothing, and makes no file.
+ * @param databaseUrl - `sqlite:<path>` or `postgres://…`
+ * @throws what `openStorage` throws, and `bad_option` for `memory:`, which nobody but its process can see
+ */
+export async function readSchema(databaseUrl: string): Promise<SchemaState> {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres') return readPostgresSchema(location.url);
+  if (location.path !== IN_MEMORY) return readSqliteSchema(location.path);
+  throw badOption('readSchema', 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
+}

@@ -1,0 +1,86 @@
+import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { createGateway } from '../../../src/gateway/create-gateway.js';
+import { SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
+import { createRouter } from '../../../src/routers/create-router.js';
+import { createGatewayStores } from '../../../src/storage/gateway-stores.js';
+import { createMemoryCounters } from '../../../src/storage/memory-counters.js';
+import { openPostgres } from '../../../src/storage/postgres-database.js';
+import { createSqlAnswers } from '../../../src/storage/sql-answers.js';
+import { createSqlCounters } from '../../../src/storage/sql-counters.js';
+import type { SqlDatabase } from '../../../src/storage/sql-database.js';
+import { createSqlLedger } from '../../../src/storage/sql-ledger.js';
+import { openSqlite } from '../../../src/storage/sqlite-database.js';
+import { serveApp } from '../../helpers/app-server.js';
+import { keyHeaders } from '../../helpers/keys-stand.js';
+import type { ContestantParts } from '../contestant.js';
+
+/** How the gateway is set up. */
+export interface GatewaySellerSettings {
+  readonly rpcUrl: string;
+  readonly wsUrl: string;
+  /** Base58. */
+  readonly keypair: string;
+  /** Path of a SQLite file, or `postgres://…`. */
+  readonly database: string;
+  readonly upstream: string;
+  /** Wallet that is paid, base58. */
+  readonly owner: string;
+  /** Wallet that calls, base58. */
+  readonly caller: string;
+  /** In whole USDC. */
+  readonly price: string;
+}
+
+const NO_LIMIT = 1_000_000;
+
+/** A service that sells one API at `/v1/bench-api`, and counts how often it goes to its database. */
+export async function start(settings: GatewaySellerSettings): Promise<ContestantParts> {
+  const { rpcUrl, wsUrl, keypair, owner, caller, price: amount, upstream } = settings;
+  const trips = { count: 0 };
+  const { ledger, answers, ...storage } = await openStores(settings.database, trips);
+  const tokens = SANDBOX_TOKENS;
+  const facilitator = createFacilitator({ network: 'solana-devnet', rpcUrl, wsUrl, keypair, tokens, ledger, answers });
+  const allowPrivateNetworks = ['127.0.0.0/8'];
+  const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale: NO_LIMIT });
+  gateway.start();
+  const pricing = { amount, token: 'USDC' };
+  await gateway.projects.create(owner, { slug: 'bench-api', name: 'An API', upstream: { url: upstream }, pricing });
+  const key = await gateway.keys.generate(caller, { name: 'bench' });
+  const server = await serveApp((app) => {
+    app.use(createRouter({ facilitator, gateway, counters: storage.counters, limits: false }));
+  });
+  return { ...server, asks: { key: () => keyHeaders(key), trips: () => trips.count } };
+}
+
+/** The stores of `openStorage`, on a database that is counted. */
+async function openStores(location: string, trips: { count: number }) {
+  const isPostgres = location.startsWith('postgres:');
+  const database = counting(isPostgres ? await openPostgres(location) : await openSqlite(location), trips);
+  const marks = createSqlCounters(database);
+  const { increment, decrement, reset } = isPostgres ? marks : createMemoryCounters();
+  return {
+    ledger: createSqlLedger(database),
+    answers: createSqlAnswers(database),
+    counters: { ...marks, increment, decrement, reset },
+    gateway: createGatewayStores(database, Date.now),
+  };
+}
+
+function counting(database: SqlDatabase, trips: { count: number }): SqlDatabase {
+  return {
+    dialect: database.dialect,
+    query(...step) {
+      trips.count += 1;
+      return database.query(...step);
+    },
+    batch(steps) {
+      trips.count += 1;
+      return database.batch(steps);
+    },
+    batchIf(guard, steps) {
+      trips.count += 1;
+      return database.batchIf(guard, steps);
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { WebSocket } from 'ws';
+import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
+import type { BenchChain } from './chain.js';
+
+/** Payments that go to the chain straight away, their payer paying the fee. */
+export interface DirectPayments {
+  /** Sends one and resolves with its signature as soon as the chain has pushed that it is confirmed. */
+  pay(): Promise<string>;
+  close(): void;
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly result?: number;
+  readonly params?: { readonly subscription: number };
+}
+
+/** Opens a socket to the chain for payments from a wallet to another one. */
+export async function openDirectPayments(
+  chain: BenchChain,
+  wallet: Keypair,
+  payTo: string,
+  amount = 10_000n,
+): Promise<DirectPayments> {
+  const [usdc] = SANDBOX_TOKENS;
+  if (usdc === undefined) throw new Error('the sandbox has no token');
+  const { mint: asset, program: tokenProgram, decimals } = usdc;
+  const socket = new WebSocket(chain.wsUrl);
+  await once(socket, 'open');
+  const subscribed = new Map<number, (subscription: number) => void>();
+  const confirmed = new Map<number, () => void>();
+  let calls = 0;
+  socket.on('message', (data) => {
+    const { id, result, method, params } = JSON.parse(String(data)) as Message;
+    if (id !== undefined && result !== undefined) subscribed.get(id)?.(result);
+    if (method === 'signatureNotification' && params !== undefined) confirmed.get(params.subscription)?.();
+  });
+
+  function watch(signature: string): Promise<() => Promise<void>> {
+    calls += 1;
+    const id = calls;
+    const params = [signature, { commitment: 'confirmed' }];
+    return new Promise((resolve) => {
+      subscribed.set(id, (subscription) => {
+        const end = new Promise<void>((done) => confirmed.set(subscription, done));
+        resolve(() => end);
+      });
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'signatureSubscribe', params }));
+    });
+  }
+
+  const blockhash = await chain.blockhash();
+  const feePayer = wallet.publicKey.toBase58();
+  return {
+    async pay() {
+      const payment = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
+      const bytes = buildPaymentTransaction(payment);
+      const signature = bs58.encode(bytes.subarray(1, 65));
+      const end = await watch(signature);
+      const params = [Buffer.from(bytes).toString('base64'), { encoding: 'base64', preflightCommitment: 'confirmed' }];
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params });
+      const headers = { 'content-type': 'application/json' };
+      const answer = await fetch(chain.rpcUrl, { method: 'POST', headers, body });
+      const { error } = (await answer.json()) as { readonly error?: object };
+      if (error !== undefined) throw new Error(`the chain refused a payment: ${JSON.stringify(error)}`);
+      await end();
+      return signature;
+    },
+    close: () => socket.close(),
+  };
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { startPostgres } from '../helpers/postgres.js';
+import { type BenchChain, startChain } from './chain.js';
+import { type Contestant, startContestant } from './contestant.js';
+import { type DirectPayments, openDirectPayments } from './direct-payments.js';
+import { type BenchContext, type BenchPart, type Figure, quantile } from './figure.js';
+import { cannon, cpuRatio, type Lap, measured, medianOf, race } from './race.js';
+import { inParallel, sendAll } from './send-all.js';
+
+const PRICE = '0.01';
+const PRICE_ATOMIC = 10_000n;
+const PATH = '/v1/bench-api/report';
+const AT_ONCE = 10;
+
+/**
+ * Calls of an API behind the gateway, each with a key and a payment of its own that has landed, beside a bare proxy made
+ * of Express and undici to the same API.
+ */
+export const gatewayBench: BenchPart = {
+  name: 'gateway',
+  async run(context) {
+    const folder = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
+    const postgres = await startPostgres();
+    const chain = await startChain();
+    const stand = await openStand(chain);
+    try {
+      const sqlite = await stand.seller(join(folder, 'bench.db'));
+      const onPostgres = await stand.seller(await postgres.newDatabase());
+      return await compare(context, stand, { SQLite: sqlite, Postgres: onPostgres });
+    } finally {
+      await stand.close();
+      await chain.process.stop();
+      await postgres.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+type Databases = Readonly<Record<'SQLite' | 'Postgres', Contestant>>;
+
+/** What both databases share. */
+interface Stand {
+  readonly chain: BenchChain;
+  readonly bare: Contestant;
+  readonly payments: DirectPayments;
+  seller(database: string): Promise<Contestant>;
+  close(): Promise<void>;
+}
+
+async function openStand(chain: BenchChain): Promise<Stand> {
+  const upstream = await startContestant('upstream');
+  const bare = await startContestant('bare-proxy', { upstream: upstream.url });
+  const caller = await chain.wallet({ sol: '100', usdc: '1000000' });
+  const owner = addressOf(await chain.wallet({ usdc: '0', usdt: '0', pyusd: '0' }));
+  const payments = await openDirectPayments(chain, caller, owner, PRICE_ATOMIC);
+  const started = [upstream, bare];
+  return {
+    chain,
+    bare,
+    payments,
+    async seller(database) {
+      const seller = await startContestant('gateway-seller', {
+        rpcUrl: chain.rpcUrl,
+        wsUrl: chain.wsUrl,
+        keypair: bs58.encode((await chain.wallet({ sol: '10' })).secretKey),
+        database,
+        upstream: upstream.url,
+        owner,
+        caller: addressOf(caller),
+        price: PRICE,
+      });
+      started.push(seller);
+      return seller;
+    },
+    async close() {
+      payments.close();
+      await Promise.all(started.map((it) => it.stop()));
+    },
+  };
+}
+
+async function compare(
+  { quick, progress }: BenchContext,
+  stand: Stand,
+  sellers: Databases,
+): Promise<readonly Figure[]> {
+  const count = quick ? 100 : 400;
+  const watched = {
+    SQLite: await watch(stand, sellers.SQLite, count),
+    Postgres: await watch(stand, sellers.Postgres, count),
+  };
+  const runners = {
+    bare: cannon(stand.bare, { path: PATH, status: 200 }, count * 10),
+    SQLite: watched.SQLite.runner,
+    Postgres: watched.Postgres.runner,
+  };
+  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`round ${round}`));
+  const names = [
+    ['SQLite', 5],
+    ['Postgres', 7],
+  ] as const;
+  const figures = names.flatMap(([name, atMost]) => [
+    { name: `${name}: processor time to a bare proxy`, value: cpuRatio(laps[name], laps.bare), unit: '×', atMost },
+    { name: `${name}: RPC calls a call`, value: quantile(watched[name].calls, 0.5), unit: 'calls', atMost: 1.05 },
+    { name: `${name}: round trips to the database a call`, value: quantile(watched[name].trips, 0.5), unit: 'trips' },
+    { name: `${name}: processor time a call`, value: medianOf(laps[name], 'cpuMs'), unit: 'ms' },
+  ]);
+  return [...figures, { name: 'bare proxy: processor time a call', value: medianOf(laps.bare, 'cpuMs'), unit: 'ms' }];
+}
+
+/** Pays for each call of a lap before its clock starts. */
+async function watch({ chain, payments }: Stand, seller: Contestant, count: number) {
+  const url = seller.url + PATH;
+  const key = await seller.ask<Readonly<Record<string, string>>>('key');
+  const [calls, trips]: [number[], number[]] = [[], []];
+  async function runner(round: number): Promise<Lap> {
+    const signatures = await inParallel(Array(count).fill(undefined), AT_ONCE, () => payments.pay());
+    const requests = signatures.map((signature) => ({
+      url,
+      headers: { ...key, 'x-service-payment': Buffer.from(signature).toString('base64') },
+    }));
+    const [called, gone] = [await chain.calls(), await seller.ask<number>('trips')];
+    const lap = await measured(seller, async () => (await sendAll(requests, AT_ONCE)).length);
+    if (round > 0) {
+      calls.push(((await chain.calls()) - called) / count);
+      trips.push(((await seller.ask<number>('trips')) - gone) / count);
+    }
+    return lap;
+  }
+  return { runner, calls, trips };
+}
+
+function addressOf({ publicKey }: Keypair): string {
+  return publicKey.toBase58();
+}

@@ -1,0 +1,83 @@
+import autocannon from 'autocannon';
+import type { Contestant } from './contestant.js';
+import { quantile } from './figure.js';
+
+/** One round of one contestant. */
+export interface Lap {
+  /** Processor time of the server's process, milliseconds for each request. */
+  readonly cpuMs: number;
+  /** Requests a second as the clock on the wall saw them. */
+  readonly perSecond: number;
+}
+
+/** Who runs a lap, told the number of the round. */
+export type Runner = (round: number) => Promise<Lap>;
+
+/** What is sent again and again to a contestant. */
+export interface Shot {
+  readonly path: string;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const CONNECTIONS = 10;
+
+/**
+ * Runs laps in turns, so that what else happens on the machine hits all of them alike. The order turns around from round to
+ * round. One more round comes first and does not count.
+ */
+export async function race<Name extends string>(
+  runners: Readonly<Record<Name, Runner>>,
+  rounds: number,
+  onRound: (round: number) => void,
+): Promise<Readonly<Record<Name, readonly Lap[]>>> {
+  const names = Object.keys(runners) as Name[];
+  const laps = Object.fromEntries(names.map((name) => [name, [] as Lap[]])) as Record<Name, Lap[]>;
+  for (let round = 0; round <= rounds; round += 1) {
+    if (round > 0) onRound(round);
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const lap = await runners[name](round);
+      if (round > 0) laps[name].push(lap);
+    }
+  }
+  return laps;
+}
+
+/** Sends the same request many times. Rejects when an answer has another status than it must. */
+export function cannon(contestant: Contestant, { path, status, headers = {} }: Shot, amount: number): Runner {
+  return (round) =>
+    measured(contestant, async () => {
+      const count = round === 0 ? Math.ceil(amount / 4) : amount;
+      const url = contestant.url + path;
+      const result = await autocannon({ url, amount: count, connections: CONNECTIONS, headers });
+      const good = result.statusCodeStats[status]?.count ?? 0;
+      if (good < count) {
+        throw new Error(`${url}: ${good} of ${count} were ${status}: ${JSON.stringify(result.statusCodeStats)}`);
+      }
+      return count;
+    });
+}
+
+/** Processor time and clock of some work at a contestant; the work answers how many requests it was. */
+export async function measured(contestant: Contestant, work: () => Promise<number>): Promise<Lap> {
+  const [cpu, begin] = [await contestant.cpu(), performance.now()];
+  const requests = await work();
+  const [spent, elapsed] = [(await contestant.cpu()) - cpu, performance.now() - begin];
+  return { cpuMs: spent / requests, perSecond: (requests / elapsed) * 1000 };
+}
+
+/** Median over the rounds of how much processor time one takes for each of the other's. */
+export function cpuRatio(one: readonly Lap[], other: readonly Lap[]): number {
+  return quantile(
+    one.map(({ cpuMs }, round) => cpuMs / (other[round]?.cpuMs ?? Number.NaN)),
+    0.5,
+  );
+}
+
+/** Median of one field over the rounds. */
+export function medianOf(laps: readonly Lap[], field: keyof Lap): number {
+  return quantile(
+    laps.map((lap) => lap[field]),
+    0.5,
+  );
+}

@@ -1,0 +1,64 @@
+import type { Contestant, Json } from './contestant.js';
+import type { BenchContext, BenchPart, Figure } from './figure.js';
+import { cannon, cpuRatio, medianOf, race } from './race.js';
+import { withSellers } from './sellers.js';
+
+const SLOT_MS = 200;
+const PRICED = { path: '/report', status: 402 };
+const FREE = { path: '/free', status: 200 };
+
+/**
+ * What a gate costs those who have not paid, and a mounted service the routes behind it, in processor time of the server:
+ * beside a bare Express route that answers the same body, and the official middleware.
+ */
+export const unpaidBench: BenchPart = {
+  name: 'unpaid',
+  run: (context) =>
+    withSellers(SLOT_MS, async ({ start }) => {
+      const ours = await start({ kind: 'ours' });
+      const unpaidBody = (await (await fetch(`${ours.url}/report`)).json()) as Json;
+      const bare = await start({ kind: 'bare', unpaidBody });
+      const reference = await start({ kind: 'reference' });
+      const mounted = await start({ kind: 'ours', mounted: true });
+      return [...(await refusals(context, { ours, bare, reference })), ...(await passing(context, { mounted, bare }))];
+    }),
+};
+
+async function refusals(
+  { quick, progress }: BenchContext,
+  { ours, bare, reference }: Readonly<Record<'ours' | 'bare' | 'reference', Contestant>>,
+): Promise<readonly Figure[]> {
+  const amount = quick ? 2_000 : 8_000;
+  const runners = {
+    bare: cannon(bare, PRICED, amount),
+    ours: cannon(ours, PRICED, amount),
+    reference: cannon(reference, PRICED, amount / 4),
+  };
+  const laps = await race(runners, quick ? 5 : 7, (round) => progress(`402, round ${round}`));
+  return [
+    { name: '402s of ours for each of a bare route', value: cpuRatio(laps.bare, laps.ours), unit: '×', atLeast: 0.95 },
+    { name: '402s of the reference for each of a bare route', value: cpuRatio(laps.bare, laps.reference), unit: '×' },
+    { name: '402 of ours, processor', value: medianOf(laps.ours, 'cpuMs') * 1000, unit: 'µs' },
+    { name: '402 of a bare route, processor', value: medianOf(laps.bare, 'cpuMs') * 1000, unit: 'µs' },
+    { name: '402s of ours', value: medianOf(laps.ours, 'perSecond'), unit: '/s' },
+    { name: '402s of the reference', value: medianOf(laps.reference, 'perSecond'), unit: '/s' },
+  ];
+}
+
+async function passing(
+  { quick, progress }: BenchContext,
+  { mounted, bare }: Readonly<Record<'mounted' | 'bare', Contestant>>,
+): Promise<readonly Figure[]> {
+  const amount = quick ? 3_000 : 8_000;
+  const runners = { bare: cannon(bare, FREE, amount), mounted: cannon(mounted, FREE, amount) };
+  const laps = await race(runners, quick ? 5 : 7, (round) => progress(`free route, round ${round}`));
+  const name = 'free answers behind the mounted service for each of a bare app';
+  return [
+    { name, value: cpuRatio(laps.bare, laps.mounted), unit: '×', atLeast: 0.97 },
+    {
+      name: 'free answer behind the mounted service, processor',
+      value: medianOf(laps.mounted, 'cpuMs') * 1000,
+      unit: 'µs',
+    },
+  ];
+}

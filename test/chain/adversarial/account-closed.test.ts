@@ -1,0 +1,48 @@
+import { createCloseAccountInstruction, createTransferInstruction } from '@solana/spl-token';
+import { type Keypair, PublicKey } from '@solana/web3.js';
+import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/programs.js';
+import { buildDraft } from '../../helpers/draft.js';
+import { paymentOf, useArena } from '../../helpers/hostile.js';
+import { landAs } from '../../helpers/land-as.js';
+
+const arena = useArena();
+
+/** Closes the token account of a wallet, as the wallet can at any time; what is in it goes to the stand's seller. */
+async function closeAccount(wallet: Keypair, mint: string): Promise<void> {
+  const { sandbox, payTo } = arena().stand;
+  const owner = wallet.publicKey.toBase58();
+  const [account, heir] = [owner, payTo].map((it) => new PublicKey(associatedTokenAddress(it, mint, PROGRAMS.token)));
+  const empty = createTransferInstruction(account!, heir!, wallet.publicKey, sandbox.tokenBalance(owner, mint));
+  await landAs(
+    arena().stand,
+    wallet,
+    empty,
+    createCloseAccountInstruction(account!, wallet.publicKey, wallet.publicKey),
+  );
+}
+
+test.each([
+  ['payer', 'invalid_exact_svm_payer_token_account_missing'],
+  ['seller', 'invalid_exact_svm_recipient_token_account_missing'],
+] as const)('a %s who closes the account between verify and settle costs nothing', async (who, reason) => {
+  const { stand, facilitator } = arena();
+  const { sandbox } = stand;
+  const payer = await sandbox.createWallet({ usdc: '1', sol: '1' });
+  const seller = await sandbox.createWallet({ usdc: '0', sol: '1' });
+  const terms = arena().terms({ payTo: seller.publicKey.toBase58() });
+  const { draft } = await arena().honest(terms, payer);
+  const payment = paymentOf(buildDraft(draft), terms);
+  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  await closeAccount(who === 'payer' ? payer : seller, terms.asset);
+
+  const before = sandbox.balance(terms.feePayer!);
+  const settlement = await facilitator.settlePayment(payment, terms);
+  expect(settlement).toMatchObject({ status: 'failed', reason });
+  expect(settlement).not.toHaveProperty('signature');
+  expect(before - sandbox.balance(terms.feePayer!)).toBe(0n);
+
+  sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, terms.amount);
+  sandbox.fundToken(terms.payTo, terms.asset, 0n);
+  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+});

@@ -1,0 +1,42 @@
+import { Connection } from '@solana/web3.js';
+import { buildDraft } from '../../helpers/draft.js';
+import { paymentOf, useArena } from '../../helpers/hostile.js';
+import { until } from '../../helpers/until.js';
+
+// Time stands still while a blockhash is used, and going on costs the chain something for each slot.
+const arena = useArena({}, 200);
+
+afterEach(() => arena().stand.sandbox.resumeSlots());
+
+/** A payment in the last block in which it may land, found good by then; time stands still. */
+async function paymentInItsLastBlock() {
+  const { sandbox } = arena().stand;
+  const terms = arena().terms();
+  const { draft } = await arena().honest(terms);
+  sandbox.pauseSlots();
+  const hash = await new Connection(sandbox.rpcUrl, 'confirmed').getLatestBlockhash();
+  const payment = paymentOf(buildDraft({ ...draft, blockhash: hash.blockhash }), terms);
+  // Verified against the confirmed state, which is behind the newest one.
+  expect(await arena().facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  sandbox.advanceSlots(hash.lastValidBlockHeight - sandbox.blockHeight());
+  return { terms, payment, before: sandbox.balance(terms.feePayer!) };
+}
+
+test('in the last block of its life a payment is settled', async () => {
+  const { stand, facilitator } = arena();
+  const { terms, payment, before } = await paymentInItsLastBlock();
+  const settlement = facilitator.settlePayment(payment, terms);
+  await until(() => stand.sandbox.balance(terms.feePayer!) < before);
+  stand.sandbox.advanceSlots(10);
+  expect(await settlement).toMatchObject({ status: 'settled' });
+});
+
+test('one block later it is refused, and costs nothing', async () => {
+  const { stand, facilitator } = arena();
+  const { terms, payment, before } = await paymentInItsLastBlock();
+  stand.sandbox.advanceSlots();
+  const settlement = await facilitator.settlePayment(payment, terms);
+  expect(settlement).toMatchObject({ status: 'failed', reason: 'invalid_exact_svm_blockhash_expired' });
+  expect(settlement).not.toHaveProperty('signature');
+  expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
+});

@@ -1,0 +1,72 @@
+import { createSyncNativeInstruction, MINT_SIZE, MintLayout } from '@solana/spl-token';
+import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { PROGRAMS } from '../../../src/solana/programs.js';
+import { buildDraft, type Draft } from '../../helpers/draft.js';
+import { withLast, withTransfer } from '../../helpers/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/hostile.js';
+import { landAs } from '../../helpers/land-as.js';
+import { transferChecked } from '../../helpers/raw-instructions.js';
+
+const arena = useArena();
+const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
+const reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
+
+/** Every cluster has it from its first block; the sandbox has only the tokens that it gives away. */
+function placeMint(): void {
+  const data = Buffer.alloc(MINT_SIZE);
+  const none = { mintAuthorityOption: 0, mintAuthority: PublicKey.default } as const;
+  const frozenByNobody = { freezeAuthorityOption: 0, freezeAuthority: PublicKey.default } as const;
+  MintLayout.encode({ ...none, ...frozenByNobody, supply: 0n, decimals: 9, isInitialized: true }, data);
+  const account = { lamports: 1_000_000_000n, owner: PROGRAMS.token, data, executable: false };
+  arena().stand.sandbox.setAccount(WRAPPED_SOL, account);
+}
+
+/** Terms in wrapped SOL, somebody who holds it, and the honest payment. */
+async function inWrappedSol() {
+  const { stand } = arena();
+  const { sandbox } = stand;
+  const payer = await sandbox.createWallet({ sol: '1' });
+  const terms = arena().terms({ asset: WRAPPED_SOL, amount: 1_000_000n });
+  placeMint();
+  sandbox.fundToken(terms.payTo, WRAPPED_SOL, 0n);
+  const source = sandbox.fundToken(payer.publicKey.toBase58(), WRAPPED_SOL, 0n);
+  sandbox.airdrop(source, terms.amount);
+  await landAs(stand, payer, createSyncNativeInstruction(new PublicKey(source)));
+  const { draft, scene } = await arena().honest(terms, payer);
+  const transfer = { ...scene.transfer, decimals: 9 };
+  return { terms, payer, scene: { ...scene, transfer }, draft: withTransfer(draft, transferChecked(transfer)) };
+}
+
+/** SOL put into the account of the seller, which it counts only when told. */
+function plainSol({ payer, transfer, terms }: Scene) {
+  const toPubkey = new PublicKey(transfer.destination);
+  return SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey, lamports: terms.amount });
+}
+
+const HOSTILE: readonly [string, (honest: Draft, scene: Scene) => Draft][] = [
+  ['plain SOL in place of it', (honest, scene) => withTransfer(honest, plainSol(scene))],
+  ['plain SOL beside it', (honest, scene) => withLast(honest, plainSol(scene))],
+  [
+    'SyncNative beside it',
+    (honest, { transfer }) => withLast(honest, createSyncNativeInstruction(new PublicKey(transfer.destination))),
+  ],
+];
+
+test.each(HOSTILE)('for a transfer of wrapped SOL, %s is refused', async (_name, hostile) => {
+  const { terms, payer, scene, draft } = await inWrappedSol();
+  await arena().turnsAway(buildDraft(hostile(draft, scene)), terms, reason, 'rules');
+  await arena().pays(draft, terms, payer);
+});
+
+test('SOL that is not wrapped yet does not pay', async () => {
+  const { stand } = arena();
+  const { terms, payer, scene, draft } = await inWrappedSol();
+  const { source } = scene.transfer;
+  const dear = { ...terms, amount: 2n * terms.amount };
+  const transfer = transferChecked({ ...scene.transfer, amount: dear.amount });
+  stand.sandbox.airdrop(source, terms.amount);
+  const payment = withTransfer(draft, transfer);
+  await arena().turnsAway(buildDraft(payment), dear, 'insufficient_funds', 'chain');
+  await landAs(stand, payer, createSyncNativeInstruction(new PublicKey(source)));
+  await arena().pays(payment, dear, payer);
+});

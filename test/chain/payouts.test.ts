@@ -1,0 +1,324 @@
+import { Connection } from '@solana/web3.js';
+import { splitAmount } from '../../src/protocol/split.js';
+import { associatedTokenAddress } from '../../src/solana/associated-token.js';
+import type { PayoutRecord } from '../../src/storage/payout-book.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { createGate } from '../helpers/payments.js';
+import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
+import { until } from '../helpers/until.js';
+
+let stand: PayoutStand;
+let database: SqlDatabase;
+let projectId: string;
+let anna: string;
+let bert: string;
+
+beforeAll(async () => {
+  stand = await openPayoutStand();
+});
+afterAll(() => stand.close());
+beforeEach(async () => {
+  database = await openSqlite(':memory:');
+  projectId = newProjectId();
+  anna = await stand.newRecipient();
+  bert = await stand.newRecipient();
+});
+afterEach(() => database.close());
+
+const LEASE_MS = 120_000;
+const HOUR_MS = 3_600_000;
+
+/** A payment of so much, of which 90 % go to Anna and 10 % to Bert. */
+const earn = (amount: bigint) =>
+  stand.land(
+    database,
+    projectId,
+    splitAmount(amount, [
+      { recipient: anna, bps: 9_000 },
+      { recipient: bert, bps: 1_000 },
+    ]),
+  );
+
+const received = () => [stand.held(anna), stand.held(bert)];
+const listed = ({ payouts }: PayoutInstance) => payouts.list(projectId, 100);
+const statesOf = async (it: PayoutInstance) => (await listed(it)).map(({ state }) => state);
+const owedTo = async ({ payouts }: PayoutInstance) =>
+  Object.fromEntries((await payouts.owed(projectId)).map(({ recipient, amount, held }) => [recipient, [amount, held]]));
+
+/** Asks for payouts and waits until they are over. */
+async function pay(instance: PayoutInstance): Promise<readonly PayoutRecord[]> {
+  const planned = await instance.payouts.request(projectId);
+  await instance.payouts.close();
+  return planned;
+}
+
+/** A step that never comes back: the process is gone. */
+const gone = (): Promise<never> => new Promise(() => undefined);
+
+/** Waits until a payout of the project is in a state. */
+const inState = (it: PayoutInstance, state: PayoutRecord['state']) =>
+  until(async () => (await statesOf(it)).includes(state));
+
+describe('a payout', () => {
+  test('pays 90 and 10 per cent of many payments to the atomic unit, in one transaction, at our cost', async () => {
+    const amounts = [1n, 7n, 333_333n, 1_000_001n, 10n];
+    for (const amount of amounts) await earn(amount);
+    const instance = stand.instance(database);
+    const before = [stand.held(stand.wallet), stand.sandbox.balance(stand.wallet)];
+    const toBert = amounts.reduce((sum, it) => sum + it / 10n, 0n);
+    const total = amounts.reduce((sum, it) => sum + it, 0n);
+
+    await pay(instance);
+    const [payout] = await listed(instance);
+
+    expect(received()).toEqual([total - toBert, toBert]);
+    expect(payout).toMatchObject({ state: 'paid', total, slot: expect.any(Number) });
+    expect([stand.held(stand.wallet), stand.sandbox.balance(stand.wallet)]).toEqual([before[0]! - total, before[1]]);
+    expect(await owedTo(instance)).toEqual({});
+    expect(instance.faults).toEqual([]);
+  });
+
+  test('says in its memo which one it is, and is paid for by the fee payer', async () => {
+    await earn(100n);
+    const instance = stand.instance(database);
+    await pay(instance);
+    const [payout] = await listed(instance);
+    const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
+    const landed = await connection.getTransaction(payout!.signed!.signature, { maxSupportedTransactionVersion: 0 });
+
+    expect(landed?.meta?.logMessages?.join()).toContain(payout!.id);
+    expect(landed?.transaction.message.staticAccountKeys[0]?.toBase58()).toBe(stand.feePayer.publicKey.toBase58());
+    expect(landed?.meta?.fee).toBeLessThan(10_010);
+  });
+
+  test('of nothing is not made; and what was paid is not paid again', async () => {
+    const instance = stand.instance(database);
+    expect(await pay(instance)).toEqual([]);
+    await earn(100n);
+    expect(await pay(instance)).toHaveLength(1);
+
+    expect(await pay(instance)).toEqual([]);
+    await instance.payouts.run();
+    expect(received()).toEqual([90n, 10n]);
+  });
+
+  test('has at most eight recipients; more are paid by several', async () => {
+    const recipients = await Promise.all(Array.from({ length: 11 }, () => stand.newRecipient()));
+    await stand.land(
+      database,
+      projectId,
+      recipients.map((recipient, index) => ({ recipient, amount: BigInt(index + 1) })),
+    );
+    const instance = stand.instance(database);
+    const planned = await pay(instance);
+
+    expect(planned.map(({ legs }) => legs.length)).toEqual([8, 3]);
+    expect(recipients.map((it) => stand.held(it))).toEqual(recipients.map((_, index) => BigInt(index + 1)));
+  });
+
+  test('is made by itself above a threshold, or when it gets old; else it waits', async () => {
+    const thresholds = new Map([[stand.mint, 1_000n]]);
+    const instance = stand.instance(database, undefined, { thresholds });
+    await earn(900n);
+    await instance.payouts.run();
+    expect(received()).toEqual([0n, 0n]);
+    await earn(100n);
+    await instance.payouts.run();
+    expect(received()).toEqual([900n, 100n]);
+
+    await earn(10n);
+    await stand.advance(24 * HOUR_MS);
+    await instance.payouts.run();
+    expect(received()).toEqual([909n, 101n]);
+  });
+});
+
+describe('after a crash', () => {
+  test('when it was planned, it is signed, sent and paid once by who comes next', async () => {
+    await earn(100n);
+    const taken = createGate();
+    const prepare = (): Promise<never> => {
+      taken.open();
+      return gone();
+    };
+    const first = stand.instance(database, () => ({ prepare }));
+    await first.payouts.request(projectId);
+    await taken.opened;
+    expect(await statesOf(first)).toEqual(['created']);
+    await stand.advance(LEASE_MS);
+
+    const second = stand.instance(database);
+    await second.payouts.run();
+    expect(await statesOf(second)).toEqual(['paid']);
+    expect(received()).toEqual([90n, 10n]);
+  });
+
+  test('when it was signed and recorded, the same bytes are sent', async () => {
+    await earn(100n);
+    const first = stand.instance(database, () => ({ send: gone }));
+    await first.payouts.request(projectId);
+    await inState(first, 'broadcast');
+    const [signed] = await listed(first);
+    await stand.advance(LEASE_MS);
+
+    const second = stand.instance(database, () => ({ prepare: () => Promise.reject(new Error('signed twice')) }));
+    await second.payouts.run();
+    expect(await listed(second)).toMatchObject([{ state: 'paid', signed: signed!.signed }]);
+    expect(received()).toEqual([90n, 10n]);
+  });
+
+  test('when it was sent and has landed, the chain is asked, and nothing is sent', async () => {
+    await earn(100n);
+    const first = stand.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
+    await first.payouts.request(projectId);
+    await until(() => stand.held(anna) > 0n);
+    await stand.advance(LEASE_MS);
+    const sent = stand.sandbox.calls['sendTransaction'];
+
+    const second = stand.instance(database);
+    await second.payouts.run();
+    expect(await statesOf(second)).toEqual(['paid']);
+    expect([received(), stand.sandbox.calls['sendTransaction']]).toEqual([[90n, 10n], sent]);
+  });
+
+  test('who comes back late changes nothing: what it signs is not recorded, and not sent', async () => {
+    await earn(100n);
+    const [prepared, awake] = [createGate(), createGate()];
+    const late = stand.instance(database, ({ prepare }) => ({
+      prepare: async (payout) => {
+        const signed = await prepare(payout);
+        prepared.open();
+        await awake.opened;
+        return signed;
+      },
+      send: () => Promise.reject(new Error('sent twice')),
+    }));
+    await late.payouts.request(projectId);
+    await prepared.opened;
+    await stand.advance(LEASE_MS);
+    const second = stand.instance(database);
+    await second.payouts.run();
+    awake.open();
+    await late.payouts.close();
+
+    expect(late.faults).toEqual([]);
+    expect(await statesOf(second)).toEqual(['paid']);
+    expect(received()).toEqual([90n, 10n]);
+  });
+});
+
+describe('a payout that does not land', () => {
+  test('fails when it never can, and is owed again; the next one pays once', async () => {
+    await earn(100n);
+    const fault = stand.sandbox.faults.add({ kind: 'drop', method: 'sendTransaction' });
+    const first = stand.instance(database);
+    await first.payouts.request(projectId);
+    await inState(first, 'broadcast');
+    stand.sandbox.expireBlockhashes();
+    await first.payouts.close();
+    fault.remove();
+
+    expect(await listed(first)).toMatchObject([{ state: 'failed', reason: 'expired' }]);
+    await stand.advance(1);
+    const second = stand.instance(database);
+    await pay(second);
+    expect(await statesOf(second)).toEqual(['paid', 'failed']);
+    expect(received()).toEqual([90n, 10n]);
+  });
+
+  test('is not called expired when nodes may have forgotten it', async () => {
+    await earn(100n);
+    const first = stand.instance(database, () => ({ send: gone }));
+    await first.payouts.request(projectId);
+    await inState(first, 'broadcast');
+    stand.sandbox.expireBlockhashes();
+    await stand.advance(13 * HOUR_MS);
+
+    const second = stand.instance(database);
+    await second.payouts.run();
+    expect(await listed(second)).toMatchObject([{ state: 'broadcast', reason: 'outcome_unknown' }]);
+    expect(await owedTo(second)).toEqual({});
+  });
+
+  test('is looked after until the chain answers again', async () => {
+    await earn(100n);
+    const first = stand.instance(database);
+    const fault = stand.sandbox.faults.add({ kind: 'disconnect', method: 'simulateTransaction' });
+    await pay(first);
+    fault.remove();
+    expect(first.faults).toMatchObject([{ code: 'chain_unavailable' }]);
+    expect(await statesOf(first)).toEqual(['created']);
+
+    await stand.advance(5_000);
+    await first.payouts.run();
+    expect(received()).toEqual([90n, 10n]);
+  });
+});
+
+describe('what cannot be paid', () => {
+  test('to a recipient without a token account is held back, and costs nobody rent; the others are paid', async () => {
+    const poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
+    await stand.land(database, projectId, [
+      { recipient: poor, amount: 5n },
+      { recipient: anna, amount: 95n },
+    ]);
+    const instance = stand.instance(database);
+    await pay(instance);
+    expect(await owedTo(instance)).toEqual({ [poor]: [5n, 'recipient_token_account_missing'] });
+    expect(received()).toEqual([95n, 0n]);
+
+    stand.sandbox.fundToken(poor, stand.mint, 0n);
+    await pay(instance);
+    expect([stand.held(poor), await owedTo(instance)]).toEqual([5n, {}]);
+  });
+
+  test('to a recipient whose account is frozen stops nobody else', async () => {
+    const frozen = await stand.newRecipient();
+    const account = associatedTokenAddress(frozen, stand.mint, stand.sandbox.tokens[0]!.program);
+    const state = stand.sandbox.account(account)!;
+    const data = Uint8Array.from(state.data);
+    data[108] = 2;
+    stand.sandbox.setAccount(account, { ...state, data });
+    await stand.land(database, projectId, [
+      { recipient: frozen, amount: 5n },
+      { recipient: anna, amount: 95n },
+    ]);
+    const instance = stand.instance(database);
+    await pay(instance);
+    expect(await listed(instance)).toMatchObject([{ state: 'failed', reason: 'transfer_refused' }]);
+    expect((await listed(instance))[0]?.signed).toBeUndefined();
+
+    await pay(instance);
+    expect(received()).toEqual([95n, 0n]);
+    expect(await owedTo(instance)).toEqual({ [frozen]: [5n, 'transfer_refused'] });
+  });
+
+  test('because the split wallet holds too little fails unsigned, and is tried again after an hour', async () => {
+    const rich = 10_000_000_000n;
+    await earn(rich);
+    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    await instance.payouts.run();
+    const [failed] = await listed(instance);
+    expect(failed).toMatchObject({ state: 'failed', reason: 'split_wallet_short' });
+    expect(failed?.signed).toBeUndefined();
+    await instance.payouts.run();
+    expect(await statesOf(instance)).toEqual(['failed']);
+
+    stand.sandbox.fundToken(stand.wallet, stand.mint, rich);
+    await stand.advance(HOUR_MS);
+    await instance.payouts.run();
+    expect(await statesOf(instance)).toEqual(['paid', 'failed']);
+    expect(received()).toEqual([9_000_000_000n, 1_000_000_000n]);
+  });
+
+  test('because another wallet holds it is not paid from ours, and says so', async () => {
+    await stand.land(database, projectId, [{ recipient: anna, amount: 5n }], bert);
+    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    expect(await pay(instance)).toEqual([]);
+    await instance.payouts.run();
+
+    expect(await owedTo(instance)).toEqual({ [anna]: [5n, 'split_wallet_replaced'] });
+    expect(received()).toEqual([0n, 0n]);
+  });
+});

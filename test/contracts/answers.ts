@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { ANSWER_RETENTION_MS, type AnswerRun, type AnswerStore } from '../../src/storage/answers.js';
+
+/** A store under test, and a way to let its time pass. */
+export interface AnswersUnderTest {
+  readonly answers: AnswerStore;
+  advance(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const LEASE_MS = 5_000;
+
+/** A run of its own; by default every one has another id. */
+export function newRun(change: Partial<AnswerRun> = {}): AnswerRun {
+  return { id: randomUUID(), fingerprint: 'first', lease: randomUUID(), leaseMs: LEASE_MS, ...change };
+}
+
+/** What every implementation of {@link AnswerStore} must do. */
+export function answersContract(name: string, open: () => Promise<AnswersUnderTest>): void {
+  describe(`${name} keeps the contract of AnswerStore`, () => {
+    let answers: AnswerStore;
+    let stand: AnswersUnderTest;
+
+    beforeEach(async () => {
+      stand = await open();
+      ({ answers } = stand);
+    });
+    afterEach(() => stand.close());
+
+    runsContract(
+      () => answers,
+      (ms) => stand.advance(ms),
+    );
+    keepingContract(
+      () => answers,
+      (ms) => stand.advance(ms),
+    );
+  });
+}
+
+const bytes = (text: string) => Buffer.from(text);
+const replayOf = (text: string) => ({ status: 'replay', answer: expect.objectContaining({ length: text.length }) });
+
+function runsContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+  test('of many that begin the same at once exactly one runs', async () => {
+    const { id } = newRun();
+    const begun = await Promise.all(Array.from({ length: 30 }, () => answers().begin(newRun({ id }))));
+    expect(begun.map(({ status }) => status).sort()).toEqual([...Array(29).fill('running'), 'started']);
+  });
+
+  test('another request under the same id is a mismatch, while the first runs and after it', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    const other = newRun({ id: run.id, fingerprint: 'second' });
+    expect(await answers().begin(other)).toEqual({ status: 'mismatch' });
+    await answers().finish(run.id, run.lease, bytes('answer'));
+    expect(await answers().begin(other)).toEqual({ status: 'mismatch' });
+    expect(await answers().find(run.id, 'second')).toEqual({ status: 'mismatch' });
+    expect(await answers().begin(newRun({ fingerprint: 'second' }))).toEqual({ status: 'started' });
+  });
+
+  test('a run that crashed begins anew when its lease is over, for the same request only', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    await advance(LEASE_MS - 1);
+    expect(await answers().find(run.id, run.fingerprint)).toEqual({ status: 'running' });
+    expect(await answers().begin(newRun({ id: run.id }))).toEqual({ status: 'running' });
+    await advance(1);
+    expect(await answers().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'mismatch' });
+    expect(await answers().find(run.id, run.fingerprint)).toBeUndefined();
+
+    const next = newRun({ id: run.id });
+    expect(await answers().begin(next)).toEqual({ status: 'started' });
+    expect(await answers().finish(run.id, run.lease, bytes('late'))).toBe(false);
+    expect(await answers().abandon(run.id, run.lease)).toBe(false);
+    expect(await answers().finish(run.id, next.lease, bytes('answer'))).toBe(true);
+    expect(await answers().find(run.id, run.fingerprint)).toEqual(replayOf('answer'));
+  });
+
+  test('a released run is for the same request only, at once', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    expect(await answers().release(run.id, 'another lease')).toBe(false);
+    expect(await answers().find(run.id, 'first')).toEqual({ status: 'running' });
+    expect(await answers().release(run.id, run.lease)).toBe(true);
+    expect(await answers().find(run.id, 'first')).toBeUndefined();
+    expect(await answers().find(run.id, 'second')).toEqual({ status: 'mismatch' });
+    expect(await answers().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'mismatch' });
+    expect(await answers().begin(newRun({ id: run.id }))).toEqual({ status: 'started' });
+    expect(await answers().finish(run.id, run.lease, bytes('late'))).toBe(false);
+  });
+
+  test('an abandoned run leaves nothing behind', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    expect(await answers().abandon(run.id, run.lease)).toBe(true);
+    expect(await answers().find(run.id, run.fingerprint)).toBeUndefined();
+    expect(await answers().abandon(run.id, run.lease)).toBe(false);
+    expect(await answers().finish(run.id, run.lease, bytes('late'))).toBe(false);
+    expect(await answers().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'started' });
+  });
+}
+
+function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+  test.each([
+    ['of every byte', Uint8Array.from({ length: 256 }, (_, at) => at)],
+    ['of none', new Uint8Array()],
+    ['of a megabyte', new Uint8Array(1_048_576).fill(7)],
+  ])('an answer %s comes back as it was kept, to whoever begins or looks', async (_, answer) => {
+    const run = newRun();
+    await answers().begin(run);
+    expect(await answers().finish(run.id, run.lease, answer)).toBe(true);
+    for (const known of [await answers().find(run.id, 'first'), await answers().begin(newRun({ id: run.id }))]) {
+      if (known?.status !== 'replay') throw new Error(`${known?.status} is no replay`);
+      expect(Buffer.from(known.answer).equals(answer)).toBe(true);
+    }
+  });
+
+  test('what was answered stays so: neither finished again nor abandoned', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    await answers().finish(run.id, run.lease, bytes('answer'));
+    expect(await answers().finish(run.id, run.lease, bytes('another'))).toBe(false);
+    expect(await answers().abandon(run.id, run.lease)).toBe(false);
+    await advance(LEASE_MS * 2);
+    expect(await answers().begin(newRun({ id: run.id }))).toEqual(replayOf('answer'));
+  });
+
+  test('an answer is kept for 24 hours; then the id is free for any request', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    await answers().finish(run.id, run.lease, bytes('answer'));
+    await advance(ANSWER_RETENTION_MS - 1);
+    expect(await answers().find(run.id, 'first')).toEqual(replayOf('answer'));
+    await advance(2);
+    expect(await answers().find(run.id, 'first')).toBeUndefined();
+    expect(await answers().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'started' });
+    expect(await answers().find(run.id, 'second')).toEqual({ status: 'running' });
+  });
+}

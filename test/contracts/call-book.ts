@@ -1,0 +1,258 @@
+import type { CallBook, CallRecord } from '../../src/storage/call-book.js';
+import { newEvent } from '../../src/storage/events.js';
+import { latencyBucket } from '../../src/storage/latency-buckets.js';
+import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/periods.js';
+import { type BookUnderTest, step } from './call-book-stand.js';
+import { ALICE, failedCall, LATE_MARCH, newCall, newRefusal, newReservation, USDC, USDT } from './call-samples.js';
+
+const MAX = 9_223_372_036_854_775_807n;
+
+/** What every book of calls must do. */
+export function callBookContract(name: string, open: () => Promise<BookUnderTest>): void {
+  describe(`${name} keeps the contract of CallBook`, () => {
+    let stand: BookUnderTest;
+    let book: CallBook;
+    beforeEach(async () => {
+      stand = await open();
+      ({ book } = stand);
+    });
+    afterEach(() => stand.close());
+
+    const hour = { from: hourOf(LATE_MARCH), to: hourOf(LATE_MARCH) + HOUR_MS };
+    const hours = async (projectId = 'prj_weather', range = hour) => book.series(projectId, range, 'hour');
+    const usedOf = async (keyId = 'key_one', at = LATE_MARCH) =>
+      (await book.budgetUse(keyId, at)).map(({ mint, window, used }) => [mint, window, used]);
+    const event = (projectId = 'prj_weather') =>
+      newEvent({ type: 'call.succeeded', owner: 'seller', projectId, data: {} }, LATE_MARCH);
+
+    describe('finish', () => {
+      test('keeps everything about a call exactly', async () => {
+        const paid = newCall({ charge: { mint: USDC, amount: 18_446_744_073_709_551_615n } });
+        const failed = failedCall();
+        const bare: CallRecord = { ...newCall(), projectId: 'prj_other' };
+        await book.finish(paid);
+        await book.finish(failed);
+        await book.finish(bare);
+        const [second, first] = await book.calls('prj_weather', 10);
+        const shown = ({ caller, ...call }: CallRecord) => ({ ...call, seq: expect.any(BigInt), keyId: caller?.keyId });
+
+        expect([first, second]).toEqual([shown(paid), shown(failed)]);
+        expect(first!.seq < second!.seq).toBe(true);
+      });
+
+      test('writes the call, its sums, its spending and its events, and ends its reservation', async () => {
+        const reservation = newReservation();
+        await book.reserve(reservation);
+        const told = event();
+        expect(await book.finish(newCall(), { reservationId: reservation.id, events: [told] })).toBe(true);
+
+        expect(await hours()).toEqual([
+          {
+            ...{ at: hour.from, calls: 1, paid: 1, refused: 0, upstreamErrors: 0, payers: 1 },
+            revenue: new Map([[USDC, 10_000n]]),
+            latency: new Map([[latencyBucket(120), 1]]),
+            refusals: new Map(),
+          },
+        ]);
+        expect(await usedOf()).toEqual([
+          [USDC, 'day', 10_000n],
+          [USDC, 'hour', 10_000n],
+          [USDC, 'month', 10_000n],
+          [USDC, 'total', 10_000n],
+        ]);
+        expect(await stand.eventIds()).toEqual([told.id]);
+        const rest = newReservation({ charge: { mint: USDC, amount: 20_000n } });
+        expect(await book.reserve(rest)).toEqual({ ok: true });
+      });
+
+      test('writes nothing when the lease of the payment was lost', async () => {
+        const reservation = newReservation({ charge: { mint: USDC, amount: 30_000n } });
+        await book.reserve(reservation);
+        const guard = step("select id from tollhouse_payment where id = 'gone'");
+        const options = { guard, reservationId: reservation.id, events: [event()] };
+
+        expect(await book.finish(newCall(), options)).toBe(false);
+        expect([await book.calls('prj_weather', 10), await hours(), await stand.eventIds()]).toEqual([[], [], []]);
+        expect(await usedOf()).toEqual([[USDC, 'total', 0n]]);
+        expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
+      });
+
+      test('writes nothing when a step of the ledger fails', async () => {
+        const broken = step('insert into tollhouse_payment (id) values (null)');
+        await expect(book.finish(newCall(), { ledgerSteps: [broken] })).rejects.toMatchObject({
+          code: 'store_unavailable',
+        });
+        expect([await book.calls('prj_weather', 10), await hours()]).toEqual([[], []]);
+      });
+
+      test('does the steps of the ledger with it', async () => {
+        const mark = step("insert into tollhouse_mark (key, expires_at) values ('k', 1)");
+        const found = () => stand.database.query(...step('select 1 as one from tollhouse_mark'));
+        expect(await book.finish(newCall(), { guard: step('select 1 as one'), ledgerSteps: [mark] })).toBe(true);
+        expect(await found()).toHaveLength(1);
+      });
+
+      test('of many at once, on two instances, loses none', async () => {
+        const calls = Array.from({ length: 40 }, (_, at) =>
+          newCall({ payer: `payer ${at % 7}`, projectId: at % 2 === 0 ? 'prj_weather' : 'prj_other' }),
+        );
+        await Promise.all(calls.map((call, at) => (at % 3 === 0 ? book : stand.other).finish(call)));
+        const [weather] = await hours();
+        const [other] = await hours('prj_other');
+
+        expect([weather, other].map((it) => [it?.calls, it?.paid, it?.payers])).toEqual([
+          [20, 20, 7],
+          [20, 20, 7],
+        ]);
+        expect(weather?.revenue).toEqual(new Map([[USDC, 200_000n]]));
+        expect(await usedOf()).toContainEqual([USDC, 'month', 400_000n]);
+      });
+
+      test('a failed call counts as an error of the upstream, and costs nothing', async () => {
+        await book.finish(failedCall());
+        expect(await hours()).toMatchObject([{ calls: 1, paid: 0, upstreamErrors: 1, payers: 0, revenue: new Map() }]);
+        expect(await usedOf()).toEqual([]);
+      });
+
+      test('sums stop at the largest number, and nothing breaks', async () => {
+        const call = () => newCall({ charge: { mint: USDC, amount: 18_446_744_073_709_551_615n } });
+        await book.finish(call());
+        await book.finish(call());
+        await book.finish({ ...call(), at: LATE_MARCH - HOUR_MS });
+        const range = { from: hour.from - HOUR_MS, to: hour.to };
+
+        expect((await hours())[0]?.revenue).toEqual(new Map([[USDC, MAX]]));
+        expect((await book.totals('prj_weather', range)).revenue).toEqual(new Map([[USDC, 2n * MAX]]));
+        expect(await usedOf()).toContainEqual([USDC, 'day', MAX]);
+        expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: MAX });
+      });
+    });
+
+    describe('refused calls', () => {
+      test('are counted by reason when they are flushed, and leave no row', async () => {
+        for (let at = 0; at < 1_000; at += 1) book.refuse(newRefusal());
+        book.refuse(newRefusal({ reason: 'rate_limited' }));
+        stand.other.refuse(newRefusal());
+        expect(await hours()).toEqual([]);
+        await Promise.all([book.flush(), stand.other.flush()]);
+
+        const refusals = new Map([
+          ['payment_required', 1_001],
+          ['rate_limited', 1],
+        ]);
+        expect(await hours()).toMatchObject([{ calls: 0, refused: 1_002, refusals }]);
+        expect(await book.calls('prj_weather', 10)).toEqual([]);
+      });
+
+      test('of many projects are written together, whatever else is being written', async () => {
+        const projects = Array.from({ length: 60 }, (_, at) => `prj_${at}`);
+        for (const projectId of projects) book.refuse(newRefusal({ projectId }));
+        for (const projectId of [...projects].reverse()) stand.other.refuse(newRefusal({ projectId }));
+        const calls = projects.map((projectId) => book.finish(newCall({ projectId })));
+        await Promise.all([book.flush(), stand.other.flush(), ...calls]);
+        const figures = await Promise.all(projects.map((it) => hours(it)));
+        expect(figures.flat().map(({ calls: some, refused }) => [some, refused])).toEqual(Array(60).fill([1, 2]));
+      });
+
+      test('that were counted are written at the end', async () => {
+        book.refuse(newRefusal());
+        await book.close();
+        expect(await hours()).toMatchObject([{ refused: 1 }]);
+      });
+    });
+
+    describe('reading', () => {
+      test('calls come newest first, page by page, each once, of one project', async () => {
+        const calls = Array.from({ length: 7 }, () => newCall());
+        for (const call of calls) {
+          await book.finish(call);
+          await book.finish(newCall({ projectId: 'prj_other' }));
+        }
+        const first = await book.calls('prj_weather', 4);
+        await book.finish(newCall());
+        const second = await book.calls('prj_weather', 4, first.at(-1)!.seq);
+        expect([...first, ...second].map(({ id }) => id)).toEqual(calls.map(({ id }) => id).reverse());
+      });
+
+      test('a series has the steps of its range, its end not included, and payers are distinct in each step', async () => {
+        const [from, to] = [monthOf(LATE_MARCH), monthOf(LATE_MARCH) + 31 * DAY_MS];
+        const at = (time: number, payer: string) => book.finish(newCall({ at: time, payer, durationMs: 5 }));
+        await at(from - 1, 'before');
+        await at(from, 'a');
+        await at(from + 5 * HOUR_MS, 'a');
+        await at(from + 5 * HOUR_MS, 'b');
+        await at(to - 1, 'c');
+        await at(to, 'after');
+        const days = await book.series('prj_weather', { from, to }, 'day');
+        const whole = await book.totals('prj_weather', { from, to });
+
+        expect(days.map((it) => [it.at, it.calls, it.payers])).toEqual([
+          [from, 3, 2],
+          [to - DAY_MS, 1, 1],
+        ]);
+        expect(whole).toMatchObject({ at: from, calls: 4, latency: new Map([[latencyBucket(5), 4]]) });
+        const payersIn = (start: number, end: number) => book.countPayers('prj_weather', { from: start, to: end });
+        expect(await payersIn(from, to)).toBe(3);
+        expect(await payersIn(from + HOUR_MS, to)).toBe(3);
+        expect(await payersIn(from, to - HOUR_MS)).toBe(2);
+        expect(await payersIn(from - HOUR_MS, to + HOUR_MS)).toBe(5);
+        expect([await payersIn(from, from + HOUR_MS), await payersIn(from + HOUR_MS, from + 2 * HOUR_MS)]).toEqual([
+          1, 0,
+        ]);
+        expect(await book.series('prj_nobody', { from, to }, 'day')).toEqual([]);
+      });
+
+      test('spending is told by key, project, token and day, to its owner only', async () => {
+        const bob = { keyId: 'key_bob', owner: 'wallet of bob' };
+        const two = { ...ALICE, keyId: 'key_two' };
+        await book.finish(newCall());
+        await book.finish(newCall({ at: LATE_MARCH - DAY_MS }));
+        await book.finish(newCall({ charge: { mint: USDT, amount: 5n } }));
+        await book.finish(newCall({ caller: two, projectId: 'prj_other' }));
+        await book.finish(newCall({ caller: bob }));
+        const { caller: _caller, ...keyless } = newCall();
+        await book.finish(keyless);
+        const query = { owner: ALICE.owner, from: LATE_MARCH - 3 * DAY_MS, to: LATE_MARCH + DAY_MS };
+        const one = { keyId: 'key_one', projectId: 'prj_weather' };
+        const other = { keyId: 'key_two', projectId: 'prj_other', mint: USDC, amount: 10_000n, calls: 1 };
+
+        expect(await book.spending(query)).toEqual([
+          { ...one, mint: USDC, amount: 20_000n, calls: 2 },
+          { ...one, mint: USDT, amount: 5n, calls: 1 },
+          other,
+        ]);
+        expect(await book.spending({ ...query, keyId: 'key_two' })).toEqual([other]);
+        expect(await book.spending({ ...query, projectId: 'prj_other' })).toEqual([other]);
+        expect(await book.spending({ ...query, keyId: 'key_bob' })).toEqual([]);
+        expect(await book.spending({ ...query, from: dayOf(LATE_MARCH) + DAY_MS })).toEqual([]);
+        expect(await book.spendingByDay(query)).toEqual([
+          { at: dayOf(LATE_MARCH) - DAY_MS, mint: USDC, amount: 10_000n, calls: 1 },
+          { at: dayOf(LATE_MARCH), mint: USDC, amount: 20_000n, calls: 2 },
+          { at: dayOf(LATE_MARCH), mint: USDT, amount: 5n, calls: 1 },
+        ]);
+      });
+    });
+
+    test('prune forgets the oldest calls, whole days of sums and ended reservations, in steps, and keeps what was spent', async () => {
+      for (let at = 0; at < 5; at += 1) await book.finish(newCall({ at: LATE_MARCH + at * HOUR_MS }));
+      await book.reserve(newReservation({ at: stand.now() }));
+      await stand.advance(60_000);
+      const left = async () => [
+        (await book.calls('prj_weather', 10)).length,
+        (await hours('prj_weather', { from: 0, to: LATE_MARCH + DAY_MS })).length,
+      ];
+      const before = LATE_MARCH + 3 * HOUR_MS;
+
+      expect(await book.prune(before, before, 2)).toBe(2 + 2 + 1);
+      expect(await left()).toEqual([3, 5]);
+      while ((await book.prune(before, before, 2)) > 0);
+      expect(await left()).toEqual([2, 4]);
+      expect(await usedOf()).toEqual(
+        expect.arrayContaining([
+          [USDC, 'day', 10_000n],
+          [USDC, 'month', 10_000n],
+        ]),
+      );
+    });
+  });
+}

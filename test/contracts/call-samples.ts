@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '../../src/protocol/ids.js';
+import type { CallRecord, KeyedCaller, RefusedCall, ReservationRequest } from '../../src/storage/call-book.js';
+
+/** Mints of two tokens. */
+export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+export const USDT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB';
+
+/** 2026-03-31, half an hour before the month ends in UTC. */
+export const LATE_MARCH = Date.UTC(2026, 2, 31, 23, 30);
+
+/** The caller of {@link newCall}. */
+export const ALICE: KeyedCaller = { keyId: 'key_one', owner: 'wallet of alice' };
+
+/** A call of a key, paid with 10,000 atomic units of USDC, that went well. */
+export function newCall(change: Partial<CallRecord> = {}): CallRecord {
+  return {
+    id: newId('call'),
+    projectId: 'prj_weather',
+    caller: ALICE,
+    payer: 'wallet of alice',
+    at: LATE_MARCH,
+    method: 'POST',
+    status: 200,
+    outcome: 'succeeded',
+    charge: { mint: USDC, amount: 10_000n },
+    paymentId: newId('pay'),
+    signature: '5'.repeat(88),
+    durationMs: 120,
+    requestId: newId('req'),
+    ...change,
+  };
+}
+
+/** A call that the upstream did not answer and that cost nothing. */
+export function failedCall(change: Partial<CallRecord> = {}): CallRecord {
+  const { status: _status, charge: _charge, ...call } = newCall();
+  return { ...call, outcome: 'failed', reason: 'upstream_timeout', durationMs: 30_000, ...change };
+}
+
+/** A call without a payment. */
+export function newRefusal(change: Partial<RefusedCall> = {}): RefusedCall {
+  return { projectId: 'prj_weather', at: LATE_MARCH, reason: 'payment_required', ...change };
+}
+
+/** What {@link newCall} is going to cost, under a limit of three such calls a day. */
+export function newReservation(change: Partial<ReservationRequest> = {}): ReservationRequest {
+  return {
+    id: randomUUID(),
+    caller: ALICE,
+    charge: { mint: USDC, amount: 10_000n },
+    budgets: [{ window: 'day', limit: 30_000n }],
+    at: LATE_MARCH,
+    leaseMs: 60_000,
+    ...change,
+  };
+}

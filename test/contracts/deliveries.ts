@@ -1,0 +1,237 @@
+import type { DeliveryStore, TakenDelivery } from '../../src/storage/deliveries.js';
+import type { EventRecord } from '../../src/storage/events.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
+import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
+import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
+import type { WebhookRecord } from '../../src/storage/webhooks.js';
+import { testClock } from '../helpers/test-clock.js';
+import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
+
+const LEASE_MS = 60_000;
+
+/** What the outbox of webhooks does on every database. */
+export function deliveriesContract(name: string, open: () => Promise<SqlDatabase>): void {
+  describe(`deliveries on ${name}`, () => {
+    let database: SqlDatabase;
+    let deliveries: DeliveryStore;
+    let clock: ReturnType<typeof testClock>;
+
+    beforeEach(async () => {
+      database = await open();
+      clock = testClock();
+      deliveries = createSqlDeliveries(database, clock.now);
+    });
+    afterEach(() => database.close());
+
+    async function register(changes: Partial<WebhookRecord> = {}): Promise<WebhookRecord> {
+      const webhook = aWebhook(changes);
+      await createSqlWebhooks(database).create(webhook, 99);
+      return webhook;
+    }
+
+    async function tell(...events: readonly EventRecord[]): Promise<void> {
+      await createSqlEventLog(database).append(events);
+      await deliveries.fanOut(100);
+    }
+
+    const take = (webhookId: string, lease: string, atOnce = 4) =>
+      deliveries.take(webhookId, { lease, leaseMs: LEASE_MS, atOnce });
+    const eventsOf = async (webhook: WebhookRecord) =>
+      (await deliveries.list(webhook.id, { limit: 99 })).map(({ eventId }) => eventId);
+    const attempt = (changes = {}) => ({ at: clock.now(), durationMs: 12.4, status: 500, answer: 'no', ...changes });
+
+    test('are made for the webhooks of the owner that want the type and the project', async () => {
+      const all = await register();
+      const some = await register({ events: ['key.created', 'call.failed'] });
+      const ofProject = await register({ projectId: 'prj_1' });
+      const another = await register({ owner: BOB });
+      const [payment, key, call] = [
+        anEvent(),
+        anEvent({ type: 'key.created' }),
+        anEvent({ type: 'call.failed', projectId: 'prj_1' }),
+      ];
+      await tell(payment, key, call);
+      expect((await eventsOf(all)).sort()).toEqual([payment.id, key.id, call.id].sort());
+      expect((await eventsOf(some)).sort()).toEqual([key.id, call.id].sort());
+      expect(await eventsOf(ofProject)).toEqual([call.id]);
+      expect(await eventsOf(another)).toEqual([]);
+    });
+
+    test('are made once, however many look for new events at once, and in steps', async () => {
+      const webhook = await register();
+      await createSqlEventLog(database).append(Array.from({ length: 45 }, () => anEvent()));
+      await Promise.all([1, 2, 3].map(() => deliveries.fanOut(45)));
+      expect(new Set(await eventsOf(webhook)).size).toBe(45);
+      expect((await eventsOf(webhook)).length).toBe(45);
+      await createSqlEventLog(database).append([anEvent(), anEvent(), anEvent()]);
+      expect([await deliveries.fanOut(2), await deliveries.fanOut(2), await deliveries.fanOut(2)]).toEqual([2, 1, 0]);
+    });
+
+    test('to a disabled webhook have failed, and can be recovered', async () => {
+      const webhook = await register({ disabledReason: 'owner' });
+      await tell(anEvent());
+      expect(await deliveries.list(webhook.id, { limit: 9 })).toMatchObject([{ state: 'failed', attempts: 0 }]);
+      expect(await deliveries.due(4, 9)).toEqual([]);
+      await createSqlWebhooks(database).enable(webhook.id, clock.now());
+      expect(await deliveries.recover(webhook.id, clock.now() + 1, 9)).toBe(0);
+      expect(await deliveries.recover(webhook.id, clock.now(), 9)).toBe(1);
+      expect(await take(webhook.id, 'a')).toHaveLength(1);
+    });
+
+    test('are taken with their event, by one worker only, until its lease runs out', async () => {
+      const webhook = await register();
+      const event = anEvent({ projectId: 'prj_1' });
+      await tell(event);
+      expect(await deliveries.due(4, 9)).toEqual([webhook]);
+
+      const [taken] = await take(webhook.id, 'a');
+      expect(taken).toMatchObject({ webhookId: webhook.id, lease: 'a', event, attempts: 0, place: 0 });
+      expect([await deliveries.due(4, 9), await take(webhook.id, 'b')]).toEqual([[], []]);
+      await clock.advance(LEASE_MS);
+      expect(await take(webhook.id, 'b')).toMatchObject([{ id: taken!.id, lease: 'b' }]);
+      expect(await deliveries.record(taken!, attempt(), { state: 'delivered' })).toBe(false);
+      expect(await deliveries.attempts(taken!.id)).toEqual([]);
+    });
+
+    test('are under way at most so many at once to one webhook, whoever takes them', async () => {
+      const webhook = await register();
+      await tell(...Array.from({ length: 9 }, () => anEvent()));
+      const takings = await Promise.all(['a', 'b', 'c'].map((lease) => take(webhook.id, lease)));
+      expect(takings.map((it) => it.length).sort()).toEqual([0, 0, 4]);
+      expect(await deliveries.due(4, 9)).toEqual([]);
+
+      const [one] = takings.flat();
+      await deliveries.record(one!, attempt({ status: 204 }), { state: 'delivered' });
+      expect(await deliveries.due(4, 9)).toHaveLength(1);
+      expect(await take(webhook.id, 'd')).toHaveLength(1);
+    });
+
+    test('of a receiver that answers come before those of one that does not', async () => {
+      const failing = await register({ failingSince: 1 });
+      await tell(anEvent());
+      await clock.advance(1_000);
+      const fine = await register();
+      await tell(anEvent());
+      expect((await deliveries.due(4, 9)).map(({ id }) => id)).toEqual([fine.id, failing.id]);
+      expect((await deliveries.due(4, 1)).map(({ id }) => id)).toEqual([fine.id]);
+    });
+
+    test('that succeed end with their attempt, and the receiver is fine again', async () => {
+      const webhook = await register({ failingSince: 3 });
+      await tell(anEvent());
+      const [taken] = await take(webhook.id, 'a');
+      expect(await deliveries.record(taken!, attempt({ status: 200, answer: 'ok' }), { state: 'delivered' })).toBe(
+        true,
+      );
+      const kept = await deliveries.find(webhook.id, taken!.id);
+      expect(kept).toMatchObject({
+        state: 'delivered',
+        attempts: 1,
+        finishedAt: clock.now(),
+        eventType: 'payment.settled',
+      });
+      expect(kept).not.toHaveProperty('nextAt');
+      expect(await deliveries.attempts(taken!.id)).toEqual([
+        { number: 1, at: clock.now(), durationMs: 12, status: 200, answer: 'ok' },
+      ]);
+      expect(await createSqlWebhooks(database).find(ALICE, webhook.id)).not.toHaveProperty('failingSince');
+      expect(await deliveries.find('whk_other', taken!.id)).toBeUndefined();
+    });
+
+    test('that fail are due again at their time, and the receiver is failing since the first of them', async () => {
+      const webhook = await register();
+      await tell(anEvent());
+      const start = clock.now();
+      for (const place of [0, 1]) {
+        const [taken] = await take(webhook.id, `lease ${place}`);
+        expect(taken).toMatchObject({ attempts: place, place });
+        await deliveries.record(taken!, attempt({ status: undefined, error: 'timeout' }), {
+          nextAt: clock.now() + 5_000,
+        });
+        await clock.advance(4_999);
+        expect(await deliveries.due(4, 9)).toEqual([]);
+        await clock.advance(1);
+      }
+      expect(await deliveries.due(4, 9)).toMatchObject([{ failingSince: start }]);
+      expect(await deliveries.list(webhook.id, { limit: 9, state: 'pending' })).toMatchObject([
+        { attempts: 2, nextAt: clock.now() },
+      ]);
+    });
+
+    test('that are given up while they are under way stay so, unless they arrive', async () => {
+      const webhook = await register();
+      await tell(anEvent(), anEvent());
+      const [one, other] = (await take(webhook.id, 'a')) as [TakenDelivery, TakenDelivery];
+      await createSqlWebhooks(database).disable(webhook.id, 'owner', clock.now());
+      await deliveries.record(one, attempt(), { nextAt: clock.now() + 1 });
+      await deliveries.record(other, attempt({ status: 200 }), { state: 'delivered' });
+      expect((await deliveries.find(webhook.id, one.id))?.state).toBe('failed');
+      expect((await deliveries.find(webhook.id, other.id))?.state).toBe('delivered');
+    });
+
+    test('are asked for again with a new schedule, but not while they are under way', async () => {
+      const webhook = await register();
+      await tell(anEvent());
+      const [taken] = await take(webhook.id, 'a');
+      expect(await deliveries.retry(taken!.id)).toBe(false);
+      await deliveries.record(taken!, attempt(), { state: 'failed' });
+      expect(await deliveries.retry(taken!.id)).toBe(true);
+      expect(await take(webhook.id, 'b')).toMatchObject([{ id: taken!.id, attempts: 1, place: 0 }]);
+    });
+
+    test('are recovered from a time on, in steps', async () => {
+      const webhook = await register({ disabledReason: 'gone' });
+      await tell(anEvent());
+      await clock.advance(1_000);
+      const since = clock.now();
+      await tell(anEvent(), anEvent(), anEvent());
+      expect([await deliveries.recover(webhook.id, since, 2), await deliveries.recover(webhook.id, since, 2)]).toEqual([
+        2, 1,
+      ]);
+      expect(await deliveries.list(webhook.id, { state: 'failed', limit: 9 })).toHaveLength(1);
+    });
+
+    test('of one webhook are listed the newest first, page by page', async () => {
+      const webhook = await register();
+      for (let at = 0; at < 5; at += 1) {
+        await tell(anEvent());
+        await clock.advance(at % 2);
+      }
+      const first = await deliveries.list(webhook.id, { limit: 3 });
+      const rest = await deliveries.list(webhook.id, { limit: 3, after: first.at(-1)! });
+      const all = [...first, ...rest];
+      expect(new Set(all.map(({ id }) => id)).size).toBe(5);
+      expect(all.map((it) => it.createdAt)).toEqual(all.map((it) => it.createdAt).sort((a, b) => b - a));
+    });
+
+    test('can be made to one webhook alone, of an event that nobody else is shown', async () => {
+      const webhook = await register();
+      const another = await register();
+      const event = anEvent({ owner: '', at: clock.now() });
+      const queued = await deliveries.queue(event, webhook.id, 9);
+      await deliveries.fanOut(9);
+      expect(await deliveries.find(webhook.id, queued.id)).toEqual(queued);
+      expect(await eventsOf(another)).toEqual([]);
+      expect(await createSqlEventLog(database).list(ALICE, { limit: 9 })).toEqual([]);
+      expect(await take(webhook.id, 'a')).toMatchObject([{ event: { id: event.id }, place: 9 }]);
+    });
+
+    test('are forgotten in steps with their attempts, once they have ended', async () => {
+      const webhook = await register();
+      await tell(anEvent(), anEvent(), anEvent(), anEvent());
+      const taken = await take(webhook.id, 'a', 3);
+      for (const one of taken) await deliveries.record(one, attempt(), { state: 'failed' });
+      await clock.advance(10);
+      const before = clock.now() - 5;
+      await deliveries.retry((await deliveries.list(webhook.id, { state: 'pending', limit: 9 }))[0]!.id);
+      expect([
+        await deliveries.prune(before, 2),
+        await deliveries.prune(before, 2),
+        await deliveries.prune(before, 2),
+      ]).toEqual([2, 1, 0]);
+      expect(await deliveries.attempts(taken[0]!.id)).toEqual([]);
+      expect(await deliveries.list(webhook.id, { limit: 9 })).toHaveLength(1);
+    });
+  });
+}

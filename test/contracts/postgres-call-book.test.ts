@@ -1,0 +1,31 @@
+import { openPostgres } from '../../src/storage/postgres-database.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { callBookContract } from './call-book.js';
+import { budgetsContract } from './call-book-budgets.js';
+import { booksOn } from './call-book-stand.js';
+
+const NAME = 'the book of calls on Postgres';
+const TABLES =
+  'tollhouse_call, tollhouse_rollup, tollhouse_spend, tollhouse_reservation, tollhouse_event, tollhouse_mark';
+let server: PostgresServer;
+let url: string;
+let databases: readonly [SqlDatabase, SqlDatabase];
+
+beforeAll(async () => {
+  server = await startPostgres();
+  url = await server.newDatabase();
+  databases = [await openPostgres(url), await openPostgres(url)];
+});
+afterAll(async () => {
+  await Promise.all(databases.map((it) => it.close()));
+  await server.stop();
+});
+
+async function open() {
+  await server.query(url, `truncate ${TABLES}`);
+  return booksOn(databases);
+}
+
+callBookContract(NAME, open);
+budgetsContract(NAME, open);

@@ -1,0 +1,15 @@
+import { openPostgres } from '../../src/storage/postgres-database.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { testClock } from '../helpers/test-clock.js';
+import { payoutBookContract } from './payout-book.js';
+
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+payoutBookContract('the payout book on Postgres', async () => {
+  return { ...testClock(), database: await openPostgres(await server.newDatabase()) };
+});

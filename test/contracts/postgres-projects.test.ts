@@ -1,0 +1,18 @@
+import { openPostgres } from '../../src/storage/postgres-database.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { projectsContract } from './projects.js';
+
+let server: PostgresServer;
+let url: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  url = await server.newDatabase();
+});
+afterAll(() => server.stop());
+
+projectsContract('Postgres', async () => {
+  const database = await openPostgres(url);
+  await server.query(url, 'truncate tollhouse_project, tollhouse_event, tollhouse_rollup');
+  return database;
+});

@@ -1,0 +1,18 @@
+import { openPostgres } from '../../src/storage/postgres-database.js';
+import { createSqlServiceKeys } from '../../src/storage/sql-service-keys.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { serviceKeysContract } from './service-keys.js';
+
+let server: PostgresServer;
+let url: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+  url = await server.newDatabase();
+});
+afterAll(() => server.stop());
+
+serviceKeysContract('the service keys on Postgres', async () => {
+  const database = await openPostgres(url);
+  return { keys: createSqlServiceKeys(database), database };
+});

@@ -1,0 +1,218 @@
+import { type MarketQuery, type ProjectRecord, type ProjectStore, priceKey } from '../../src/storage/projects.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { createSqlProjects } from '../../src/storage/sql-projects.js';
+import { ANNA, BORIS, eventOf, newProject, nextVersion, tokenOf } from './project-samples.js';
+
+const EVENTS = { name: 'test_events', text: 'select type from tollhouse_event where project_id = $1 order by seq' };
+const COUNT = {
+  name: 'test_count_calls',
+  text: 'insert into tollhouse_rollup (project_id, kind, hour, label, value) values ($1, $2, $3, $4, $5)',
+};
+const HOUR = 3_600_000;
+
+/** What every database must do for projects. */
+export function projectsContract(name: string, open: () => Promise<SqlDatabase>): void {
+  describe(`${name} keeps the contract of ProjectStore`, () => {
+    let database: SqlDatabase;
+    let store: ProjectStore;
+
+    beforeEach(async () => {
+      database = await open();
+      store = createSqlProjects(database);
+    });
+    afterEach(() => database.close());
+
+    async function add(changes: Partial<ProjectRecord> = {}): Promise<ProjectRecord> {
+      const project = newProject(changes);
+      expect(await store.create(project, undefined, [eventOf(project, 'project.created')])).toBe(true);
+      return project;
+    }
+
+    const eventsOf = async ({ id }: ProjectRecord) => (await database.query(EVENTS, id)).map(({ type }) => type);
+
+    describe('a project', () => {
+      test('is kept exactly, with its event, and found by id and slug', async () => {
+        const project = await add();
+        expect(await store.find(project.id)).toEqual(project);
+        expect(await store.findBySlug(project.slug)).toEqual(project);
+        expect(await eventsOf(project)).toEqual(['project.created']);
+        expect(await store.find(newProject().id)).toBeUndefined();
+        expect(await store.findBySlug('no-such-slug')).toBeUndefined();
+      });
+
+      test('with the largest amount, and with nothing that it need not have, is kept exactly', async () => {
+        const { description, metadata, example, previousSecret, previousSecretUntil, ...bare } = newProject();
+        const price = { ...bare.price, amount: 18_446_744_073_709_551_615n };
+        await store.create({ ...bare, price, tags: [] }, undefined, []);
+        expect(await store.find(bare.id)).toEqual({ ...bare, price, tags: [] });
+      });
+
+      test('has an OpenAPI document, or none', async () => {
+        const project = newProject();
+        const document = { openapi: '3.1.0', info: { title: 'ünï 🔑\u0000' } };
+        await store.create(project, document, []);
+        expect(await store.openApiOf(project.id)).toEqual(document);
+        await store.replace(nextVersion(project), 'keep', []);
+        expect(await store.openApiOf(project.id)).toEqual(document);
+        await store.replace(nextVersion(nextVersion(project)), undefined, []);
+        expect(await store.openApiOf(project.id)).toBeUndefined();
+        expect(await store.openApiOf('prj_none')).toBeUndefined();
+      });
+
+      test('is replaced by its next version only, and of many at once one comes through, with its event', async () => {
+        const project = await add();
+        const rivals = Array.from({ length: 10 }, (_, at) => nextVersion(project, { name: `Name ${at}` }));
+        const events = (it: ProjectRecord) => [eventOf(it, 'project.updated')];
+        const done = await Promise.all(rivals.map((it) => store.replace(it, 'keep', events(it))));
+        expect(done.filter(Boolean)).toHaveLength(1);
+        expect(await store.find(project.id)).toEqual(rivals[done.indexOf(true)]);
+        expect(await eventsOf(project)).toEqual(['project.created', 'project.updated']);
+      });
+
+      test('that is deleted is not found, not listed and not changed any more', async () => {
+        const project = await add();
+        const deleted = nextVersion(project, { state: 'deleted' });
+        expect(await store.replace(deleted, 'keep', [eventOf(project, 'project.deleted')])).toBe(true);
+        expect(await store.find(project.id)).toBeUndefined();
+        expect(await store.findBySlug(project.slug)).toBeUndefined();
+        expect(await store.list(ANNA, 10)).toEqual([]);
+        expect(await store.replace(nextVersion(deleted, { state: 'active' }), 'keep', [])).toBe(false);
+      });
+    });
+
+    describe('a slug', () => {
+      test('is taken once, whoever asks; nothing is written for the others', async () => {
+        const { slug } = await add();
+        for (const owner of [ANNA, BORIS]) {
+          const second = newProject({ owner, slug });
+          expect(await store.create(second, undefined, [eventOf(second, 'project.created')])).toBe(false);
+          expect(await eventsOf(second)).toEqual([]);
+        }
+      });
+
+      test('goes to one of many who ask at once', async () => {
+        const rivals = Array.from({ length: 10 }, (_, at) =>
+          newProject({ slug: 'news', owner: at % 2 ? ANNA : BORIS }),
+        );
+        const done = await Promise.all(rivals.map((it) => store.create(it, undefined, [])));
+        expect(done.filter(Boolean)).toHaveLength(1);
+      });
+
+      test('of a deleted project can be taken by its owner again, by nobody else', async () => {
+        const project = await add();
+        await store.replace(nextVersion(project, { state: 'deleted' }), 'keep', []);
+        expect(await store.create(newProject({ slug: project.slug, owner: BORIS }), undefined, [])).toBe(false);
+        const again = newProject({ slug: project.slug });
+        expect(await store.create(again, undefined, [])).toBe(true);
+        expect(await store.findBySlug(project.slug)).toEqual(again);
+      });
+    });
+
+    test("an owner's projects are listed newest first, page by page, whatever is added meanwhile", async () => {
+      const createdAt = 1_700_000_000_000;
+      const all = await Promise.all([0, 0, 1, 1, 2].map((later) => add({ createdAt: createdAt + later })));
+      await add({ owner: BORIS });
+      const first = await store.list(ANNA, 2);
+      await add({ createdAt: createdAt + 9 });
+      const second = await store.list(ANNA, 2, first[1]);
+      const third = await store.list(ANNA, 2, second[1]);
+      const listed = [...first, ...second, ...third];
+      expect(listed.map((it) => it.createdAt - createdAt)).toEqual([2, 1, 1, 0, 0]);
+      expect(new Set(listed.map(({ id }) => id))).toEqual(new Set(all.map(({ id }) => id)));
+    });
+
+    describe('the marketplace', () => {
+      const query: MarketQuery = { words: [], sort: 'new', since: 0, limit: 10 };
+      const slugs = async (more: Partial<MarketQuery>) =>
+        (await store.market({ ...query, ...more })).map(({ project }) => project.slug);
+
+      /** All pages of one entry. */
+      async function pages(sort: MarketQuery['sort']): Promise<string[]> {
+        const found: string[] = [];
+        let after: MarketQuery['after'];
+        for (;;) {
+          const [entry] = await store.market({ ...query, sort, limit: 1, ...(after === undefined ? {} : { after }) });
+          if (entry === undefined) return found;
+          found.push(entry.project.slug);
+          after = { rank: entry.rank, id: entry.project.id };
+        }
+      }
+
+      test('has active, listed projects only', async () => {
+        const listed = await add({ slug: 'shown' });
+        await add({ visibility: 'private' });
+        await add({ state: 'paused' });
+        const deleted = await add();
+        await store.replace(nextVersion(deleted, { state: 'deleted' }), 'keep', []);
+        expect(await store.market(query)).toEqual([{ project: listed, rank: listed.createdAt }]);
+      });
+
+      test('finds every word in name, description, slug or tags, in any case', async () => {
+        await add({ slug: 'rain', name: 'Straßen-WETTER', description: 'Ünïcode', tags: ['météo'] });
+        await add({ slug: 'news', name: 'News', description: 'of 100 towns', tags: ['press'] });
+        expect(await slugs({ words: ['wetter'] })).toEqual(['rain']);
+        expect(await slugs({ words: ['ünïcode', 'météo', 'rain', 'straßen'] })).toEqual(['rain']);
+        expect(await slugs({ words: ['wetter', 'press'] })).toEqual([]);
+        expect(await slugs({ words: ['100'] })).toEqual(['news']);
+        for (const wild of ['%', '1_0', 'o%n', '\\']) expect(await slugs({ words: [wild] })).toEqual([]);
+      });
+
+      test('is filtered by tag, token and price', async () => {
+        const priced = (symbol: string, amount: bigint) => ({
+          price: { amount, token: tokenOf(symbol), network: 'solana-devnet' } as const,
+        });
+        await add({ slug: 'cheap', tags: ['a', 'b c'], ...priced('USDC', 10_000n) });
+        await add({ slug: 'dear', tags: ['a b'], ...priced('USDC', 2_000_000n) });
+        await add({ slug: 'coin', tags: ['c'], ...priced('SOL', 10_000_000n) });
+        expect(await slugs({ tag: 'a' })).toEqual(['cheap']);
+        for (const other of ['b', '%', 'a_b', '"', '\\']) expect(await slugs({ tag: other })).toEqual([]);
+        expect(await slugs({ tag: 'a b' })).toEqual(['dear']);
+        expect(await slugs({ token: 'USDC', sort: 'price' })).toEqual(['cheap', 'dear']);
+        expect(await slugs({ token: tokenOf('SOL').mint })).toEqual(['coin']);
+        expect(await slugs({ maxPrice: priceKey('0.01'), sort: 'price' })).toHaveLength(2);
+        expect(await slugs({ maxPrice: priceKey('0.009999') })).toEqual([]);
+      });
+
+      test('goes by price, lowest first, page by page', async () => {
+        const token = tokenOf('SOL');
+        for (const amount of [5n, 18_446_744_073_709_551_615n, 1_000_000_000n, 40n, 40n]) {
+          await add({
+            slug: `p-${amount}-${Math.random().toString(36).slice(2)}`,
+            price: { amount, token, network: 'solana-devnet' },
+          });
+        }
+        const prices = (await pages('price')).map((slug) => BigInt(slug.split('-')[1] ?? ''));
+        expect(prices).toEqual([5n, 40n, 40n, 1_000_000_000n, 18_446_744_073_709_551_615n]);
+      });
+
+      test('goes by age, newest first, page by page', async () => {
+        for (const slug of ['a', 'b', 'c']) await add({ slug });
+        expect(await pages('new')).toEqual(['c', 'b', 'a']);
+      });
+
+      test('goes by calls since a time, most first, page by page', async () => {
+        const [few, many, none] = [
+          await add({ slug: 'few' }),
+          await add({ slug: 'many' }),
+          await add({ slug: 'none' }),
+        ];
+        const counted: readonly (readonly [ProjectRecord, string, number, string, number])[] = [
+          [few, 'calls', 10 * HOUR, '', 3],
+          [many, 'calls', 10 * HOUR, '', 2],
+          [many, 'calls', 12 * HOUR, '', 2],
+          [few, 'calls', 9 * HOUR, '', 100],
+          [few, 'refused', 10 * HOUR, '', 100],
+          [none, 'calls', 10 * HOUR, 'x', 100],
+        ];
+        for (const [project, ...values] of counted) await database.query(COUNT, project.id, ...values);
+        const found = await store.market({ ...query, sort: 'calls', since: 10 * HOUR });
+        expect(found.map(({ project, rank }) => [project.slug, rank])).toEqual([
+          ['many', 4],
+          ['few', 3],
+          ['none', 0],
+        ]);
+        expect(await pages('calls')).toEqual(['few', 'many', 'none']);
+      });
+    });
+  });
+}

@@ -1,0 +1,171 @@
+import { newId } from '../../src/protocol/ids.js';
+import { newEvent } from '../../src/storage/events.js';
+import type { ServiceKeyRecord, ServiceKeyStore } from '../../src/storage/service-keys.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+
+/** A store under test, on a database that the test can look into. */
+export interface ServiceKeysUnderTest {
+  readonly keys: ServiceKeyStore;
+  readonly database: SqlDatabase;
+}
+
+const TIME = 1_700_000_000_000;
+const EVENTS = { name: 'test_events', text: 'select type, owner, project_id from tollhouse_event where id = $1' };
+
+/** A key with nothing but what it must have. */
+function newKey(more: Partial<ServiceKeyRecord> = {}): ServiceKeyRecord {
+  return {
+    id: newId('key'),
+    publicKey: newId('key'),
+    secretHash: 'hash',
+    owner: 'owner',
+    name: 'a key',
+    scopes: ['call'],
+    mode: 'live',
+    allowedIps: [],
+    metadata: {},
+    createdAt: TIME,
+    ...more,
+  };
+}
+
+const COMPLETE: Partial<ServiceKeyRecord> = {
+  previousHash: 'earlier',
+  previousUntil: TIME + 1,
+  projectId: 'prj_1',
+  expiresAt: TIME + 2,
+  spending: {
+    limit: 18_446_744_073_709_551_615n,
+    asset: 'mint',
+    token: 'USDC',
+    decimals: 6,
+    window: 'day',
+    action: 'notify',
+  },
+  allowedIps: ['203.0.113.0/24'],
+  perSecond: 3,
+  metadata: { 'a "note"': 'ünï\u0000code' },
+  revokedAt: TIME + 3,
+  lastUsedAt: TIME + 4,
+};
+
+/** What every implementation of {@link ServiceKeyStore} must do. */
+export function serviceKeysContract(name: string, open: () => Promise<ServiceKeysUnderTest>): void {
+  describe(`${name} keeps the contract of ServiceKeyStore`, () => {
+    let keys: ServiceKeyStore;
+    let database: SqlDatabase;
+
+    beforeEach(async () => {
+      ({ keys, database } = await open());
+    });
+    afterEach(() => database.close());
+
+    const eventOf = (type: 'key.created' | 'key.rotated' | 'key.revoked', { owner, projectId }: ServiceKeyRecord) =>
+      newEvent({ type, owner, ...(projectId === undefined ? {} : { projectId }), data: {} }, TIME);
+    const written = async (id: string) => (await database.query(EVENTS, id)).map(({ type }) => type);
+
+    async function kept(more: Partial<ServiceKeyRecord> = {}): Promise<ServiceKeyRecord> {
+      const record = newKey(more);
+      await keys.insert(record, eventOf('key.created', record));
+      return record;
+    }
+
+    test.each([
+      ['with nothing but what it must have', {}],
+      ['with everything', COMPLETE],
+    ])('a key %s is kept exactly', async (_what, more) => {
+      const record = await kept(more);
+      expect(await keys.findByPublicKey(record.publicKey)).toEqual(record);
+      expect(await keys.find(record.id, { wallet: record.owner })).toEqual(record);
+      expect(await keys.findByPublicKey('another')).toBeUndefined();
+    });
+
+    test('a new key is written with its event or not at all', async () => {
+      const record = newKey({ projectId: 'prj_1' });
+      const event = eventOf('key.created', record);
+      await keys.insert(record, event);
+      expect(await database.query(EVENTS, event.id)).toEqual([
+        { type: 'key.created', owner: 'owner', project_id: 'prj_1' },
+      ]);
+      const twin = { ...newKey(), publicKey: record.publicKey };
+      const second = eventOf('key.created', twin);
+      await expect(keys.insert(twin, second)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await expect(keys.insert(newKey(), event)).rejects.toMatchObject({ code: 'store_unavailable' });
+      expect(await written(second.id)).toEqual([]);
+    });
+
+    test('a key is shown to its owner, and to who is restricted to its project', async () => {
+      const { id, owner } = await kept({ projectId: 'prj_1' });
+      const free = await kept();
+      expect(await keys.find(id, { wallet: owner, projectId: 'prj_1' })).toMatchObject({ id });
+      expect(await keys.find(id, { wallet: owner, projectId: 'prj_2' })).toBeUndefined();
+      expect(await keys.find(id, { wallet: 'another' })).toBeUndefined();
+      expect(await keys.find(free.id, { wallet: owner, projectId: 'prj_1' })).toBeUndefined();
+    });
+
+    test('a list is paged newest first, also where several were made at once, and shows nobody else’s', async () => {
+      const owner = newId('key');
+      const made: ServiceKeyRecord[] = [];
+      for (const age of [3, 1, 1, 1, 2]) made.push(await kept({ owner, createdAt: TIME - age }));
+      await kept({ owner: 'another' });
+      const seen: string[] = [];
+      for (let last: ServiceKeyRecord | undefined; ; ) {
+        const page = await keys.list({ wallet: owner }, { limit: 2, ...(last === undefined ? {} : { after: last }) });
+        seen.push(...page.map(({ id }) => id));
+        last = page.at(-1);
+        if (page.length < 2) break;
+      }
+      const order = made.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
+      expect(seen).toEqual(order.map(({ id }) => id));
+    });
+
+    test('a list for a project has its keys only', async () => {
+      const owner = newId('key');
+      await kept({ owner });
+      const { id } = await kept({ owner, projectId: 'prj_1' });
+      const list = await keys.list({ wallet: owner, projectId: 'prj_1' }, { limit: 10 });
+      expect(list.map((it) => it.id)).toEqual([id]);
+    });
+
+    test('a rotation keeps the secret before it, and tells', async () => {
+      const record = await kept();
+      const event = eventOf('key.rotated', record);
+      expect(await keys.rotate(record.id, { secretHash: 'new', previousUntil: TIME + 9 }, event)).toBe(true);
+      const change = { secretHash: 'new', previousHash: 'hash', previousUntil: TIME + 9 };
+      expect(await keys.findByPublicKey(record.publicKey)).toEqual({ ...record, ...change });
+      expect(await written(event.id)).toEqual(['key.rotated']);
+    });
+
+    test('of two rotations at once the secret of the one is that before the other', async () => {
+      const record = await kept();
+      const rotate = (secretHash: string) =>
+        keys.rotate(record.id, { secretHash, previousUntil: TIME + 9 }, eventOf('key.rotated', record));
+      expect(await Promise.all([rotate('a'), rotate('b')])).toEqual([true, true]);
+      const { secretHash, previousHash } = (await keys.findByPublicKey(record.publicKey)) ?? record;
+      expect([secretHash, previousHash].sort()).toEqual(['a', 'b']);
+    });
+
+    test('a key is revoked once, is never rotated again, and nothing is told of what did not happen', async () => {
+      const record = await kept();
+      const [first, second, late] = (['key.revoked', 'key.revoked', 'key.rotated'] as const).map((type) =>
+        eventOf(type, record),
+      );
+      expect(await keys.revoke(record.id, TIME + 1, first!)).toBe(true);
+      expect(await keys.revoke(record.id, TIME + 2, second!)).toBe(false);
+      expect(await keys.rotate(record.id, { secretHash: 'new', previousUntil: TIME }, late!)).toBe(false);
+      expect(await keys.findByPublicKey(record.publicKey)).toEqual({ ...record, revokedAt: TIME + 1 });
+      expect(await written(first!.id)).toEqual(['key.revoked']);
+      expect([await written(second!.id), await written(late!.id)]).toEqual([[], []]);
+    });
+
+    test('the last use is noted at most as often as wanted, whoever notes it', async () => {
+      const record = await kept();
+      const lastUse = async () => (await keys.findByPublicKey(record.publicKey))?.lastUsedAt;
+      await keys.touch(record.id, TIME, 60_000);
+      await keys.touch(record.id, TIME + 59_999, 60_000);
+      expect(await lastUse()).toBe(TIME);
+      await keys.touch(record.id, TIME + 60_000, 60_000);
+      expect(await lastUse()).toBe(TIME + 60_000);
+    });
+  });
+}

@@ -1,0 +1,10 @@
+import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { testClock } from '../helpers/test-clock.js';
+import { testFolder } from '../helpers/test-folder.js';
+import { payoutBookContract } from './payout-book.js';
+
+const folder = testFolder();
+
+payoutBookContract('the payout book on SQLite', async () => {
+  return { ...testClock(), database: await openSqlite(folder.newPath('db')) };
+});

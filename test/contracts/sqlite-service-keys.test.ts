@@ -1,0 +1,11 @@
+import { createSqlServiceKeys } from '../../src/storage/sql-service-keys.js';
+import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { testFolder } from '../helpers/test-folder.js';
+import { serviceKeysContract } from './service-keys.js';
+
+const folder = testFolder();
+
+serviceKeysContract('the service keys on SQLite', async () => {
+  const database = await openSqlite(folder.newPath('db'));
+  return { keys: createSqlServiceKeys(database), database };
+});

@@ -1,0 +1,128 @@
+import bs58 from 'bs58';
+import { readConfiguration } from '../../src/server/configuration.js';
+import { type RunningServer, startServer } from '../../src/server/start-server.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { mistold, readBooks } from '../helpers/books.js';
+import { type Bought, overcharged } from '../helpers/crash-load.js';
+import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';
+import { insist, orderAtGate, send } from '../helpers/orders.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { until } from '../helpers/until.js';
+import { walletKey } from '../helpers/wallet-key.js';
+
+const CLIENTS = 6;
+const ENOUGH = 20;
+const PATIENCE_MS = 300_000;
+
+/** The server with its Postgres, which crashes while payments are being made and is started again. */
+describe('when Postgres is lost in the middle of it', () => {
+  let stand: CrashStand;
+  let postgres: PostgresServer;
+  let url: string;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    [stand, postgres] = await Promise.all([openCrashStand(), startPostgres()]);
+    url = await postgres.newDatabase();
+    const env = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      RATE_LIMIT_SCALE: '10000',
+      JWT_SECRET: 'a secret that is long enough for HS256',
+      DATABASE_URL: url,
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: stand.sandbox.rpcUrl,
+      FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+      PAY_TO: stand.payTo,
+    };
+    server = await startServer(readConfiguration(env));
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await server.close();
+    await stand.close();
+    await postgres.stop();
+  });
+
+  const readiness = async () => {
+    const answer = await fetch(`${server.url}/readyz`);
+    return { status: answer.status, body: (await answer.json()) as { checks: object; detail?: string } };
+  };
+
+  const signIn = async (): Promise<number> => {
+    const headers = { 'content-type': 'application/json' };
+    const body = JSON.stringify({ wallet: walletKey('alice').address });
+    const answer = await fetch(`${server.url}/api/v1/auth/challenge`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+
+  test(
+    'no payment is lost, nobody pays for nothing, and the service comes back by itself',
+    async () => {
+      const load = await openLoad();
+      await until(() => load.bought.length >= ENOUGH);
+      await postgres.crash();
+
+      await until(async () => (await readiness()).status === 503);
+      const { body } = await readiness();
+      expect(body).toMatchObject({ checks: { rpc: 'ok', fee_payer: 'ok', store: 'unreachable' } });
+      expect(body.detail).toContain('the store of payments does not answer');
+      expect((await fetch(`${server.url}/healthz`)).status).toBe(200);
+      expect(await signIn()).toBe(503);
+      const turnedAway = await Promise.all(Array.from({ length: CLIENTS }, newBuyer));
+      const replies = await Promise.all(turnedAway.map((order) => send(server.url, order)));
+      expect(replies.map(({ status }) => status)).toEqual(turnedAway.map(() => 503));
+      expect(turnedAway.map(({ wallet }) => stand.held(wallet.publicKey.toBase58()))).toEqual(
+        turnedAway.map(() => 1_000_000_000n),
+      );
+
+      await postgres.restart();
+      await until(async () => (await readiness()).status === 200);
+      expect(await signIn()).toBe(200);
+      const later = await Promise.all(
+        turnedAway.map(async (order) => ({ order, replies: await insist(() => server.url, order) })),
+      );
+      const bought = [...(await load.end()), ...later];
+      expect(bought.filter(({ replies: all }) => all.at(-1)?.served !== true)).toEqual([]);
+      for (const { status } of bought.flatMap(({ replies: all }) => all)) expect([200, 409, 503]).toContain(status);
+      expect(overcharged(stand, bought)).toEqual([]);
+      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
+      await expectBooks(bought);
+    },
+    PATIENCE_MS,
+  );
+
+  const newBuyer = async () => orderAtGate(stand, await stand.sandbox.createWallet({ usdc: '1000' }), '/demo');
+
+  /** Clients who buy one thing after the other until they are told to stop. */
+  async function openLoad() {
+    const bought: Bought[] = [];
+    let ends = false;
+    const clients = Array.from({ length: CLIENTS }, async () => {
+      const wallet = await stand.sandbox.createWallet({ usdc: '1000' });
+      while (!ends) {
+        const order = await orderAtGate(stand, wallet, '/demo');
+        bought.push({ order, replies: await insist(() => server.url, order) });
+      }
+    });
+    return {
+      bought,
+      async end(): Promise<readonly Bought[]> {
+        ends = true;
+        await Promise.all(clients);
+        return bought;
+      },
+    };
+  }
+
+  /** Each payment is in the books with its event, and none of them can be had again. */
+  async function expectBooks(bought: readonly Bought[]): Promise<void> {
+    const again = await Promise.all(bought.map(({ order }) => insist(() => server.url, order)));
+    expect(new Set(again.map((replies) => replies.at(-1)?.code))).toEqual(new Set(['payment_already_used']));
+    const storage = await openStorage(url);
+    const entries = await readBooks(storage.database);
+    await storage.close();
+    expect(entries.map(({ state }) => state)).toEqual(bought.map(() => 'served'));
+    expect(mistold(entries)).toEqual([]);
+  }
+});

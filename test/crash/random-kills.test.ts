@@ -1,0 +1,87 @@
+import bs58 from 'bs58';
+import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { mistold, readBooks } from '../helpers/books.js';
+import { overcharged, runCrashLoad } from '../helpers/crash-load.js';
+import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';
+import { insist } from '../helpers/orders.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { endOf, runFile } from '../helpers/run-file.js';
+import { testFolder } from '../helpers/test-folder.js';
+
+/** `CRASH_KILLS=50 npx jest test/crash/random-kills.test.ts` is the long run, on both stores; it prints its figures. */
+const LONG = process.env['CRASH_KILLS'];
+const KILLS = Number(LONG ?? 4);
+const STORES = LONG === undefined ? ['SQLite'] : ['SQLite', 'Postgres'];
+const CLIENTS = 8;
+const LEASE_MS = 1_500;
+const PATIENCE_MS = 120_000 + KILLS * 60_000;
+
+describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on %s`, (store) => {
+  const folder = testFolder();
+  let stand: CrashStand;
+  let server: PostgresServer | undefined;
+  let url: string;
+  let storage: Storage;
+
+  beforeAll(async () => {
+    stand = await openCrashStand();
+    if (store === 'Postgres') server = await startPostgres();
+    url = (await server?.newDatabase()) ?? `sqlite:${folder.newPath('db')}`;
+    storage = await openStorage(url);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await stand.close();
+    await storage.close();
+    await server?.stop();
+  });
+
+  /** `tollhouse reconcile`, as its user runs it. */
+  const reconcile = () =>
+    endOf(
+      runFile('src/cli/main.ts', ['reconcile'], {
+        DATABASE_URL: url,
+        SOLANA_NETWORK: 'solana-devnet',
+        SOLANA_RPC_URL: stand.sandbox.rpcUrl,
+        FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+      }),
+    );
+
+  test(
+    'everything that was paid is served, once, and the books are the chain',
+    async () => {
+      const load = { database: url, kills: KILLS, clients: CLIENTS, leaseMs: LEASE_MS, random: Math.random };
+      const { bought, survivor } = await runCrashLoad(stand, load);
+      const failed = bought.filter(({ replies }) => replies.at(-1)?.served !== true);
+      expect(failed.map(({ replies }) => replies.at(-1))).toEqual([]);
+      expect(overcharged(stand, bought)).toEqual([]);
+      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
+
+      // The answer that left in the very moment of a kill is not in the books yet. Its payer may have it again, once.
+      const unnoted = (await readBooks(storage.database)).filter(({ state }) => state !== 'served');
+      expect(unnoted.map(({ state }) => state)).toEqual(unnoted.map(() => 'confirmed'));
+      const again = (await Promise.all(bought.map(({ order }) => insist(() => survivor.url, order)))).flatMap((it) =>
+        it.slice(-1),
+      );
+      const twice = again.filter(({ served }) => served);
+      expect(twice.length).toBeLessThanOrEqual(unnoted.length);
+      for (const { served, code } of again) if (!served) expect(code).toBe('payment_already_used');
+
+      const entries = await readBooks(storage.database);
+      expect(entries.map(({ state }) => state)).toEqual(bought.map(() => 'served'));
+      expect(mistold(entries)).toEqual([]);
+      expect(overcharged(stand, bought)).toEqual([]);
+      const { code, text } = await reconcile();
+      expect(text).toMatch(/result +0 differences, 0 payments not over yet/);
+      expect(code).toBe(0);
+      if (LONG !== undefined) report(bought.length, bought.flatMap(({ replies }) => replies).length, twice.length);
+    },
+    PATIENCE_MS,
+  );
+
+  function report(payments: number, requests: number, twice: number): void {
+    const cut = `${requests - payments} requests were cut or told to come again`;
+    process.stderr.write(
+      `${store}: ${KILLS} kills, ${payments} payments, ${stand.handled.length} runs of handlers; ${cut}; ${twice} answers left in the moment of a kill and were had again\n`,
+    );
+  }
+});

@@ -1,0 +1,81 @@
+import { readConfiguration } from '../../src/server/configuration.js';
+import { type RunningServer, startServer } from '../../src/server/start-server.js';
+import { signPayment } from '../helpers/payments.js';
+import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';
+import { testFolder } from '../helpers/test-folder.js';
+import { until } from '../helpers/until.js';
+import { walletKey } from '../helpers/wallet-key.js';
+
+const REQUESTS_A_MINUTE = 60;
+const alice = walletKey('alice');
+
+/** Where there is no `redis-server`, nothing of this is shown. */
+(HAS_REDIS ? describe : describe.skip)('when the Redis that limits are counted in is lost', () => {
+  const folder = testFolder();
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+  let redis: RedisServer;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    const env = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      DATABASE_URL: `sqlite:${folder.newPath('db')}`,
+      REDIS_URL: redis.url,
+    };
+    server = await startServer(readConfiguration(env));
+  });
+  afterAll(async () => {
+    await server.close();
+    await redis.stop();
+    warn.mockRestore();
+  });
+
+  async function statusOf(path: string, init: RequestInit = {}): Promise<number> {
+    const answer = await fetch(server.url + path, init);
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  async function post(path: string, body: object) {
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    return { status: answer.status, body: (await answer.json()) as Readonly<Record<string, unknown>> };
+  }
+
+  const newAttempt = async () => {
+    const { body } = await post('/api/v1/auth/challenge', { wallet: alice.address });
+    return { wallet: alice.address, nonce: body['nonce'], signature: alice.sign(String(body['message'])) };
+  };
+
+  test('limits let everything pass, payments and sign-ins go on, and no proof is good twice', async () => {
+    const { chain } = server;
+    const payer = await chain.sandbox!.createWallet({ usdc: '1' });
+    const used = await newAttempt();
+    expect((await post('/api/v1/auth/token', used)).status).toBe(200);
+    const payment = await signPayment({ sandbox: chain.sandbox!, payer }, `${server.url}/demo`);
+    const pay = () => statusOf('/demo', { headers: payment.v2 });
+    await until(async () => (await statusOf('/nowhere')) === 429);
+
+    await redis.stop();
+    const statuses: number[] = [];
+    for (let at = 0; at <= REQUESTS_A_MINUTE; at += 1) statuses.push(await statusOf('/nowhere'));
+    expect(new Set(statuses)).toEqual(new Set([404]));
+    expect(warn).toHaveBeenCalledWith(
+      expect.stringContaining('rate limits cannot be counted and let everything pass'),
+      expect.objectContaining({ code: 'TOLLHOUSE_LIMITS_OPEN' }),
+    );
+    const ready = await fetch(`${server.url}/readyz`);
+    const checks = expect.objectContaining({ counters: 'ok', limits: 'unreachable' });
+    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', checks }]);
+    expect([await pay(), await pay()]).toEqual([200, 402]);
+    expect((await post('/api/v1/auth/token', used)).status).toBe(401);
+    const fresh = await newAttempt();
+    expect((await post('/api/v1/auth/token', fresh)).status).toBe(200);
+    expect((await post('/api/v1/auth/token', fresh)).status).toBe(401);
+
+    redis = await startRedis(Number(new URL(redis.url).port));
+    await until(async () => (await statusOf('/nowhere')) === 429);
+  }, 120_000);
+});

@@ -1,0 +1,80 @@
+import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { mistold, readBooks } from '../helpers/books.js';
+import { type CrashStand, openCrashStand, PRICE, type Seller } from '../helpers/crash-stand.js';
+import { type Order, orderAtGate, type Reply, send } from '../helpers/orders.js';
+import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+
+/** `CRASH_PAYMENTS=500 npx jest test/crash/two-processes.test.ts` is the long run; it prints its figures. */
+const LONG = process.env['CRASH_PAYMENTS'];
+const PAYMENTS = Number(LONG ?? 100);
+const AT_ONCE = 25;
+const LEASE_MS = 30_000;
+const PATIENCE_MS = 600_000;
+
+describe('two processes on one Postgres', () => {
+  let stand: CrashStand;
+  let server: PostgresServer;
+  let storage: Storage;
+  let sellers: readonly Seller[];
+
+  beforeAll(async () => {
+    [stand, server] = await Promise.all([openCrashStand(), startPostgres()]);
+    const url = await server.newDatabase();
+    storage = await openStorage(url);
+    sellers = await Promise.all([stand.startSeller(url, LEASE_MS), stand.startSeller(url, LEASE_MS)]);
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await stand.close();
+    await storage.close();
+    await server.stop();
+  });
+
+  test(
+    `${PAYMENTS} payments, each sent to both at once, are each served once`,
+    async () => {
+      const wallet = await stand.sandbox.createWallet({ usdc: '100' });
+      const orders = await Promise.all(
+        Array.from({ length: PAYMENTS }, (_, at) =>
+          orderAtGate(stand, wallet, `/${at % 2 ? 'after' : 'before'}/${at}`),
+        ),
+      );
+      const since = performance.now();
+      const pairs = await sendAll(orders);
+      const seconds = (performance.now() - since) / 1000;
+
+      expect(pairs.map((pair) => pair.filter(({ served }) => served).length)).toEqual(orders.map(() => 1));
+      expect(new Set(stand.handled).size).toBe(stand.handled.length);
+      const others = pairs.flat().filter(({ served }) => !served);
+      for (const { status, code } of others) {
+        expect(['409 payment_in_progress', '402 payment_already_used']).toContain(`${status} ${code}`);
+      }
+      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(PAYMENTS));
+      const entries = await readBooks(storage.database);
+      expect(entries).toHaveLength(PAYMENTS);
+      expect(mistold(entries)).toEqual([]);
+      if (LONG !== undefined) report(others, seconds);
+    },
+    PATIENCE_MS,
+  );
+
+  /** Sends each order to both; so many orders are under way at once. */
+  async function sendAll(orders: readonly Order[]): Promise<readonly (readonly Reply[])[]> {
+    const pairs: (readonly Reply[])[] = [];
+    const queue = [...orders.entries()];
+    const work = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const [at, order] = next;
+        pairs[at] = await Promise.all(sellers.map(({ url }) => send(url, order)));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return pairs;
+  }
+
+  function report(others: readonly Reply[], seconds: number): void {
+    const count = (status: number): number => others.filter((it) => it.status === status).length;
+    process.stderr.write(
+      `${PAYMENTS} payments to both in ${seconds.toFixed(1)} s: ${count(409)} were told 409, ${count(402)} 402\n`,
+    );
+  }
+});

@@ -1,0 +1,62 @@
+import express from 'express';
+import { TollhouseError } from '../../src/errors.js';
+import { createAnalytics } from '../../src/gateway/analytics.js';
+import { createSpendingReports } from '../../src/gateway/spending-report.js';
+import type { TokenLabel } from '../../src/gateway/token-label.js';
+import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
+import { ANALYTICS_OPERATIONS } from '../../src/routers/analytics-operations.js';
+import { createAnalyticsRouter } from '../../src/routers/analytics-router.js';
+import { createApiCaller } from '../../src/routers/api-caller.js';
+import { openApiDocument } from '../../src/routers/openapi.js';
+import { SPENDING_OPERATIONS } from '../../src/routers/spending-operations.js';
+import { createSpendingRouter } from '../../src/routers/spending-router.js';
+import { createSqlCallBook } from '../../src/storage/sql-call-book.js';
+import { createConformance, type OpenApi } from './documented.js';
+import { openKeysStand } from './keys-stand.js';
+import type { ProofHeaders } from './sign-in.js';
+
+const TOKENS = KNOWN_TOKENS['solana-devnet'];
+
+const faultsOf = createConformance(
+  openApiDocument('test', '0', [...ANALYTICS_OPERATIONS, ...SPENDING_OPERATIONS]) as object as OpenApi,
+);
+
+/** Mint of a token by its symbol. */
+export function mintOf(symbol: string): string {
+  return TOKENS.find((it) => it.symbol === symbol)!.mint;
+}
+
+/** A mint that nobody knows. */
+export const UNKNOWN_MINT = 'So1nLhGmYDRZ8jKqHkVJ3vCkVhyuw4ZNcdPCsh2aPxz';
+
+async function describeToken(mint: string): Promise<TokenLabel> {
+  return TOKENS.find((it) => it.mint === mint) ?? { symbol: mint, decimals: 0 };
+}
+
+/** A book of calls with its figures over HTTP, and keys that spend. */
+export async function openMoneyStand(owners: Readonly<Record<string, string>>) {
+  const stand = await openKeysStand(':memory:', { projectOwner: async (id) => owners[id] });
+  const { now, identity } = stand.stand;
+  const book = createSqlCallBook(stand.database, now);
+  const callerFor = createApiCaller({ identity, keys: stand.keys });
+  const url = await stand.serve(express, (app) => {
+    const analytics = createAnalytics({ book, describeToken, now });
+    const ownedProject = async (id: string, wallet: string) => {
+      if (owners[id] !== wallet) throw new TollhouseError('project_not_found', 'You have no project with this id.');
+    };
+    app.use(createAnalyticsRouter({ analytics, callerFor, ownedProject, describeToken, now }));
+    const report = createSpendingReports({ book, keys: stand.keys, describeToken, now });
+    app.use(createSpendingRouter({ report, callerFor, now }));
+  });
+
+  /** Asks; the answer must be as documented. */
+  async function ask(address: string, headers: ProofHeaders = {}) {
+    const answer = await fetch(`${url}${address}`, { headers: { ...headers } });
+    const { status } = answer;
+    const text = await answer.text();
+    expect(faultsOf('GET', address, { status, headers: answer.headers, text })).toEqual([]);
+    return { status, headers: answer.headers, text, body: /^\{/.test(text) ? JSON.parse(text) : {} };
+  }
+
+  return { ...stand, book, ask, url };
+}

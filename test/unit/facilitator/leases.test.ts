@@ -1,0 +1,113 @@
+import { createLeases, type Leases } from '../../../src/facilitator/leases.js';
+import type { ClaimRequest } from '../../../src/storage/ledger.js';
+import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { LEASE_MS, newClaim, rivalOf } from '../../contracts/ledger-samples.js';
+import { testClock } from '../../helpers/test-clock.js';
+import { until } from '../../helpers/until.js';
+
+/** So long a facilitator's leases are in these tests: a heart-beat every five milliseconds. */
+const BEATING_MS = 25;
+
+describe('the heart-beat', () => {
+  const { now, advance } = testClock();
+  const ledger = createMemoryLedger({ now });
+  let leases: Leases;
+  let beats = 0;
+  let fails = false;
+
+  beforeEach(() => {
+    beats = 0;
+    fails = false;
+    leases = createLeases(
+      {
+        async extend(id, lease, leaseMs) {
+          beats += 1;
+          if (fails) throw new Error('the ledger is away');
+          return ledger.extend(id, lease, leaseMs);
+        },
+      },
+      BEATING_MS,
+    );
+  });
+  afterEach(() => leases.close());
+
+  async function held(): Promise<ClaimRequest> {
+    const claim = newClaim();
+    await ledger.claim(claim);
+    leases.hold(claim.id, claim.lease, LEASE_MS);
+    return claim;
+  }
+
+  async function nextBeats(count: number): Promise<void> {
+    const enough = beats + count;
+    await until(() => beats >= enough);
+  }
+
+  test('keeps a payment for as long as its holder lives, and no longer', async () => {
+    const claim = await held();
+    for (let times = 0; times < 5; times += 1) {
+      await advance(LEASE_MS - 1);
+      expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+      await nextBeats(2);
+    }
+    leases.close();
+    await advance(LEASE_MS);
+    expect((await ledger.claim(rivalOf(claim))).status).toBe('won');
+  });
+
+  test('ends for one that is dropped, and goes on for the others', async () => {
+    const [dropped, other] = [await held(), await held()];
+    await nextBeats(2);
+    leases.drop(dropped.lease);
+    await advance(LEASE_MS - 1);
+    await nextBeats(3);
+    await advance(1);
+
+    expect((await ledger.claim(rivalOf(dropped))).status).toBe('won');
+    expect((await ledger.claim(rivalOf(other))).status).toBe('busy');
+  });
+
+  test('ends for one that is over or lost, and never takes it back', async () => {
+    const [over, lost, alive] = [await held(), await held(), await held()];
+    await ledger.complete(over.id, over.lease);
+    await ledger.release(lost.id, lost.lease);
+    const heir = rivalOf(lost);
+    await ledger.claim(heir);
+    await nextBeats(3);
+    leases.drop(alive.lease);
+    const told = beats;
+    leases.hold(alive.id, alive.lease, LEASE_MS);
+    await nextBeats(3);
+
+    expect(beats - told).toBeLessThanOrEqual(4);
+    expect(await ledger.release(heir.id, heir.lease)).toBe(true);
+  });
+
+  test('does what was left to do as soon as it can, then ends; until then the payment stays held', async () => {
+    const claim = await held();
+    let tries = 0;
+    leases.dropAfter(claim.lease, async () => {
+      tries += 1;
+      if (tries < 3) throw new Error('the ledger is away');
+      return ledger.complete(claim.id, claim.lease);
+    });
+    await until(() => tries >= 2);
+    expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+    await until(async () => (await ledger.find(claim.id))?.state === 'served');
+    await held();
+    await nextBeats(2);
+    expect(tries).toBe(3);
+  });
+
+  test('goes on when the ledger was away for a while', async () => {
+    const claim = await held();
+    fails = true;
+    await nextBeats(3);
+    fails = false;
+    await advance(LEASE_MS - 1);
+    await nextBeats(3);
+    await advance(1);
+
+    expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+  });
+});

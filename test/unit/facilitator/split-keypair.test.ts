@@ -1,0 +1,25 @@
+import { Keypair } from '@solana/web3.js';
+import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
+
+const keypair = Keypair.generate();
+const network = 'solana-devnet';
+
+test('there are payouts where there is a split wallet, and only there', async () => {
+  const split = Keypair.generate();
+  const [without, withWallet] = [
+    createFacilitator({ network, keypair }),
+    createFacilitator({ network, keypair, splitKeypair: split }),
+  ];
+  expect(without.payouts).toBeUndefined();
+  expect(withWallet.payouts?.wallet).toBe(split.publicKey.toBase58());
+  await Promise.all([without.close(), withWallet.close()]);
+});
+
+test('the split wallet pays no fees, and a broken key is named without being shown', () => {
+  expect(() => createFacilitator({ network, keypair, splitKeypair: keypair })).toThrow(
+    /"splitKeypair" must be another/,
+  );
+  expect(() => createFacilitator({ network, keypair, splitKeypair: '[7,7,77]' })).toThrow(
+    /^createFacilitator: option "splitKeypair" must be((?!77).)*$/,
+  );
+});
