@@ -1,6 +1,6 @@
 /** Where a fixed window of counting stands. */
 export interface WindowCount {
-  /** How often the key was counted in this window, this time included. */
+  /** How much was counted under the key in this window, this time included. */
   readonly count: number;
   /** When the window ends and the count is zero again, in milliseconds since the epoch. */
   readonly resetsAt: number;
@@ -30,8 +30,11 @@ export interface Counters {
   replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
   /** Forgets the value under a key. */
   remove(key: string): Promise<void>;
-  /** Counts one more under a key. The first one opens a window of `windowMs`, which later ones do not move. */
-  increment(key: string, windowMs: number): Promise<WindowCount>;
+  /**
+   * Counts one more under a key, or as many as `by` says, a whole number. The first one opens a window of `windowMs`, which
+   * later ones do not move.
+   */
+  increment(key: string, windowMs: number, by?: number): Promise<WindowCount>;
   /** Takes one back from an open window; never below zero. */
   decrement(key: string): Promise<void>;
   /** Forgets the count under a key. */

@@ -50,9 +50,9 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
     return window;
   }
 
-  function increment(key: string, windowMs: number): WindowCount {
+  function increment(key: string, windowMs: number, by: number): WindowCount {
     const open = counts.of(key).get(key) ?? { count: 0, resetsAt: now() + windowMs };
-    return change(key, { ...open, count: open.count + 1 });
+    return change(key, { ...open, count: open.count + by });
   }
 
   function decrement(key: string): void {
@@ -67,7 +67,7 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
     get: async (key) => values.of(key).get(key),
     replace: async (key, expected, value, ttlMs) => replace(key, expected, value, ttlMs),
     remove: async (key) => void values.of(key).delete(key),
-    increment: async (key, windowMs) => increment(key, windowMs),
+    increment: async (key, windowMs, by = 1) => increment(key, windowMs, by),
     decrement: async (key) => decrement(key),
     reset: async (key) => void counts.of(key).delete(key),
     close: async () => {

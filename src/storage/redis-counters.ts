@@ -43,14 +43,14 @@ const SCRIPTS = {
   put: `redis.call('HSET', KEYS[1], 'value', ARGV[2], 'ends', string.format('%.0f', ARGV[1] + ARGV[3]))
     redis.call('PEXPIRE', KEYS[1], ARGV[3])
     return 1`,
-  /** ARGV: now, window. */
+  /** ARGV: now, window, by. */
   increment: `local ends = redis.call('HGET', KEYS[1], 'ends')
     if not ends or tonumber(ends) <= tonumber(ARGV[1]) then
       ends = string.format('%.0f', ARGV[1] + ARGV[2])
       redis.call('HSET', KEYS[1], 'count', 0, 'ends', ends)
       redis.call('PEXPIRE', KEYS[1], ARGV[2])
     end
-    return { redis.call('HINCRBY', KEYS[1], 'count', 1), ends }`,
+    return { redis.call('HINCRBY', KEYS[1], 'count', ARGV[3]), ends }`,
   /** ARGV: now. */
   decrement: `local kept = redis.call('HMGET', KEYS[1], 'count', 'ends')
     if not kept[1] or tonumber(kept[2]) <= tonumber(ARGV[1]) or tonumber(kept[1]) < 1 then return 0 end
@@ -120,8 +120,8 @@ function redisCounters(redis: Redis, now: () => number): Counters {
     return Number(ends) > now() ? (kept ?? undefined) : undefined;
   }
 
-  async function increment(key: string, windowMs: number): Promise<WindowCount> {
-    const [counted, ends] = (await run('increment', count(key), whole(windowMs))) as [number, string];
+  async function increment(key: string, windowMs: number, by = 1): Promise<WindowCount> {
+    const [counted, ends] = (await run('increment', count(key), whole(windowMs), by)) as [number, string];
     return { count: counted, resetsAt: Number(ends) };
   }
 

@@ -38,10 +38,10 @@ const COUNTERS = {
   remove: { name: 'tollhouse_remove', text: 'delete from tollhouse_value where key = $1' },
   increment: {
     name: 'tollhouse_increment',
-    text: `insert into tollhouse_count (key, count, expires_at) values ($1, 1, $2)
+    text: `insert into tollhouse_count (key, count, expires_at) values ($1, $2, $3)
       on conflict (key) do update set
-        count = case when tollhouse_count.expires_at > $3 then tollhouse_count.count + 1 else 1 end,
-        expires_at = case when tollhouse_count.expires_at > $3 then tollhouse_count.expires_at else excluded.expires_at end
+        count = case when tollhouse_count.expires_at > $4 then tollhouse_count.count else 0 end + excluded.count,
+        expires_at = case when tollhouse_count.expires_at > $4 then tollhouse_count.expires_at else excluded.expires_at end
       returning count, expires_at`,
   },
   decrement: {
@@ -83,9 +83,9 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
     return row?.value instanceof Uint8Array ? Buffer.from(row.value).toString() : undefined;
   }
 
-  async function increment(key: string, windowMs: number): Promise<WindowCount> {
+  async function increment(key: string, windowMs: number, by = 1): Promise<WindowCount> {
     const time = now();
-    const [row] = await database.query(COUNTERS.increment, bytesOf(key), time + Math.ceil(windowMs), time);
+    const [row] = await database.query(COUNTERS.increment, bytesOf(key), by, time + Math.ceil(windowMs), time);
     return { count: Number(row?.count), resetsAt: Number(row?.expires_at) };
   }
 

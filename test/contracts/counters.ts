@@ -137,6 +137,15 @@ function countsContract(counters: () => Counters, advance: Advance): void {
     expect(next.resetsAt).toBeGreaterThan(first.resetsAt);
   });
 
+  test('as many are counted as are said, in the same window, and no fewer when many come at once', async () => {
+    const first = await counters().increment('limit:a', 5_000, 1_000);
+    expect(first.count).toBe(1_000);
+    await Promise.all(Array.from({ length: 10 }, () => counters().increment('limit:a', 5_000, 10_000_000_000)));
+    expect(await counters().increment('limit:a', 5_000)).toEqual({ count: 100_000_001_001, resetsAt: first.resetsAt });
+    await advance(5_001);
+    expect((await counters().increment('limit:a', 5_000, 7)).count).toBe(7);
+  });
+
   test('one taken back is not counted, and there is no less than none', async () => {
     await counters().increment('limit:a', 5_000);
     for (let round = 0; round < 3; round += 1) await counters().decrement('limit:a');
