@@ -53,6 +53,7 @@ export const cors: RequestHandler = (req, res, next) => {
   res.end();
 };
 
-function isPreflight({ method, headers }: Request): boolean {
+/** Whether a browser asks if a script of another origin may send a request. */
+export function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }

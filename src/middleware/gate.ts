@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { TollhouseError } from '../errors.js';
+import { cors, isPreflight } from './cors.js';
 import { sendError } from './respond.js';
 
 /** What a gate says about a request, before anything is answered. */
@@ -35,11 +36,13 @@ const ADMIT = Symbol.for('tollhouse.admit');
 /** Express middleware that can also be asked for its decision; see `anyOf`. */
 export type Gate = RequestHandler;
 
-/** Makes middleware of a decision: admitted requests go on, the others are answered, outages too. */
+/**
+ * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
+ * no credentials, is answered here and lets nothing behind the gate run; any other OPTIONS request is judged as all are.
+ */
 export function createGate(admit: Admit): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
-    // A CORS preflight carries no credentials and is asked for none.
-    if (req.method === 'OPTIONS') return next();
+    if (isPreflight(req)) return void cors(req, res, next);
     pass(admit, req, res, next).catch((error: unknown) => answerFault(res, next, error));
   }
   return Object.assign(tollhouseGate, { [ADMIT]: admit });

@@ -304,8 +304,10 @@ describe.each(EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     });
   });
 
-  test('a preflight needs no key', async () => {
-    expect((await fetch(`${url}/call`, { method: 'OPTIONS' })).status).toBe(200);
+  test('a preflight needs no key; any other OPTIONS request does', async () => {
+    const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+    expect((await fetch(`${url}/call`, { method: 'OPTIONS', headers })).status).toBe(204);
+    expect((await fetch(`${url}/call`, { method: 'OPTIONS' })).status).toBe(401);
   });
 
   test('secrets are in no log line and no answer', async () => {

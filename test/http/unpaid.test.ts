@@ -141,17 +141,21 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
   });
 });
 
-test('a CORS preflight is never asked to pay', async () => {
+test('a CORS preflight is never asked to pay, and the gate answers it by itself', async () => {
   const stand = await openTollStand();
   const { facilitator, payTo } = stand;
+  let served = 0;
   const url = await stand.serve((app) => {
-    app.all('/report', requirePayment({ facilitator, payTo, price: '$0.01' }), (req, res) => {
-      res.status(204).setHeader('Access-Control-Allow-Methods', req.method).end();
+    app.all('/report', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => {
+      served += 1;
+      res.end();
     });
   });
-  const answer = await fetch(`${url}/report`, { method: 'OPTIONS' });
+  const headers = { origin: 'https://shop.example', 'access-control-request-method': 'GET' };
+  const answer = await fetch(`${url}/report`, { method: 'OPTIONS', headers });
 
-  expect(answer.status).toBe(204);
-  expect(answer.headers.get('access-control-allow-methods')).toBe('OPTIONS');
+  expect([answer.status, await answer.text()]).toEqual([204, '']);
+  expect(answer.headers.get('access-control-allow-headers')).toContain('PAYMENT-SIGNATURE');
+  expect(served).toBe(0);
   await stand.close();
 });
