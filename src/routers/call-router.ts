@@ -12,6 +12,7 @@ import { decidePayment, decisionOn, openOffer, type PaymentGate, refused } from 
 import { sendOffer } from '../middleware/payment-offer.js';
 import { readPayment } from '../middleware/read-payment.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
+import { requestTarget } from '../middleware/request-url.js';
 import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middleware/respond.js';
 import { newId } from '../protocol/ids.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../protocol/service-payment.js';
@@ -102,7 +103,7 @@ async function keyFor(
 
 function newCall(req: Request, project: ProjectRecord, key: ServiceKey, at: number): Call {
   const publicPath = req.baseUrl;
-  const rest = req.originalUrl.slice(publicPath.length);
+  const rest = requestTarget(req).slice(publicPath.length);
   return { id: newId('call'), project, key, at, method: req.method, publicPath, rest, isBooked: false };
 }
 
