@@ -85,7 +85,7 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   const caller = options.scopeOf === undefined ? callerOf(req, key) : await options.scopeOf(req);
   const fingerprint = await requestFingerprint(req);
   if (fingerprint === undefined) {
-    const detail = `With ${HEADER} a body may have at most ${MAX_COMPARED_BYTES} bytes, so that it can be compared.`;
+    const detail = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, and not nested too deeply.`;
     return sendProblem(res, 'body_too_large', detail);
   }
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);

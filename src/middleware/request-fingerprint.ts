@@ -6,7 +6,8 @@ export const MAX_COMPARED_BYTES = 1024 * 1024;
 
 /**
  * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
- * longer than {@link MAX_COMPARED_BYTES} or the client is gone. A body that nobody has read yet is read here and put back for
+ * longer than {@link MAX_COMPARED_BYTES} or was parsed to something that cannot be written as JSON again (nested too deeply,
+ * for instance), or the client is gone. A body that nobody has read yet is read here and put back for
  * whoever comes next; of one that was parsed, what came out of it counts.
  * @param parts - what else must be the same
  */
@@ -27,9 +28,17 @@ async function bodyOf(req: Request): Promise<Uint8Array | undefined> {
     peeked.set(req, body);
     return body;
   }
-  const parsed: unknown = req.body;
-  const bytes = parsed instanceof Uint8Array ? parsed : Buffer.from(JSON.stringify(parsed) ?? '');
-  return bytes.length > MAX_COMPARED_BYTES ? undefined : bytes;
+  const bytes = bytesOf(req.body);
+  return bytes === undefined || bytes.length > MAX_COMPARED_BYTES ? undefined : bytes;
+}
+
+function bytesOf(parsed: unknown): Uint8Array | undefined {
+  if (parsed instanceof Uint8Array) return parsed;
+  try {
+    return Buffer.from(JSON.stringify(parsed) ?? '');
+  } catch {
+    return undefined;
+  }
 }
 
 function hasBody({ headers }: Request): boolean {

@@ -24,9 +24,10 @@ const wholeNumber = (what: string, min: number, max: number) => {
   return z.int(range).min(min, range).max(max, range);
 };
 const isShort = (max: number) => (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= max;
-const object = z
-  .record(z.string(), z.unknown(), 'must be an object')
-  .refine((value) => jsonFault(value) === undefined, 'is nested too deeply, has too many values or a key __proto__');
+/** What follows writes the value as JSON, which it must be fit for. */
+const FIT = { error: 'is nested too deeply, has too many values or a key __proto__', abort: true };
+const isFit = (value: unknown) => jsonFault(value) === undefined;
+const object = z.record(z.string(), z.unknown(), 'must be an object').refine(isFit, FIT);
 
 const upstream = z.strictObject(
   {
@@ -84,7 +85,7 @@ const example = z
     },
     'must be {method, path?, body?}',
   )
-  .refine((value) => jsonFault(value) === undefined, 'is nested too deeply, has too many values or a key __proto__')
+  .refine(isFit, FIT)
   .refine(isShort(MAX_EXAMPLE_BYTES), `must have at most ${MAX_EXAMPLE_BYTES} bytes as JSON`);
 
 /** Body of `POST /api/v1/projects`; what `PATCH` leads to must be one as well. */

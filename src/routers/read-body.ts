@@ -9,9 +9,12 @@ export interface FaultCodes {
   readonly fields?: Readonly<Record<string, ErrorCode>>;
 }
 
+/** So many faults are told; of a list of thousands, each wrong, the answer would be far larger than the request. */
+const MAX_FAULTS = 20;
+
 /**
  * Checks what a request brings against a schema.
- * @throws TollhouseError with every fault at once, under the code of the first (service.md §1)
+ * @throws TollhouseError with every fault at once, {@link MAX_FAULTS} at most, under the code of the first (service.md §1)
  */
 export function readBody<S extends z.ZodType>(
   schema: S,
@@ -20,8 +23,10 @@ export function readBody<S extends z.ZodType>(
 ): z.output<S> {
   const result = schema.safeParse(body);
   if (result.success) return result.data;
-  const errors = result.error.issues.map((issue) => faultOf(issue, body));
-  const detail = errors.map((it) => `${it.pointer || 'the body'}: ${it.detail}`).join('; ');
+  const { issues } = result.error;
+  const errors = issues.slice(0, MAX_FAULTS).map((issue) => faultOf(issue, body));
+  const told = errors.map((it) => `${it.pointer || 'the body'}: ${it.detail}`).join('; ');
+  const detail = issues.length > MAX_FAULTS ? `${told}; and ${issues.length - MAX_FAULTS} more` : told;
   const [first] = errors;
   throw new TollhouseError(fields[first?.pointer ?? ''] ?? code, `The request is not valid. ${detail}.`, { errors });
 }
