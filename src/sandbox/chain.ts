@@ -43,8 +43,12 @@ export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
   const syncClock = (slot: number): void => {
     recentSlots.unshift({ slot: BigInt(slot - 1), hash: blockhashes.at(slots.height() - 1) });
     recentSlots.length = Math.min(recentSlots.length, SLOT_HASHES);
-    runtime.setSlotHashes(recentSlots);
-    runtime.setClock(slot, Math.floor(slot / SLOTS_PER_EPOCH), slots.blockTime(slot) ?? 0);
+    runtime.setSysvars(() => ({
+      slot,
+      epoch: Math.floor(slot / SLOTS_PER_EPOCH),
+      unixTime: slots.blockTime(slot) ?? 0,
+      slotHashes: recentSlots,
+    }));
   };
   syncClock(slots.slot());
   slots.onSlot((slot) => {

@@ -32,6 +32,16 @@ export interface Execution {
   readonly postAccounts: ReadonlyMap<string, AccountState>;
 }
 
+/** What programs see of the chain around them. */
+export interface Sysvars {
+  readonly slot: number;
+  readonly epoch: number;
+  /** In seconds. */
+  readonly unixTime: number;
+  /** Newest first. */
+  readonly slotHashes: readonly { readonly slot: bigint; readonly hash: string }[];
+}
+
 /** Solana's real runtime in this process: accounts and programs, without blocks, blockhashes or signatures checks. */
 export interface Runtime {
   account(address: string): AccountState | null;
@@ -42,9 +52,8 @@ export interface Runtime {
   ownedBy(program: string): string[];
   /** Lamports an account of `size` bytes must hold. */
   rentExempt(size: number): bigint;
-  setClock(slot: number, epoch: number, unixTime: number): void;
-  /** Sets the sysvar programs look recent slots up in, newest first. */
-  setSlotHashes(entries: readonly { slot: bigint; hash: string }[]): void;
+  /** Sets what programs see of the chain. Read when the runtime is used next: most slots of a chain see nothing. */
+  setSysvars(read: () => Sysvars): void;
   /** Executes a decodable transaction: fees and effects stay. */
   execute(transaction: Uint8Array): Execution;
   /** Executes a decodable transaction without a trace. */
@@ -65,9 +74,22 @@ export async function createRuntime(): Promise<Runtime> {
   svm.setBlockhashCheck(false);
   svm.setSigverify(false);
   svm.setTransactionHistory(0n);
+  let readSysvars: (() => Sysvars) | undefined;
+
+  /** The runtime as of the newest slot. */
+  function current(): typeof svm {
+    if (readSysvars === undefined) return svm;
+    const { slot, epoch, unixTime, slotHashes } = readSysvars();
+    readSysvars = undefined;
+    const time = BigInt(unixTime);
+    svm.setSlotHashes([...slotHashes]);
+    svm.setClock(new lite.Clock(BigInt(slot), time, BigInt(epoch), BigInt(epoch + 1), time));
+    return svm;
+  }
+
   return {
     account: (address) => {
-      const account = svm.getAccount(addressBytes(address));
+      const account = current().getAccount(addressBytes(address));
       return account === null ? null : toState(account);
     },
     balance: (address) => svm.getBalance(addressBytes(address)) ?? 0n,
@@ -75,15 +97,13 @@ export async function createRuntime(): Promise<Runtime> {
       svm.setAccount(addressBytes(address), new lite.Account(lamports, data, addressBytes(owner), executable, 0n));
     },
     addProgram: (address, elf) => svm.addProgram(addressBytes(address), elf),
-    ownedBy: (program) => svm.getProgramAccounts(addressBytes(program)).map((entry) => addressOf(entry.address)),
+    ownedBy: (program) => current().getProgramAccounts(addressBytes(program)).map((entry) => addressOf(entry.address)),
     rentExempt: (size) => svm.minimumBalanceForRentExemption(BigInt(size)),
-    setClock: (slot, epoch, unixTime) => {
-      const time = BigInt(unixTime);
-      svm.setClock(new lite.Clock(BigInt(slot), time, BigInt(epoch), BigInt(epoch + 1), time));
+    setSysvars: (read) => {
+      readSysvars = read;
     },
-    setSlotHashes: (entries) => svm.setSlotHashes([...entries]),
-    execute: (transaction) => toExecution(lite, svm.sendVersionedTransaction(transaction)),
-    simulate: (transaction) => toExecution(lite, svm.simulateVersionedTransaction(transaction)),
+    execute: (transaction) => toExecution(lite, current().sendVersionedTransaction(transaction)),
+    simulate: (transaction) => toExecution(lite, current().simulateVersionedTransaction(transaction)),
   };
 }
 

@@ -14,6 +14,8 @@ export async function serveApp(configure: (app: Express) => void, express = expr
   const app = express();
   configure(app);
   const server = app.listen(0, '127.0.0.1');
+  // A connection that ends just as a client takes it again is an error of that client, not of the one who is tested.
+  server.keepAliveTimeout = 0;
   await once(server, 'listening');
   const close = async () => {
     const closed = once(server, 'close');

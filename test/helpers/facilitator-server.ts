@@ -29,6 +29,7 @@ export async function serveFacilitator(facilitator: EmbeddedFacilitator): Promis
   });
   app.use(createRouter({ facilitator, limits: false }));
   const server = app.listen(0, '127.0.0.1');
+  server.keepAliveTimeout = 0;
   await once(server, 'listening');
   const served: FacilitatorServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

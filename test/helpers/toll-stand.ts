@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Keypair } from '@solana/web3.js';
 import type { Express } from 'express';
 import express5 from 'express';
@@ -9,6 +6,7 @@ import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitat
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { serveApp } from './app-server.js';
 
 /** Both Expresses that the middleware promises to work on. */
 export const EXPRESSES = [
@@ -56,22 +54,12 @@ export async function openTollStand(options: SandboxOptions = {}): Promise<TollS
     payer,
     facilitatorWith,
     async serve(configure, express = express5) {
-      const app = express();
-      configure(app);
-      const server = app.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      closers.unshift(() => stop(server));
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const { url, close } = await serveApp(configure, express);
+      closers.unshift(close);
+      return url;
     },
     async close() {
       for (const close of closers) await close();
     },
   };
-}
-
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }
