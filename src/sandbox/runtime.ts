@@ -97,7 +97,10 @@ export async function createRuntime(): Promise<Runtime> {
       svm.setAccount(addressBytes(address), new lite.Account(lamports, data, addressBytes(owner), executable, 0n));
     },
     addProgram: (address, elf) => svm.addProgram(addressBytes(address), elf),
-    ownedBy: (program) => current().getProgramAccounts(addressBytes(program)).map((entry) => addressOf(entry.address)),
+    ownedBy: (program) =>
+      current()
+        .getProgramAccounts(addressBytes(program))
+        .map((entry) => addressOf(entry.address)),
     rentExempt: (size) => svm.minimumBalanceForRentExemption(BigInt(size)),
     setSysvars: (read) => {
       readSysvars = read;

@@ -178,5 +178,10 @@ async function plain(url: string, { method = 'GET', headers = {} }: { method?: s
   for await (const chunk of answer) chunks.push(chunk);
   const raw: string[] = answer.rawHeaders;
   const pairs = raw.flatMap((name, index) => (index % 2 === 0 ? [[name.toLowerCase(), raw[index + 1]] as const] : []));
-  return { status: answer.statusCode, statusText: answer.statusMessage, headers: pairs, body: Buffer.concat(chunks).toString('latin1') };
+  return {
+    status: answer.statusCode,
+    statusText: answer.statusMessage,
+    headers: pairs,
+    body: Buffer.concat(chunks).toString('latin1'),
+  };
 }

@@ -73,13 +73,12 @@ test('every schema in it is one', async () => {
   for (const [name, schema] of Object.entries(document.components.schemas)) {
     ajv.addSchema(schema, `#/components/schemas/${name}`);
   }
-  for (const [, , { responses, requestBody, parameters = [] }] of operationsOf(document)) {
+  const schemas = operationsOf(document).flatMap(([, , { responses, requestBody, parameters = [] }]) => {
     const contents = [requestBody?.content ?? {}, ...Object.values(responses).map(({ content = {} }) => content)];
-    const schemas = contents.flatMap((content) => Object.values(content)).map(({ schema }) => schema);
-    for (const schema of [...schemas, ...parameters.map((it) => it.schema)]) {
-      expect(() => ajv.compile(schema)).not.toThrow();
-    }
-  }
+    return [...contents.flatMap((content) => Object.values(content)), ...parameters].map(({ schema }) => schema);
+  });
+  const unlike = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  for (const schema of unlike.values()) expect(() => ajv.compile(schema)).not.toThrow();
 });
 
 test('what is documented is what is mounted, and what is listed', async () => {
