@@ -26,6 +26,7 @@ Environment:
   ALLOW_PRIVATE_NETWORKS                networks that upstreams and webhooks may be in although they are not public
   BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
   RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
+  MAX_FEES_PER_HOUR                     most that is spent on network fees, in lamports (default 1,000,000,000)
   LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
   PORT, HOST                            as above`;
 

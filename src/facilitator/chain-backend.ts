@@ -6,6 +6,7 @@ import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
+import { networkFeeOf } from '../solana/network-fee.js';
 import { RpcError, type SolanaRpc } from '../solana/rpc.js';
 import type { CheckPolicy } from '../solana/rules.js';
 import { explainFault } from '../solana/simulation.js';
@@ -13,6 +14,7 @@ import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
 import { online, payerFault, rejectedSettlement, settlementOf, unknownInOutage } from './chain-landing.js';
+import type { FeeFuse } from './fee-fuse.js';
 import type { HealthMonitor } from './health.js';
 import { inspectPayment } from './inspect-payment.js';
 import type { LandedReader } from './landed-reader.js';
@@ -32,6 +34,8 @@ export interface ChainBackendParts {
   readonly landed: LandedReader;
   /** Knows whether settling is possible at all. */
   readonly monitor: HealthMonitor;
+  /** Bounds what our fee payers spend. */
+  readonly fuse: FeeFuse;
   /** Longest wait for a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
 }
@@ -50,7 +54,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
     supported: async () => supported(parts),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected) => verify(parts, verified, inspected),
-    settle: (inspected, step) => settle(parts, verified, inspected, step),
+    settle: async (inspected, step) => settle(parts, verified, inspected, await takeFee(parts, inspected, step)),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
     async close() {
       await delivery.close();
@@ -61,8 +65,10 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
 }
 
 /** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
-function supported({ network, feePayers, blockhashes, monitor }: ChainBackendParts): Supported {
+function supported({ network, feePayers, blockhashes, monitor, fuse }: ChainBackendParts): Supported {
   const signers = [...feePayers.keys()];
+  const fault = fuse.fault();
+  if (fault !== undefined) return { kinds: [], extensions: [], signers, fault };
   const [feePayer] = signers;
   if (feePayer === undefined || monitor.known()?.status === 'down') return { kinds: [], extensions: [], signers };
   const hint = blockhashes.peek();
@@ -75,7 +81,8 @@ async function verify(
   verified: VerifiedCache,
   inspected: InspectedPayment,
 ): Promise<Verification> {
-  const { transaction, payer } = inspected;
+  const { transaction, payer, sponsored } = inspected;
+  if (sponsored) await parts.fuse.reach(networkFeeOf(transaction));
   // The message alone decides a simulation; the terms were compared with it by the pure rules.
   if (verified.has(transaction.messageHash)) return { ok: true, payer };
   const mintFault = await checkMint(parts, inspected);
@@ -84,6 +91,28 @@ async function verify(
   if (err !== null) return { ok: false, payer, ...payerFault(await online(explainFault(err, inspected, parts.rpc))) };
   verified.set(transaction.messageHash, true);
   return { ok: true, payer };
+}
+
+/** Counts the fee of what is to be signed; a transaction that provably does not leave costs none. Others have paid their own. */
+async function takeFee(
+  { fuse }: ChainBackendParts,
+  { transaction, sponsored }: InspectedPayment,
+  step: SettleStep,
+): Promise<SettleStep> {
+  if (!sponsored) return step;
+  const giveBack = await fuse.take(networkFeeOf(transaction));
+  return {
+    ...step,
+    async recordBroadcast(broadcast) {
+      const isOurs = await step.recordBroadcast(broadcast);
+      if (!isOurs) giveBack();
+      return isOurs;
+    },
+    withdrawBroadcast() {
+      giveBack();
+      return step.withdrawBroadcast();
+    },
+  };
 }
 
 async function settle(
@@ -127,7 +156,7 @@ async function checkMint(
   return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
 }
 
-/** A payer that pays the network fee itself has signed everything already. */
+/** A payer that pays the network fee itself has signed everything already. What was sent before is the same bytes again, at no further cost. */
 function sign({ feePayers }: ChainBackendParts, inspected: InspectedPayment): Uint8Array | undefined {
   const { transaction, terms, sponsored } = inspected;
   return sponsored ? feePayers.get(terms.feePayer ?? '')?.sign(transaction) : transaction.bytes;

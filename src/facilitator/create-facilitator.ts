@@ -12,6 +12,7 @@ import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
 import { createPaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
+import { createFeeFuse, withFeeLimit } from './fee-fuse.js';
 import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
 import { createLandedReader } from './landed-reader.js';
@@ -53,10 +54,16 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   const [feePayer = ''] = feePayers.keys();
   const ledger = ledgerOrMemory(WHERE, resolved.ledger);
   const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
+  const events = createPaymentEventBus();
+  const { maxFeesPerHour, counters, now } = resolved;
+  const onBlown = (endsAt: number): void =>
+    events.emit('wallet.fee_limit_reached', { wallet: feePayer, lamports: maxFeesPerHour, endsAt });
+  const fuse = createFeeFuse({ network, maxFeesPerHour, counters, now, onBlown });
   const chain = {
     network,
     rpc,
     monitor,
+    fuse,
     landed: createLandedReader(rpc),
     feePayers,
     delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
@@ -77,8 +84,8 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     ledger,
     backend: createChainBackend(chain),
     leases: createLeases(ledger, resolved.leaseMs),
-    events: createPaymentEventBus(),
-    now: resolved.now,
+    events,
+    now,
   };
   const facilitator = assembleFacilitator({
     ...desk,
@@ -86,7 +93,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     tokens,
     answers: resolved.answers,
     holdings: createHoldingsReader(rpc, tokens),
-    health: monitor.check,
+    health: async () => withFeeLimit(await monitor.check(), fuse),
   });
   return Object.freeze({
     ...facilitator,

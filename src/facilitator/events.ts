@@ -30,6 +30,15 @@ export interface PaymentEvents {
     readonly payer: string;
     readonly terms: Terms;
   };
+  /** No more network fees are paid until the hour is over; told once in such an hour. */
+  readonly 'wallet.fee_limit_reached': {
+    /** The fee payer that is offered, base58. */
+    readonly wallet: string;
+    /** Most that is paid in an hour. */
+    readonly lamports: bigint;
+    /** End of the hour, milliseconds since the epoch. */
+    readonly endsAt: number;
+  };
   /** The transaction was sent and its outcome is not known yet. */
   readonly 'payment.pending': {
     readonly id: string;

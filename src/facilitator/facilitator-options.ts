@@ -3,6 +3,7 @@ import { isAddress } from '../protocol/address.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { AnswerStore } from '../storage/answers.js';
+import type { Counters } from '../storage/counters.js';
 import type { Ledger } from '../storage/ledger.js';
 import { DEFAULT_LEASE_MS } from './leases.js';
 
@@ -37,6 +38,17 @@ export interface FacilitatorOptions {
   readonly allowMints?: readonly string[];
   /** Highest network fee that a payment may cost the fee payer, in lamports. Default 100,000. */
   readonly maxFeeLamports?: bigint;
+  /**
+   * Most that is spent on network fees in an hour, in lamports, by all fee payers together; payouts count as well. What
+   * would pass it is not signed: payments are answered 503 `fee_limit_reached` until the hour is over, and nothing is offered.
+   * The hour begins with its first fee. Default 1,000,000,000 (1 SOL, some 100,000 payments).
+   */
+  readonly maxFeesPerHour?: bigint | number;
+  /**
+   * Where fees are counted: `counters` of `openStorage`, so that instances which share a store keep one bound together; while
+   * it cannot be reached, each keeps the bound for itself. Default: this process's memory, which a restart clears.
+   */
+  readonly counters?: Counters;
   /**
    * Whether a 402 carries a recent blockhash, which saves the payer's client a call. Default true: while 402s are being
    * asked for, one call in eight seconds renews it for all of them.
@@ -91,6 +103,8 @@ export const answersOption = z
 /** Schema of an option that lists tokens. */
 export const tokensOption = z.array(token).readonly().optional();
 
+const MIN_FEES = 10_000n;
+
 /** Schema of {@link FacilitatorOptions}; the defaults of the embedded facilitator stand here. */
 export const facilitatorOptions = z.strictObject({
   network: networkOption,
@@ -111,6 +125,15 @@ export const facilitatorOptions = z.strictObject({
     .bigint('a number of lamports as bigint, such as 100_000n')
     .min(5_000n, 'at least 5,000 lamports, the base fee')
     .default(100_000n),
+  maxFeesPerHour: z
+    .union([z.bigint(), z.int()], 'a whole number of lamports, such as 1_000_000_000')
+    .transform(BigInt)
+    .refine((it) => it >= MIN_FEES, 'at least 10,000 lamports, which one payment costs')
+    .refine((it) => it <= Number.MAX_SAFE_INTEGER, 'at most 9,007,199,254,740,991 lamports')
+    .default(1_000_000_000n),
+  counters: z
+    .custom<Counters>((it) => typeof Reflect.get(Object(it), 'increment') === 'function', 'counters')
+    .optional(),
   blockhashHints: z.boolean('true or false').default(true),
   settleTimeoutMs: milliseconds.default(60_000),
   leaseMs: milliseconds.default(DEFAULT_LEASE_MS),

@@ -6,13 +6,14 @@ import { inTime } from './in-time.js';
 
 /**
  * What keeps a facilitator from settling. `fee_payer_low` alone does not yet: it can pay for fewer than a hundred
- * settlements more.
+ * settlements more. `fee_limit_reached`: it has paid as much for network fees as it may in this hour.
  */
 export type HealthFault =
   | 'rpc_unreachable'
   | 'wrong_network'
   | 'fee_payer_empty'
   | 'fee_payer_low'
+  | 'fee_limit_reached'
   | 'store_unreachable'
   | 'facilitator_unreachable';
 

@@ -5,11 +5,13 @@ import { associatedTokenAddress } from '../solana/associated-token.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import type { Landing, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
+import { networkFeeOf } from '../solana/network-fee.js';
 import { legAt, type PayoutPlan, payoutTransaction, type SplitWallet } from '../solana/payout-transaction.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import { readMint, readTokenBalances, tokenAccountOf } from '../solana/token-accounts.js';
 import type { HeldReason, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
 import { asked, unknownInOutage } from './chain-landing.js';
+import type { FeeFuse } from './fee-fuse.js';
 
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
 export type PreparedPayout =
@@ -24,7 +26,10 @@ export type PayoutOutcome =
   | { readonly status: 'paid'; readonly slot: number }
   | { readonly status: 'failed' | 'expired' | 'unknown' };
 
-/** Pays out on the chain. Rejects with `chain_unavailable` when the chain cannot be asked; nothing has been signed then. */
+/**
+ * Pays out on the chain. Rejects with `chain_unavailable` when the chain cannot be asked, and with `fee_limit_reached` while no
+ * network fees are paid; nothing has been signed then.
+ */
 export interface PayoutSender {
   readonly network: NetworkId;
   /** The split wallet, from which it is paid, base58. */
@@ -51,6 +56,8 @@ export interface PayoutSenderParts {
   /** By address; the first pays the network fee: a payout costs its recipients nothing. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly splitWallet: SplitWallet;
+  /** Bounds what the fee payer spends. */
+  readonly fuse: FeeFuse;
   /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
@@ -103,7 +110,7 @@ async function readFaults(
 }
 
 async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: Token): Promise<PreparedPayout> {
-  const { rpc, blockhashes, feePayers, splitWallet } = parts;
+  const { rpc, blockhashes, feePayers, splitWallet, fuse } = parts;
   const [feePayer] = feePayers.values();
   if (feePayer === undefined) throw new Error('there is no key that pays network fees');
   const recipients = payout.legs.map(({ recipient }) => recipient);
@@ -117,6 +124,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
   const plan = { id, legs, mint, tokenProgram, decimals, feePayer: feePayer.address, blockhash };
   const refusal = await refusalOf(plan, splitWallet.address, rpc);
   if (refusal !== undefined) return refusal;
+  await fuse.take(networkFeeOf(payoutTransaction(plan, splitWallet.address)));
   const transaction = splitWallet.sign(plan);
   const bytes = feePayer.sign(transaction);
   const { signaturesOffset } = transaction;

@@ -69,8 +69,8 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
 const POOL: Pool.Options = { connect: { timeout: CONNECT_TIMEOUT_MS }, maxResponseSize: MAX_ANSWER_BYTES };
 /** Statuses below 500 that do not say that nothing happened: request timeout, conflict. */
 const UNSURE_STATUSES: ReadonlySet<number> = new Set([408, 409]);
-/** The code with which Tollhouse says that it charged nothing. */
-const UNCHARGED = 'payment_backend_unavailable';
+/** The codes with which Tollhouse says that it charged nothing. */
+const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
 
 /** Opens a client. Nothing is sent and no connection is made before the first call. */
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {
@@ -136,7 +136,7 @@ function readAnswer<T>(where: string, { status, text }: HttpAnswer, read: Reader
   const body = parseJson(text);
   const reading = read(body);
   if (reading.ok) return reading.value;
-  const turnedAway = (status >= 300 && status < 500 && !UNSURE_STATUSES.has(status)) || codeOf(body) === UNCHARGED;
+  const turnedAway = (status >= 300 && status < 500 && !UNSURE_STATUSES.has(status)) || UNCHARGED.has(codeOf(body));
   const what = status === 200 ? `the answer is not understood, ${reading.detail}` : `answered HTTP ${status}`;
   throw new RemoteFault(`${where}: ${what}`, !turnedAway);
 }

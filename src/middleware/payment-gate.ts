@@ -61,15 +61,17 @@ export function refused(presented: boolean, answer: Refused['answer']): Refused 
 }
 
 /**
- * What is offered on a request. Rejects with `payment_backend_unavailable` while nothing can be settled.
+ * What is offered on a request. Rejects with `payment_backend_unavailable` or `fee_limit_reached` while nothing can be
+ * settled.
  * @param payment - what was brought, if anything: its fee payer stays good
  */
 export async function openOffer(gate: PaymentGate, req: Request, payment?: Payment): Promise<OpenOffer> {
   const { facilitator } = gate.options;
-  const { kinds, signers } = await facilitator.supported();
+  const { kinds, signers, fault } = await facilitator.supported();
   const offered = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
   const kind = offered ?? (payment === undefined ? undefined : earlierKind(facilitator.network, signers));
   if (kind === undefined) {
+    if (fault !== undefined) throw fault;
     const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
     throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
   }

@@ -1,3 +1,4 @@
+import type { TollhouseError } from '../errors.js';
 import type { Reason } from './reasons.js';
 
 /**
@@ -127,6 +128,8 @@ export interface Supported {
   readonly extensions: readonly string[];
   /** All fee payers, base58: the keys that may sign. */
   readonly signers: readonly string[];
+  /** Why there are no kinds at the moment, where more is to be said of it than that. */
+  readonly fault?: TollhouseError;
 }
 
 /** One scheme on one network, with the fee payer that is offered for it. */

@@ -42,6 +42,7 @@ export const CALL_OPERATIONS: readonly Operation[] = [
       'payment_in_progress',
       'settlement_pending',
       'payment_backend_unavailable',
+      'fee_limit_reached',
       'store_unavailable',
       'upstream_unreachable',
       'upstream_timeout',

@@ -101,9 +101,10 @@ async function resourcesOf(options: DiscoveryRouterOptions, req: Request): Promi
 }
 
 async function feePayerOf(facilitator: Facilitator): Promise<string> {
-  const { kinds } = await facilitator.supported();
+  const { kinds, fault } = await facilitator.supported();
   const kind = kinds.find(({ network }) => network === facilitator.network);
   if (kind !== undefined) return kind.feePayer;
+  if (fault !== undefined) throw fault;
   const detail = `Payments on ${facilitator.network} cannot be taken at the moment, so nothing is offered.`;
   throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
 }

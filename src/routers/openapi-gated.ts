@@ -16,6 +16,7 @@ const ERRORS_OF_GATES: readonly ErrorCode[] = [
   'payment_in_progress',
   'settlement_pending',
   'payment_backend_unavailable',
+  'fee_limit_reached',
   'store_unavailable',
   'answer_too_large',
   'handler_timeout',

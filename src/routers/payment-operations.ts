@@ -90,6 +90,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
       'blockchain_error',
       'settlement_pending',
       'payment_backend_unavailable',
+      'fee_limit_reached',
     ],
   },
   {
@@ -100,7 +101,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     summary: 'Look a transaction up, or verify an x402 payment',
     body: z.union([verifyBody, facilitatorBody]),
     answers: { 200: { description: 'What was found.', schema: z.union([verifiedAnswer, verifyAnswer]) } },
-    errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable'],
+    errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
     method: 'get',

@@ -17,7 +17,7 @@ export interface ProbesRouterOptions {
 interface Check {
   /** As it goes over the wire: what is looked at, and how it is. */
   readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'limits' | 'facilitator';
-  readonly state: 'unreachable' | 'wrong_network' | 'empty' | 'low';
+  readonly state: 'unreachable' | 'wrong_network' | 'empty' | 'low' | 'limit_reached';
   /** What is said about it; undefined for what does not stop the service. */
   readonly sentence?: string;
 }
@@ -34,6 +34,11 @@ const CHECKS: Readonly<Record<HealthFault, Check>> = {
   wrong_network: { name: 'rpc', state: 'wrong_network', sentence: 'the Solana RPC belongs to another network' },
   fee_payer_empty: { name: 'fee_payer', state: 'empty', sentence: 'the fee payer is empty and needs SOL' },
   fee_payer_low: { name: 'fee_payer', state: 'low' },
+  fee_limit_reached: {
+    name: 'fee_payer',
+    state: 'limit_reached',
+    sentence: 'as much was paid for network fees as may be in an hour',
+  },
   store_unreachable: { name: 'store', state: 'unreachable', sentence: 'the store of payments does not answer' },
   facilitator_unreachable: { name: 'facilitator', state: 'unreachable', sentence: 'the facilitator does not answer' },
 };

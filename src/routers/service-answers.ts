@@ -43,7 +43,7 @@ export const networksAnswer = z.partialRecord(
 /** Answer of `GET /healthz`. */
 export const aliveAnswer = z.object({ status: z.literal('ok') });
 
-const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network']);
+const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network', 'limit_reached']);
 
 /** Answer of `GET /readyz` while it is ready. */
 export const readyAnswer = z.object({

@@ -81,7 +81,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     summary: 'What can be bought here, and what this service is',
     query: listQuery,
     answers: { 200: { description: RESOURCES, schema: discoveryAnswer.extend({ service: serviceAnswer }) } },
-    errors: ['payment_backend_unavailable'],
+    errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
     method: 'get',
@@ -91,7 +91,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     summary: 'What can be bought here',
     query: listQuery,
     answers: { 200: { description: RESOURCES, schema: discoveryAnswer } },
-    errors: ['payment_backend_unavailable'],
+    errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
     method: 'get',
@@ -101,7 +101,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     summary: 'What can be bought here under some words',
     query: searchQuery,
     answers: { 200: { description: 'Those in which most of the words occur come first.', schema: searchAnswer } },
-    errors: ['payment_backend_unavailable'],
+    errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
     method: 'get',

@@ -20,7 +20,9 @@ const FEE_PAYER_SOL = '10';
 const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
-export async function connectChain({ chain, payTo, tokens: own }: ServerConfiguration): Promise<ChainParts> {
+export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
+  const { chain, payTo, tokens: own, maxFeesPerHour } = configuration;
+  const fees = maxFeesPerHour === undefined ? {} : { maxFeesPerHour };
   if (chain !== undefined) {
     const { network, rpcUrl, wsUrl, keypair, splitKeypair } = chain;
     const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };
@@ -30,6 +32,7 @@ export async function connectChain({ chain, payTo, tokens: own }: ServerConfigur
         network,
         keypair,
         tokens,
+        ...fees,
         ...urls,
         ...(splitKeypair === undefined ? {} : { splitKeypair }),
       },
@@ -48,7 +51,7 @@ export async function connectChain({ chain, payTo, tokens: own }: ServerConfigur
     ...KNOWN_TOKENS[network].filter(({ symbol }) => symbol === 'SOL'),
   ]);
   return {
-    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens },
+    facilitatorOptions: { network, rpcUrl, wsUrl, keypair: feePayer, splitKeypair, tokens, ...fees },
     payTo: payTo ?? seller.publicKey.toBase58(),
     sandbox,
     close: () => sandbox.close(),

@@ -38,6 +38,8 @@ export interface ServerConfiguration {
   readonly tokens: readonly Token[];
   /** `RATE_LIMIT_SCALE`. Multiplies every limit. Default 1. */
   readonly rateLimitScale: number;
+  /** `MAX_FEES_PER_HOUR`. Most that is spent on network fees in an hour, in lamports. Default: the facilitator's, 1 SOL. */
+  readonly maxFeesPerHour?: bigint | undefined;
   /** `LOG_LEVEL`. Default `info`. */
   readonly logLevel: LogLevel;
   /**
@@ -76,6 +78,7 @@ const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "o
 const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
+const FEES = 'a whole number of lamports, 10,000 or more';
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
@@ -114,6 +117,11 @@ const environment = z.object({
   TIERS_FILE: jsonFile.optional(),
   TOKENS_FILE: tokensFile.optional(),
   RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
+  MAX_FEES_PER_HOUR: z
+    .string()
+    .regex(/^[1-9]\d{4,14}$/, FEES)
+    .transform(BigInt)
+    .optional(),
   DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.|postgres(ql)?:\/\/|memory:$)/, DATABASE)
@@ -150,6 +158,7 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     tiers: tiersOf(result.data),
     tokens: TOKENS_FILE,
     rateLimitScale: result.data.RATE_LIMIT_SCALE,
+    maxFeesPerHour: result.data.MAX_FEES_PER_HOUR,
     databaseUrl: result.data.DATABASE_URL,
     redisUrl: result.data.REDIS_URL,
     allowPrivateNetworks: result.data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),

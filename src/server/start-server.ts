@@ -15,6 +15,7 @@ import { startHousekeeping } from './housekeeping.js';
 import { createHttpServer, listen } from './http-server.js';
 import { logPayments } from './log-payments.js';
 import { createLogger, type LogTarget } from './logger.js';
+import { watchFees } from './watch-fees.js';
 
 /** A server that answers. */
 export interface RunningServer {
@@ -43,7 +44,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const configuration = withSecret(given, chain);
   const storage = await openStorageBeside(chain, given);
   const { ledger, counters, answers } = storage;
-  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ledger, answers });
+  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ledger, answers, counters });
   const gateway = createGateway({
     facilitator,
     storage,
@@ -64,6 +65,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
 
   try {
     logPayments(facilitator, logger);
+    watchFees(facilitator, { counters, events: storage.gateway.events, now: Date.now, logger });
     const identity = identityFor(configuration, facilitator, counters);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;

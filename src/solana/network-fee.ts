@@ -1,4 +1,5 @@
-import type { PlainInstruction } from './instructions.js';
+import { type PlainInstruction, readInstruction } from './instructions.js';
+import type { DecodedTransaction } from './transaction.js';
 
 const LAMPORTS_PER_SIGNATURE = 5_000n;
 const MICRO_LAMPORTS_PER_LAMPORT = 1_000_000n;
@@ -13,6 +14,11 @@ export function networkFee(requiredSignatures: number, instructions: readonly Pl
   const price = instructions.reduce((found, it) => (it.kind === 'compute-price' ? it.microLamports : found), 0n);
   const priorityFee = (units * price + MICRO_LAMPORTS_PER_LAMPORT - 1n) / MICRO_LAMPORTS_PER_LAMPORT;
   return BigInt(requiredSignatures) * LAMPORTS_PER_SIGNATURE + priorityFee;
+}
+
+/** The same of a transaction. */
+export function networkFeeOf({ requiredSignatures, instructions }: DecodedTransaction): bigint {
+  return networkFee(requiredSignatures, instructions.map(readInstruction));
 }
 
 function unitLimit(instructions: readonly PlainInstruction[]): number {

@@ -23,6 +23,7 @@ export const EVENT_TYPES = [
   'spending.threshold_reached',
   'spending.limit_reached',
   'wallet.low_balance',
+  'wallet.fee_limit_reached',
   'webhook.disabled',
 ] as const;
 

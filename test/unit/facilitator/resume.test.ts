@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { createChainBackend } from '../../../src/facilitator/chain-backend.js';
+import { createFeeFuse } from '../../../src/facilitator/fee-fuse.js';
 import { createHealthMonitor } from '../../../src/facilitator/health.js';
 import { inspectPayment } from '../../../src/facilitator/inspect-payment.js';
 import { createLandedReader } from '../../../src/facilitator/landed-reader.js';
@@ -41,6 +42,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
     feePayers: new Map([[feePayer.address, feePayer]]),
     landed: createLandedReader(rpc),
     monitor: createHealthMonitor({ rpc, network: 'solana-devnet', ledger, wallet: feePayer.address }),
+    fuse: createFeeFuse({ network, maxFeesPerHour: 0n, counters: undefined, now: Date.now, onBlown: () => {} }),
     settleTimeoutMs: 1_000,
   });
   const { payment, terms } = newPayment(feePayer.address);

@@ -70,6 +70,7 @@ test('everything set', () => {
     TOKENS_FILE: file('tokens.json', [CLUB]),
     RATE_LIMIT_SCALE: '2.5',
     LOG_LEVEL: 'warn',
+    MAX_FEES_PER_HOUR: '250000000',
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
@@ -91,6 +92,7 @@ test('everything set', () => {
     tokens: [CLUB],
     rateLimitScale: 2.5,
     logLevel: 'warn',
+    maxFeesPerHour: 250_000_000n,
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
@@ -111,6 +113,7 @@ test('every fault is told at once, by the name of its variable', () => {
     RATE_LIMIT_SCALE: '0',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
     LOG_LEVEL: 'loud',
+    MAX_FEES_PER_HOUR: '0.5',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
   for (const name of [
@@ -120,6 +123,7 @@ test('every fault is told at once, by the name of its variable', () => {
     'RATE_LIMIT_SCALE',
     'ALLOW_PRIVATE_NETWORKS',
     'LOG_LEVEL',
+    'MAX_FEES_PER_HOUR',
   ]) {
     expect(told).toContain(`${name} must be `);
   }
