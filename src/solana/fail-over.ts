@@ -1,10 +1,11 @@
 import { AnswerShapeError } from './answer-shape-error.js';
-import { createEndpointHealth, type EndpointHealth, type HealthOptions } from './endpoint-health.js';
+import { createEndpointHealth, type EndpointHealth, type HealthOptions, TRY_MS } from './endpoint-health.js';
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
 import { RpcError } from './rpc.js';
+import { createWaitingRoom } from './waiting-room.js';
 
 /** Settings of {@link createFailOver}. */
-export interface FailOverOptions extends HealthOptions {
+export interface FailOverOptions extends Omit<HealthOptions, 'onNews'> {
   /** Deadline of a call with all its tries, in milliseconds. */
   readonly timeoutMs: number;
 }
@@ -17,7 +18,7 @@ interface Member {
   readonly health: EndpointHealth;
 }
 
-/** How long a call waits for a resting endpoint when there is no other. */
+/** How long a try waits for a resting endpoint when there is no other. */
 const PATIENCE_MS = 1_000;
 
 /** A node's way to say "not now, not me": it lags behind or has not got that slot yet. */
@@ -25,25 +26,30 @@ const NODE_BEHIND = new Set([-32_004, -32_005, -32_014, -32_016]);
 
 /**
  * Makes several endpoints look like one. The first that is well is asked; one that fails rests (longer each time) and
- * is asked again by a `getHealth` of our own, so that no caller pays for the try unless there is nobody else to ask.
+ * is asked again by a `getHealth` of our own, so that no caller pays for the try unless there is nobody else to ask. Then
+ * one caller tries and the others wait for what comes of it, so that however many there are, a sick endpoint is not beaten.
  * Only for calls that may be repeated: each try may happen although an earlier one took effect.
  *
  * @param endpoints - in order of preference, at least one
  */
 export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: FailOverOptions): RpcCall {
   const { now, timeoutMs } = options;
-  const members = endpoints.map((endpoint): Member => ({ endpoint, health: createEndpointHealth(options) }));
+  const waiting = createWaitingRoom();
+  const members = endpoints.map(
+    (endpoint): Member => ({ endpoint, health: createEndpointHealth({ ...options, onNews: waiting.callAll }) }),
+  );
 
   function probe({ endpoint, health }: Member): void {
     const startedAt = now();
     health.takeTry();
-    endpoint.call('getHealth', [], timeoutMs).then(
+    endpoint.call('getHealth', [], Math.min(timeoutMs, TRY_MS)).then(
       () => health.succeeded(),
       (error: unknown) => record(health, startedAt, error),
     );
   }
 
-  async function pick(patience: number): Promise<Member | undefined> {
+  async function pick(deadline: number): Promise<Member | undefined> {
+    const patience = Math.min(now() + PATIENCE_MS, deadline);
     for (;;) {
       const time = now();
       const well = members.find(({ health }) => health.well());
@@ -57,18 +63,17 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
         return rested[0];
       }
       const wakesAt = Math.min(...members.map(({ health }) => health.restsUntil()));
-      if (wakesAt > patience) return undefined;
-      await new Promise((resolve) => setTimeout(resolve, Math.ceil(wakesAt - time)));
+      const mayBeCalled = time < patience && members.some(({ health }) => health.isTried());
+      if (wakesAt > patience && !mayBeCalled) return undefined;
+      await waiting.wait(Math.ceil(Math.min(wakesAt, patience) - time));
     }
   }
 
   return async (method, params, read) => {
-    const begin = now();
-    const deadline = begin + timeoutMs;
-    const patience = begin + Math.min(PATIENCE_MS, timeoutMs);
+    const deadline = now() + timeoutMs;
     let failure: RpcError | undefined;
     for (let tries = members.length + 1; tries > 0 && now() < deadline; tries -= 1) {
-      const member = await pick(patience);
+      const member = await pick(deadline);
       if (member === undefined) break;
       const startedAt = now();
       try {
@@ -77,10 +82,10 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
         member.health.succeeded();
         return result;
       } catch (error) {
-        const final = record(member.health, startedAt, error);
+        const isFinal = record(member.health, startedAt, error);
         if (!(error instanceof RpcError)) throw error;
         failure = merge(failure, error);
-        if (final) throw failure;
+        if (isFinal) throw failure;
       }
     }
     throw failure ?? allResting(method, members);

@@ -52,17 +52,32 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
   const url = parseUrl(options.url);
   const path = `${url.pathname}${url.search}`;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...authorization(url) };
-  const pool = new Pool(url.origin, {
-    connections: options.connections ?? DEFAULT_CONNECTIONS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
-  });
+  const openPool = (): Pool =>
+    new Pool(url.origin, {
+      connections: options.connections ?? DEFAULT_CONNECTIONS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+    });
+  const retiring = new Set<Pool>();
+  let pool = openPool();
   let id = 0;
 
-  async function post(body: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const answer = await pool.request({ method: 'POST', path, headers, body, signal });
+  async function post(through: Pool, body: string, signal: AbortSignal): Promise<HttpAnswer> {
+    const answer = await through.request({ method: 'POST', path, headers, body, signal });
     return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], text: await answer.body.text() };
+  }
+
+  /**
+   * Silence may mean that the way to the other side is gone without a word, for every connection that is kept open: the next
+   * calls go over new ones, and those under way on the old ones come to their end.
+   */
+  function retire(silent: Pool): void {
+    if (silent !== pool) return;
+    pool = openPool();
+    retiring.add(silent);
+    const forget = () => void retiring.delete(silent);
+    silent.close().then(forget, forget);
   }
 
   return {
@@ -70,14 +85,17 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
     async call(method, params, timeoutMs) {
       const where = `${method} at ${url.host}`;
       const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(), timeoutMs);
+      // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
+      const timer = setTimeout(() => setImmediate(() => deadline.abort()), timeoutMs);
+      const through = pool;
       id += 1;
       try {
-        const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
+        const answer = await post(through, JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
         return readAnswer(where, answer);
       } catch (cause) {
         if (cause instanceof RpcError) throw cause;
         if (deadline.signal.aborted) {
+          retire(through);
           throw new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, { mayHaveArrived: true });
         }
         throw transportError(where, cause);
@@ -85,7 +103,9 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
         clearTimeout(timer);
       }
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all([pool, ...retiring].map((it) => it.destroy()));
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { createEndpointHealth } from '../../../src/solana/endpoint-health.js';
+import { createEndpointHealth, TRY_MS } from '../../../src/solana/endpoint-health.js';
 
 function health({ random = 0 } = {}) {
   const clock = { now: 1_000 };
@@ -53,11 +53,30 @@ describe('endpoint health', () => {
     expect(subject.restsUntil()).toBe(clock.now + 5_000);
   });
 
+  it('rests so long even when it is asked for by a later call of a burst that failed together', () => {
+    const { subject, clock } = health();
+    subject.failed(clock.now);
+    subject.failed(clock.now - 1, 5_000);
+    expect(subject.restsUntil()).toBe(clock.now + 5_000);
+  });
+
   it('shows as resting again while its one try is under way', () => {
     const sick = health({ random: 1 });
     nextRest(sick);
     sick.clock.now = sick.subject.restsUntil();
     sick.subject.takeTry();
-    expect(sick.subject.restsUntil()).toBe(sick.clock.now + 100);
+    expect(sick.subject.isTried()).toBe(true);
+    expect(sick.subject.restsUntil()).toBe(sick.clock.now + TRY_MS);
+    sick.subject.failed(sick.clock.now);
+    expect(sick.subject.isTried()).toBe(false);
+    expect(sick.subject.restsUntil()).toBe(sick.clock.now + 200);
+  });
+
+  it('may be tried by another once the one try is silent for too long', () => {
+    const sick = health({ random: 1 });
+    nextRest(sick);
+    sick.subject.takeTry();
+    sick.clock.now = sick.subject.restsUntil();
+    expect(sick.subject.isTried()).toBe(false);
   });
 });

@@ -1,6 +1,7 @@
 import { createJsonRpcEndpoint, type JsonRpcEndpoint } from '../../../src/solana/json-rpc.js';
 import { rpcErrorOf } from '../../helpers/rejection.js';
 import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../../helpers/rpc-endpoint.js';
+import { openTcpRelay } from '../../helpers/tcp-relay.js';
 
 const LONG = 30_000;
 const SHORT = 50;
@@ -35,6 +36,17 @@ describe('JSON-RPC endpoint', () => {
     for (let call = 0; call < 10; call += 1) await client.call('getThing', [], LONG);
     // A second one may open while the first is being given back.
     expect(server.connections()).toBeLessThanOrEqual(2);
+  });
+
+  it('leaves all its connections for new ones when one of them falls silent', async () => {
+    const server = await startRpcEndpoint(() => ({ result: 1 }));
+    const relay = await openTcpRelay(server.url);
+    const client = connect(relay.url);
+    await Promise.all([1, 2, 3].map(() => client.call('getThing', [], LONG)));
+    relay.freeze();
+    expect((await rpcErrorOf(client.call('getThing', [], SHORT))).failure).toBe('timeout');
+    await expect(Promise.all([1, 2, 3].map(() => client.call('getThing', [], LONG)))).resolves.toEqual([1, 1, 1]);
+    await relay.close();
   });
 
   it('sends user and password of the address as basic authorization', async () => {

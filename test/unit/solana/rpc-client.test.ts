@@ -243,6 +243,24 @@ describe('fail-over', () => {
     expect(later.every(({ failure, details }) => failure === 'unreachable' && !details.mayHaveArrived)).toBe(true);
   });
 
+  it('lets one of all who wait try a single sick endpoint, and when it is well, all of them', async () => {
+    const server = await startRpcEndpoint(() => (server.calls.length <= 3 ? UNHEALTHY : GENESIS));
+    const rpc = connect(server.url, { timeoutMs: 60_000, firstRestMs: 20 });
+    await rpcErrorOf(rpc.getGenesisHash());
+    expect(server.calls).toHaveLength(2);
+    await Promise.all(Array.from({ length: 200 }, () => rpc.getGenesisHash()));
+    expect(server.calls).toHaveLength(2 + 1 + 200);
+  });
+
+  it('does not try again before it is known what came of the one try', async () => {
+    const server = await startRpcEndpoint(() => 'hang');
+    const rpc = connect(server.url, { timeoutMs: 1_000, firstRestMs: 1, longestRestMs: 1 });
+    await rpcErrorOf(rpc.getGenesisHash());
+    expect(server.calls).toHaveLength(2);
+    await Promise.all(Array.from({ length: 20 }, () => rpcErrorOf(rpc.getGenesisHash())));
+    expect(server.calls.length).toBeLessThanOrEqual(2 + 4);
+  });
+
   it('comes back when the only endpoint does', async () => {
     const server = await startRpcEndpoint(() => 'disconnect');
     const rpc = connect(server.url, { firstRestMs: 1, longestRestMs: 1 });

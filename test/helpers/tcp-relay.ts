@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A way to a server that goes bad below HTTP and WebSocket: nothing is ever closed by it, unless told. */
+export interface TcpRelay {
+  /** The same address as the target's, on the relay's port. */
+  readonly url: string;
+  /** Connections are accepted, and nothing comes of them. Default false. */
+  swallows: boolean;
+  /** How much later what is sent arrives, in milliseconds. Default 0. */
+  latencyMs: number;
+  /** Connections accepted so far. */
+  connections(): number;
+  /** The connections that are open fall silent without a word, in both directions; new ones are good. */
+  freeze(): void;
+  /** Cuts the connections that are open. */
+  cut(): void;
+  close(): Promise<void>;
+}
+
+/** Opens a relay before a server on this machine. */
+export async function openTcpRelay(target: string): Promise<TcpRelay> {
+  const { hostname, port } = new URL(target);
+  const open = new Set<{ readonly sockets: readonly Socket[]; isSilent: boolean }>();
+  let connections = 0;
+
+  const server = createServer((near) => {
+    connections += 1;
+    const far = connect(Number(port), hostname);
+    const way = { sockets: [near, far], isSilent: relay.swallows };
+    open.add(way);
+    const passOn = (from: Socket, to: Socket): void => {
+      // What fails here is seen by whoever is at the other end.
+      from.on('error', () => undefined);
+      from.on('data', async (bytes) => {
+        if (relay.latencyMs > 0) await pause(relay.latencyMs);
+        if (!way.isSilent) to.write(bytes);
+      });
+      from.on('close', () => {
+        if (!way.isSilent) to.destroy();
+      });
+    };
+    passOn(near, far);
+    passOn(far, near);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = new URL(target);
+  address.port = String((server.address() as AddressInfo).port);
+
+  const cut = (): void => {
+    for (const { sockets } of open) for (const socket of sockets) socket.destroy();
+    open.clear();
+  };
+  const relay: TcpRelay = {
+    url: address.href,
+    swallows: false,
+    latencyMs: 0,
+    connections: () => connections,
+    freeze() {
+      for (const way of open) way.isSilent = true;
+    },
+    cut,
+    async close() {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return relay;
+}
