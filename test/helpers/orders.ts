@@ -20,6 +20,8 @@ export interface Reply {
   readonly status?: number;
   /** Code of the problem, or x402's reason. */
   readonly code?: string;
+  /** When to come again, in seconds. */
+  readonly retryAfter?: number;
   /** Whether the whole of what was paid for arrived. */
   readonly served: boolean;
 }
@@ -27,8 +29,11 @@ export interface Reply {
 const RETRY_MS = 100;
 const JSON_TYPE = { 'content-type': 'application/json' };
 
+/** Where one buys at a gate. */
+export type GateSeller = Pick<CrashStand, 'sandbox' | 'feePayer' | 'payTo'>;
+
 /** Terms of everything that is sold at a gate. */
-export function termsAt(stand: CrashStand): PaymentRequirements {
+export function termsAt(stand: GateSeller): PaymentRequirements {
   const extra = { feePayer: stand.feePayer.publicKey.toBase58() };
   const network = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
   const amount = String(PRICE);
@@ -36,7 +41,7 @@ export function termsAt(stand: CrashStand): PaymentRequirements {
 }
 
 /** An order at a gate. */
-export async function orderAtGate(stand: CrashStand, wallet: Keypair, path: string): Promise<Order> {
+export async function orderAtGate(stand: GateSeller, wallet: Keypair, path: string): Promise<Order> {
   const { v2 } = await signTerms({ sandbox: stand.sandbox, payer: wallet }, termsAt(stand));
   return { wallet, path, init: { headers: v2 } };
 }
@@ -82,7 +87,13 @@ export async function send(
     const body = readJson(text);
     const code = body['code'] ?? body['errorReason'];
     const isRefused = answer.status !== 200 || body['success'] === false;
-    return { status: answer.status, served: !isRefused, ...(typeof code === 'string' ? { code } : {}) };
+    const retryAfter = answer.headers.get('retry-after');
+    return {
+      status: answer.status,
+      served: !isRefused,
+      ...(typeof code === 'string' ? { code } : {}),
+      ...(retryAfter === null ? {} : { retryAfter: Number(retryAfter) }),
+    };
   } catch {
     return { served: false };
   }
