@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type ErrorCode, type FieldFault, TollhouseError } from '../errors.js';
+import { jsonFault } from '../protocol/wire-json.js';
 
 /** How faults are answered. */
 export interface FaultCodes {
@@ -8,6 +9,8 @@ export interface FaultCodes {
   /** Codes of faults in particular fields, by JSON pointer. */
   readonly fields?: Readonly<Record<string, ErrorCode>>;
 }
+
+type Issue = Pick<z.core.$ZodIssue, 'code' | 'path' | 'message'>;
 
 /** So many faults are told; of a list of thousands, each wrong, the answer would be far larger than the request. */
 const MAX_FAULTS = 20;
@@ -22,8 +25,10 @@ export function readBody<S extends z.ZodType>(
   { code = 'validation_failed', fields = {} }: FaultCodes = {},
 ): z.output<S> {
   const result = schema.safeParse(body);
-  if (result.success) return result.data;
-  const { issues } = result.error;
+  // Schemas leave keys named __proto__ out without a word.
+  const unfit = result.success ? jsonFault(body) : undefined;
+  if (result.success && unfit === undefined) return result.data;
+  const issues = result.error?.issues ?? [{ code: 'custom', path: [], message: unfit ?? '' }];
   const errors = issues.slice(0, MAX_FAULTS).map((issue) => faultOf(issue, body));
   const told = errors.map((it) => `${it.pointer || 'the body'}: ${it.detail}`).join('; ');
   const detail = issues.length > MAX_FAULTS ? `${told}; and ${issues.length - MAX_FAULTS} more` : told;
@@ -31,7 +36,7 @@ export function readBody<S extends z.ZodType>(
   throw new TollhouseError(fields[first?.pointer ?? ''] ?? code, `The request is not valid. ${detail}.`, { errors });
 }
 
-function faultOf({ path, code, message }: z.core.$ZodIssue, body: unknown): FieldFault {
+function faultOf({ path, code, message }: Issue, body: unknown): FieldFault {
   const value = path.reduce<unknown>((whole, key) => Reflect.get(Object(whole), key), body);
   const pointer = path.map((key) => `/${String(key).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
   return { pointer, code: value === undefined ? 'required' : code, detail: message };
