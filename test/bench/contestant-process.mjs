@@ -1,4 +1,5 @@
 // A contestant in a process of its own: node contestant-process.mjs <file> <settings as JSON>, with an IPC channel.
+import { pathToFileURL } from 'node:url';
 import { unrun } from 'unrun';
 
 // Node's own fetch must be there before the package undici, which would serve it otherwise and refuse what kit sends.
@@ -7,7 +8,8 @@ void globalThis.Headers;
 const [path, settings] = process.argv.slice(2);
 // The channel must not keep a process alive whose bench is gone.
 process.once('disconnect', () => process.exit(0));
-const { module } = await unrun({ path });
+// What is bundled already starts in a moment.
+const module = path.endsWith('.js') ? await import(pathToFileURL(path).href) : (await unrun({ path })).module;
 const { url, asks = {} } = await module.start(JSON.parse(settings));
 const own = {
   // In milliseconds, of this whole process.

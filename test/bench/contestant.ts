@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** What goes between the processes of the bench. */
@@ -19,6 +20,8 @@ export interface Contestant {
   /** Asks what its file answers; rejects with the fault that it met. */
   ask<T = unknown>(name: string, argument?: Json): Promise<T>;
   stop(): Promise<void>;
+  /** Sends a signal, and resolves when the process is gone. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
 }
 
 interface Reply {
@@ -38,9 +41,14 @@ const running = new Set<ChildProcess>();
  *
  * @param name - of the file in `contestants/`
  */
-export async function startContestant(name: string, settings: Json = {}): Promise<Contestant> {
-  const file = fileURLToPath(new URL(`./contestants/${name}.ts`, import.meta.url));
-  const child = fork(PROCESS, [file, JSON.stringify(settings)], { cwd: ROOT, execArgv: profiling() });
+export function startContestant(name: string, settings: Json = {}): Promise<Contestant> {
+  return startPart(fileURLToPath(new URL(`./contestants/${name}.ts`, import.meta.url)), settings, profiling());
+}
+
+/** Starts a file with the `start` of a contestant, wherever it is, with options for Node. */
+export async function startPart(file: string, settings: Json, execArgv: string[] = []): Promise<Contestant> {
+  const name = basename(file, '.ts');
+  const child = fork(PROCESS, [file, JSON.stringify(settings)], { cwd: ROOT, execArgv });
   running.add(child);
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   let asked = 0;
@@ -77,6 +85,12 @@ export async function startContestant(name: string, settings: Json = {}): Promis
       if (child.exitCode !== null || !child.connected) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.disconnect();
+      await gone;
+    },
+    async end(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      child.kill(signal);
       await gone;
     },
   };

@@ -23,7 +23,9 @@ const SETTLED: Statement = {
 export async function readBooks(database: SqlDatabase): Promise<readonly BookedEntry[]> {
   const [payments, events] = [await database.query(BOOKS), await database.query(SETTLED)];
   const ids = events.map(({ data }) => (JSON.parse(String(data)) as { payment_id: string }).payment_id);
-  const count = (id: string): number => ids.filter((it) => it === id).length;
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  const count = (id: string): number => counts.get(id) ?? 0;
   const known = new Set(payments.map(({ id }) => String(id)));
   const strays = ids.filter((id) => !known.has(id));
   return [

@@ -27,10 +27,13 @@ export async function payingFetch(setup: ClientSetup, through: Fetch = fetch): P
   return wrapFetchWithPayment(through, await clientV2(setup));
 }
 
-/** `fetch` that pays with the official version 1 scheme: of a 402 it is shown the body only. */
-export async function payingFetchV1(setup: ClientSetup, network: string): Promise<Fetch> {
+/**
+ * `fetch` that pays with the official version 1 scheme: of a 402 it is shown the body only.
+ * @param through - as in {@link payingFetch}
+ */
+export async function payingFetchV1(setup: ClientSetup, network: string, through: Fetch = fetch): Promise<Fetch> {
   const client = new x402Client().registerV1(network, await schemeV1(setup));
-  return wrapFetchWithPayment(fetchWithoutTerms, client);
+  return wrapFetchWithPayment(withoutTerms(through), client);
 }
 
 /** The official version 1 scheme, for payloads that are sent by hand. */
@@ -48,9 +51,11 @@ export async function understood(client: x402Client, answer: Response) {
   });
 }
 
-const fetchWithoutTerms: Fetch = async (input, init) => {
-  const answer = await fetch(input, init);
-  const headers = new Headers(answer.headers);
-  headers.delete('payment-required');
-  return new Response(answer.body, { status: answer.status, headers });
-};
+function withoutTerms(through: Fetch): Fetch {
+  return async (input, init) => {
+    const answer = await through(input, init);
+    const headers = new Headers(answer.headers);
+    headers.delete('payment-required');
+    return new Response(answer.body, { status: answer.status, headers });
+  };
+}

@@ -1,0 +1,164 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { reconcile } from '../../src/facilitator/reconcile.js';
+import type { SolanaRpc } from '../../src/solana/rpc.js';
+import { MAX_HISTORY_PER_CALL } from '../../src/solana/rpc-client.js';
+import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { createPaymentReader } from '../../src/storage/payment-reader.js';
+import { inParallel } from '../bench/send-all.js';
+import { mistold, readBooks } from '../helpers/books.js';
+import { USDC } from './goods.js';
+import type { OpenShop } from './open-shop.js';
+import type { Price, SentPayment } from './payment-book.js';
+import { wasDisturbed } from './shop.js';
+
+/** A transaction that a fee payer has paid for. */
+interface Landed {
+  readonly failed: boolean;
+  readonly fee: bigint;
+}
+
+/** What was compared at a moment of quiet. */
+export interface Checked {
+  readonly landed: number;
+  readonly failed: number;
+  readonly fees: bigint;
+  readonly differences: number;
+}
+
+/** Compares what clients were told, the books and the chain. Each look reads of the chain only what is new. */
+export interface Checker {
+  check(): Promise<Checked>;
+}
+
+/** What was claimed and never sent stays as it is until somebody brings it again: it moved nothing. */
+const UNRESOLVED = {
+  name: 'soak_unresolved',
+  text: "select id, state, signature from tollhouse_payment where state = 'broadcast'",
+};
+/** Payments that a dead process left are found by their leases and the rest between two looks. */
+const MOST_RECOVERY_MS = 90_000;
+const LOOK_EVERY_MS = 500;
+const CALLS_AT_ONCE = 8;
+
+/** Makes the checker of a shop; the chain must be healthy and nobody may be buying while it checks. */
+export function createChecker(shop: OpenShop, rpc: SolanaRpc): Checker {
+  const chain = new Map<string, Landed>();
+  return {
+    async check() {
+      const storage = await openStorage(shop.databaseUrl);
+      try {
+        await untilRecovered(shop, storage);
+        await readChain(shop, rpc, chain);
+        checkPayments(shop, chain);
+        checkMoney(shop, chain);
+        const differences = await checkBooks(shop, rpc, storage);
+        const all = [...chain.values()];
+        const failed = all.filter((it) => it.failed).length;
+        return { landed: all.length - failed, failed, fees: feesOf(all), differences };
+      } finally {
+        await storage.close();
+      }
+    },
+  };
+}
+
+async function untilRecovered({ name, findings }: OpenShop, { database }: Storage): Promise<void> {
+  const end = performance.now() + MOST_RECOVERY_MS;
+  for (;;) {
+    const open = await database.query(UNRESOLVED);
+    if (open.length === 0) return;
+    if (performance.now() > end) {
+      findings.broke(`${name}: recovery left ${open.length} payments open: ${JSON.stringify(open.slice(0, 3))}`);
+      return;
+    }
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+/** Reads the fee payer's transactions since the last look. */
+async function readChain({ feePayer }: OpenShop, rpc: SolanaRpc, chain: Map<string, Landed>): Promise<void> {
+  const address = feePayer.publicKey.toBase58();
+  let before: string | undefined;
+  const fresh: { readonly signature: string; readonly failed: boolean }[] = [];
+  for (;;) {
+    const page = await rpc.getHistory(address, before);
+    const unknown = page.filter(({ signature }) => !chain.has(signature));
+    fresh.push(...unknown);
+    if (page.length < MAX_HISTORY_PER_CALL || unknown.length < page.length) break;
+    before = page.at(-1)?.signature;
+  }
+  await inParallel(fresh, CALLS_AT_ONCE, async ({ signature, failed }) => {
+    const transaction = await rpc.getTransaction(signature, 'confirmed');
+    if (transaction?.accounts[0] === address) chain.set(signature, { failed, fee: transaction.feeLamports });
+  });
+}
+
+/** Paid and served are the same thing, and nothing else of ours is on the chain. */
+function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void {
+  const { findings, name, book } = shop;
+  const known = new Set<string>();
+  for (const payment of book.payments) {
+    known.add(payment.signature);
+    const fault = faultOf(shop, payment, chain.get(payment.signature));
+    if (fault !== undefined)
+      findings.broke(`${name}: ${payment.door}, ${payment.signature} (${payment.end}): ${fault}`);
+  }
+  for (const [signature, { failed }] of chain) {
+    if (!failed && !known.has(signature)) findings.broke(`${name}: nobody knows ${signature}, and it has landed`);
+  }
+}
+
+function faultOf(shop: OpenShop, payment: SentPayment, landed: Landed | undefined): string | undefined {
+  const { deliveries } = payment;
+  const [first, last] = [deliveries[0] ?? 0, deliveries.at(-1) ?? 0];
+  const hasPaid = landed !== undefined && !landed.failed;
+  if (hasPaid && deliveries.length === 0) return 'paid, and never served';
+  if (!hasPaid && deliveries.length > 0) return 'served, and not paid';
+  if (deliveries.length <= 1) return undefined;
+  // The answer that left in the moment of a kill is in no book: its payer may have it again, once.
+  if (deliveries.length > 2 || !wasDisturbed(shop, first, last)) return `served ${deliveries.length} times`;
+  return undefined;
+}
+
+/** Payments that were served twice because the first time left in a moment of disturbance. */
+export function servedTwice({ book }: OpenShop): number {
+  return book.payments.filter(({ deliveries }) => deliveries.length === 2).length;
+}
+
+/** The wallets hold what was paid to the atomic unit, and the fee payer has lost its fees and nothing else. */
+function checkMoney(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void {
+  const { sandbox, payTo, owner, feePayer, before } = shop;
+  const paid = shop.book.payments.filter(({ signature }) => chain.get(signature)?.failed === false);
+  const sum = (asset: Price['asset'], to: Price['to']): bigint =>
+    paid.filter((it) => it.asset === asset && it.to === to).reduce((total, it) => total + it.amount, 0n);
+  const compare = (what: string, holds: bigint, wanted: bigint): void => {
+    if (holds !== wanted) shop.findings.broke(`${shop.name}: ${what} ${holds}, and it should be ${wanted}`);
+  };
+  compare('the shop holds atomic USDC', sandbox.tokenBalance(payTo, USDC), sum('USDC', 'shop'));
+  compare('the project has been paid atomic USDC', sandbox.tokenBalance(owner, USDC), sum('USDC', 'owner'));
+  compare('the shop has received lamports', sandbox.balance(payTo) - before.payToLamports, sum('SOL', 'shop'));
+  const lost = before.feePayer - sandbox.balance(feePayer.publicKey.toBase58());
+  compare('the fee payer has lost lamports', lost, feesOf([...chain.values()]));
+}
+
+function feesOf(landed: readonly Landed[]): bigint {
+  return landed.reduce((total, { fee }) => total + fee, 0n);
+}
+
+/** `tollhouse reconcile`, and the events. */
+async function checkBooks(shop: OpenShop, rpc: SolanaRpc, { database, ledger }: Storage): Promise<number> {
+  const { name, findings, feePayer } = shop;
+  const reader = createPaymentReader(database);
+  const feePayers = [feePayer.publicKey.toBase58()];
+  const parts = { rpc, ledger, reader, network: 'solana-devnet', amounts: true, feePayers, now: Date.now } as const;
+  const { differences } = await reconcile(parts, undefined, {
+    onOpen: () => {},
+    onDifference: (signature, detail) => findings.broke(`${name}: books and chain differ, ${signature}: ${detail}`),
+    onProgress: () => {},
+  });
+  const strange = mistold(await readBooks(database));
+  for (const { id, state, settledEvents } of strange) {
+    findings.broke(`${name}: ${id} is ${state} and has ${settledEvents} events payment.settled`);
+  }
+  return differences;
+}

@@ -1,0 +1,52 @@
+import { VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createEd25519Signer, type Ed25519Signer } from '../../src/protocol/ed25519.js';
+
+/** What a payment moves. */
+export interface Price {
+  readonly asset: 'USDC' | 'SOL';
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** Whose wallet it goes to: that of the routes, or the owner's of the gateway's project. */
+  readonly to: 'shop' | 'owner';
+}
+
+/** A payment that a client has signed and sent at least once. */
+export interface SentPayment extends Price {
+  readonly door: string;
+  /** What it has on the chain, base58: our fee payer's signature can be known before it signs. */
+  readonly signature: string;
+  /** When somebody got what was paid for, by `performance.now()`. */
+  readonly deliveries: number[];
+  /** How it ended for its client: `served`, or why it was refused. Missing while it is repeated. */
+  end?: string;
+}
+
+/** Every payment that clients sent to a seller, also those that were refused. */
+export interface PaymentBook {
+  readonly payments: readonly SentPayment[];
+  /** Notes a payment that is about to be sent; the same transaction is the same payment. */
+  add(door: string, transaction: Uint8Array, price: Price): SentPayment;
+}
+
+export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
+  const signer = createEd25519Signer(feePayerSecret.subarray(0, 32));
+  const bySignature = new Map<string, SentPayment>();
+  const payments: SentPayment[] = [];
+  return {
+    payments,
+    add(door, transaction, price) {
+      const signature = signatureOf(signer, transaction);
+      const known = bySignature.get(signature);
+      if (known !== undefined) return known;
+      const payment: SentPayment = { ...price, door, signature, deliveries: [] };
+      bySignature.set(signature, payment);
+      payments.push(payment);
+      return payment;
+    },
+  };
+}
+
+function signatureOf(signer: Ed25519Signer, transaction: Uint8Array): string {
+  return bs58.encode(signer.sign(VersionedTransaction.deserialize(transaction).message.serialize()));
+}

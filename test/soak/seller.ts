@@ -1,0 +1,106 @@
+// The seller of the soak: the whole server, made of the parts that `tollhouse serve` is made of, with routes of its own
+// before them. A process of its own; see bench/contestant-process.mjs.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import express, { type Express, type RequestHandler } from 'express';
+import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
+import { createGateway } from '../../src/gateway/create-gateway.js';
+import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
+import { requirePayment } from '../../src/middleware/require-payment.js';
+import { requireTier } from '../../src/middleware/require-tier.js';
+import { requireTokenBalance } from '../../src/middleware/require-token-balance.js';
+import { connectChain } from '../../src/server/chain-parts.js';
+import { readConfiguration } from '../../src/server/configuration.js';
+import { createApp } from '../../src/server/create-app.js';
+import { createGracefulStop } from '../../src/server/graceful-stop.js';
+import { startHousekeeping } from '../../src/server/housekeeping.js';
+import { createHttpServer, listen } from '../../src/server/http-server.js';
+import { logPayments } from '../../src/server/log-payments.js';
+import { createLogger } from '../../src/server/logger.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { ContestantParts } from '../bench/contestant.js';
+import { CLUB_MINIMUM, USDC } from './goods.js';
+import { createSampler } from './sampler.js';
+
+/** How a seller is set up. */
+export interface SoakSellerSettings {
+  /** The server's configuration, as in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Wallet that its own routes pay to, base58. */
+  readonly payTo: string;
+  /** Atomic units of USDC. */
+  readonly price: string;
+}
+
+/** Short, so that a few seconds of trouble are enough to meet every wait. */
+const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
+/** After a crash a payment with an identifier waits as long as all of these together. */
+const QUICK_ROUTE = { handlerTimeoutMs: 5_000, maxTimeoutSeconds: 10 };
+const MOST_WORK_MS = 20;
+
+export async function start({ env, payTo, price }: SoakSellerSettings): Promise<ContestantParts> {
+  const configuration = readConfiguration(env);
+  const logger = await createLogger(configuration.logLevel);
+  const chain = await connectChain(configuration);
+  const storage = await openStorage(configuration.databaseUrl);
+  const { ledger, answers, counters } = storage;
+  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ...QUICK, ledger, answers });
+  const { allowPrivateNetworks, rateLimitScale: limitScale, jwtSecret = '' } = configuration;
+  const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale });
+  const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
+  gateway.start();
+  logPayments(facilitator, logger);
+  const identity = createIdentity({ network: facilitator.network, counters, jwtSecret });
+  const { refuse, stop } = createGracefulStop(() => server);
+  const app = express();
+  addGoods(app.use(refuse), { facilitator, identity, payTo, price: BigInt(price) });
+  app.use(
+    createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo: undefined, refuse: pass }),
+  );
+  const server = createHttpServer(app);
+  await listen(server, configuration.port, configuration.host);
+
+  /** As `startServer` ends. */
+  async function close(): Promise<void> {
+    await gateway.tail.close();
+    await stop();
+    const idle = stopHousekeeping();
+    await Promise.all([gateway.close(), facilitator.close()]);
+    await idle;
+    await storage.close();
+    await chain.close();
+  }
+
+  process.once('SIGTERM', () => void close().finally(() => process.exit()));
+  return { url: `http://${configuration.host}:${configuration.port}`, asks: { sample: createSampler() } };
+}
+
+const pass: RequestHandler = (_req, _res, next) => next();
+
+interface Goods {
+  readonly facilitator: EmbeddedFacilitator;
+  readonly identity: WalletIdentity;
+  readonly payTo: string;
+  readonly price: bigint;
+}
+
+function addGoods(app: Express, { facilitator, identity, payTo, price }: Goods): void {
+  const gated = { facilitator, payTo, price: { amount: price, asset: USDC }, ...QUICK_ROUTE };
+  app.get('/after/:what', requirePayment(gated), answer);
+  app.get('/before/:what', requirePayment({ ...gated, settle: 'before' }), answerInParts);
+  const wallets = { facilitator, identity };
+  app.get('/club', requireTokenBalance({ ...wallets, mint: USDC, minBalance: CLUB_MINIMUM }), answer);
+  app.get('/gold', requireTier({ ...wallets, tier: 'gold' }), answer);
+}
+
+/** Every run of a handler is told by a number of its own. */
+const answer: RequestHandler = async (_req, res) => {
+  await pause(Math.random() * MOST_WORK_MS);
+  res.json({ run: randomUUID() });
+};
+
+const answerInParts: RequestHandler = async (_req, res) => {
+  res.type('json').write('{"run":');
+  await pause(Math.random() * MOST_WORK_MS);
+  res.end(`"${randomUUID()}"}`);
+};
