@@ -13,12 +13,32 @@ export type SendFailure =
 
 /** Solana's code for a transaction that failed the node's own simulation. */
 const PREFLIGHT_FAILURE = -32_002;
+/**
+ * Codes by which a node says that it took nothing: JSON-RPC's for a request that cannot be understood, and Solana's for a
+ * transaction that is refused before it is sent on (signature, simulation, version) or by a node that lags behind. Any other,
+ * such as an internal error, may come from whatever stands before the node, when the node has passed the transaction on.
+ */
+const TOOK_NOTHING = new Set([
+  -32_700,
+  -32_600,
+  -32_601,
+  -32_602,
+  PREFLIGHT_FAILURE,
+  -32_003,
+  -32_004,
+  -32_005,
+  -32_006,
+  -32_013,
+  -32_015,
+  -32_016,
+]);
 
 /** Reads the error of the first send of a transaction. */
 export function readSendFailure(error: unknown): SendFailure {
   if (!(error instanceof RpcError)) return { kind: 'not_sent' };
   const { code, data, mayHaveArrived } = error.details;
-  if (mayHaveArrived === true) return { kind: 'sent' };
+  const isOpen = error.failure === 'answer' && (code === undefined || !TOOK_NOTHING.has(code));
+  if (mayHaveArrived === true || isOpen) return { kind: 'sent' };
   if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
   const { err, logs } = data;
   if (err === undefined || err === null) return { kind: 'not_sent' };

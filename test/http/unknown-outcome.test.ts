@@ -115,6 +115,16 @@ describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', 
     });
   });
 
+  test('an internal error of the endpoint says nothing about what became of the transaction', async () => {
+    const error = { kind: 'error', code: -32_603, method: 'sendTransaction', takesEffect: true } as const;
+    stand.sandbox.faults.add({ ...error, times: 1 });
+    const { v2 } = await signPayment(stand, `${url}/patient`);
+    const answer = await fetch(`${url}/patient`, { headers: v2 });
+
+    expect(answer.status).toBe(200);
+    expect(spent()).toBe(10_000n);
+  });
+
   test('an endpoint that accepts subscriptions and never notifies changes nothing but the way', async () => {
     stand.sandbox.faults.add({ kind: 'silent' });
     const { v2 } = await signPayment(stand, `${url}/patient`);

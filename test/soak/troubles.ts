@@ -16,6 +16,8 @@ export type Weighted = readonly (readonly [weight: number, trouble: Trouble])[];
 
 type Sandbox = OpenShop['sandbox'];
 
+/** What a proxy before a node says when it does not know better; a code of the node's own would say that it took nothing. */
+const INTERNAL_ERROR = { kind: 'error', code: -32_603, message: 'Internal error' } as const;
 const CALLS = ['getSignatureStatuses', 'getTransaction', 'getMultipleAccounts', 'simulateTransaction'];
 
 /** What happens to the chain, for everybody on it. */
@@ -39,7 +41,7 @@ export function chainTroubles(sandbox: Sandbox, chance: Chance): Weighted {
     [3, fault('dropped', () => ({ kind: 'drop', times: chance.between(1, 20) }))],
     [3, fault('late', () => ({ kind: 'late', slots: chance.between(10, 100) }))],
     [3, fault('sent, answer lost', () => ({ kind: 'disconnect', method: 'sendTransaction', takesEffect: true }))],
-    [2, fault('sent, answer an error', () => ({ kind: 'error', method: 'sendTransaction', takesEffect: true }))],
+    [2, fault('sent, answer an error', () => ({ ...INTERNAL_ERROR, method: 'sendTransaction', takesEffect: true }))],
     [1, standstill(sandbox)],
   ];
 }

@@ -9,6 +9,9 @@ describe('the error of a first send', () => {
     ['garbage', new RpcError('bad_answer', '', { mayHaveArrived: true }), { kind: 'sent' }],
     ['a rate limit', new RpcError('rate_limited', ''), { kind: 'not_sent' }],
     ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'not_sent' }],
+    ['a node that lags behind', new RpcError('answer', '', { code: -32005 }), { kind: 'not_sent' }],
+    ['an internal error', new RpcError('answer', '', { code: -32603 }), { kind: 'sent' }],
+    ['an error that nobody knows', new RpcError('answer', '', { code: -32099 }), { kind: 'sent' }],
     ['a wrong signature', new RpcError('answer', '', { code: -32003 }), { kind: 'not_sent' }],
     ['a failed simulation without its error', new RpcError('answer', '', { code: -32002 }), { kind: 'not_sent' }],
     [
