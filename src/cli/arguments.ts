@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { demoWallet } from '../sandbox/demo-wallets.js';
+import { readSecretFile } from '../server/secret-file.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import { UsageError } from './command.js';
 
@@ -24,11 +24,9 @@ export function readWallet(
 ): KeypairInput | undefined {
   if (demo) return demoWallet(demoIndex);
   if (path === undefined) return undefined;
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    throw new UsageError(`--keypair: the file "${path}" cannot be read`);
-  }
+  const text = readSecretFile(path);
+  if (text === undefined) throw new UsageError(`--keypair: the file "${path}" cannot be read`);
+  return text;
 }
 
 /** The one argument that a command takes. */

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
+import { readSecretFile } from '../server/secret-file.js';
 import { CommandError, UsageError } from './command.js';
 import { DEFAULT_SERVER } from './server-client.js';
 
@@ -70,10 +71,10 @@ export function forgetSignIn(server: string): void {
 
 function read(): Credentials {
   const path = credentialsPath();
+  if (!existsSync(path)) return { servers: {} };
   try {
-    return fileSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
-  } catch (error) {
-    if (Reflect.get(Object(error), 'code') === 'ENOENT') return { servers: {} };
+    return fileSchema.parse(JSON.parse(readSecretFile(path) ?? ''));
+  } catch {
     throw new CommandError(`${path} cannot be read; put it right or delete it, and sign in again`);
   }
 }

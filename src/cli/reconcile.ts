@@ -79,7 +79,7 @@ async function run(
   { network, keypair }: ChainConfiguration,
   { from, amounts }: { readonly from: number | undefined; readonly amounts: boolean },
 ): Promise<Reconciliation> {
-  const feePayers = [addressOf(readKeypair(keypair, WHERE).publicKey)];
+  const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
   const reader = createPaymentReader(database);
   const progress = createProgress();
   const since = performance.now();

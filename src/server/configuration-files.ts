@@ -6,6 +6,7 @@ import { TollhouseError } from '../errors.js';
 import { tokensOption } from '../facilitator/facilitator-options.js';
 import type { Token } from '../protocol/types.js';
 import { createFeePayer } from '../solana/fee-payer.js';
+import { readSecretFile } from './secret-file.js';
 
 type Context = z.core.$RefinementCtx;
 
@@ -18,7 +19,7 @@ function fault(context: Context, message: string): typeof z.NEVER {
 /** Path of a key file, base58 text or JSON array → the text of the key. What it is never appears in a message. */
 export const keyText = z.string().transform((value, context) => {
   const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);
-  const text = looksLikeKey ? value : readText(value);
+  const text = looksLikeKey ? value : readSecretFile(value);
   if (text === undefined) return fault(context, 'the path of a readable key file, base58 text or a JSON array');
   try {
     createFeePayer(text, 'FACILITATOR_KEYPAIR');
@@ -27,6 +28,12 @@ export const keyText = z.string().transform((value, context) => {
     return fault(context, 'a Solana key of 64 bytes: the path of its file, its base58 text or its JSON array');
   }
 });
+
+/** Several of them, separated by commas; those of a JSON array separate nothing. */
+export const keyTexts = z
+  .string()
+  .transform((value) => (value.startsWith('[') ? [value] : value.split(',').map((it) => it.trim())))
+  .pipe(z.array(keyText));
 
 /** Path of a JSON file → its content. */
 export const jsonFile = z.string().transform((path, context): unknown => {

@@ -5,7 +5,7 @@ import { isNetwork } from '../gateway/address-ranges.js';
 import { isAddress } from '../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
-import { isAddressList, jsonFile, keyText, tiersFault, tokensFile } from './configuration-files.js';
+import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -64,8 +64,11 @@ export interface ChainConfiguration {
   readonly rpcUrl?: readonly string[] | undefined;
   /** `SOLANA_WS_URL`. */
   readonly wsUrl?: string | undefined;
-  /** `FACILITATOR_KEYPAIR`: path of a key file, base58 text, or JSON array. Pays the network fees. */
-  readonly keypair: string;
+  /**
+   * `FACILITATOR_KEYPAIR`: path of a key file, base58 text, or JSON array. Pays the network fees. Of several paths or texts,
+   * separated by commas, the first is offered, and the others settle what was offered with them before.
+   */
+  readonly keypair: readonly string[];
   /**
    * `SPLIT_KEYPAIR`, in the same forms: the wallet that is paid for projects with several recipients, and pays them out. Its
    * token accounts must exist. Default: none, and such projects are paid by `/create-payment` only.
@@ -107,7 +110,7 @@ const environment = z.object({
     .optional(),
   SOLANA_RPC_URL: listOfUrls.optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
-  FACILITATOR_KEYPAIR: keyText.optional(),
+  FACILITATOR_KEYPAIR: keyTexts.optional(),
   SPLIT_KEYPAIR: keyText.optional(),
   PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
   JWT_SECRET: z

@@ -37,7 +37,7 @@ export async function openCliStand(): Promise<CliStand> {
     run: (...args) => runHere(args),
     keyFile(wallet) {
       const path = join(folder, `${wallet.publicKey.toBase58()}.json`);
-      writeFileSync(path, JSON.stringify([...wallet.secretKey]));
+      writeFileSync(path, JSON.stringify([...wallet.secretKey]), { mode: 0o600 });
       return path;
     },
     async close() {

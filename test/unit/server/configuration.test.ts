@@ -84,7 +84,7 @@ test('everything set', () => {
       network: 'solana',
       rpcUrl: ['https://one.example', 'https://two.example'],
       wsUrl: 'wss://one.example',
-      keypair,
+      keypair: [keypair],
     },
     payTo: demoWallet(1).publicKey.toBase58(),
     jwtSecret: SECRET,
