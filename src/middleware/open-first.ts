@@ -14,6 +14,7 @@ const resourceUse: UseOf = (req) => ({ resource: `${req.method} ${req.baseUrl}${
 
 /** Refusals which say that the payment is for other terms, the farthest from a match first. */
 const FOR_OTHER_TERMS: readonly Reason[] = [
+  'invalid_exact_svm_fee_payer_mismatch',
   'invalid_exact_svm_payload_mint_mismatch',
   'invalid_exact_svm_payload_recipient_mismatch',
   'invalid_exact_svm_payload_amount_mismatch',

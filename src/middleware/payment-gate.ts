@@ -3,7 +3,7 @@ import { TollhouseError } from '../errors.js';
 import type { Claim, OpenedPayment } from '../facilitator/types.js';
 import type { Door } from '../protocol/door.js';
 import { findTerms } from '../protocol/match-terms.js';
-import type { NetworkId, Payment, SupportedKind } from '../protocol/types.js';
+import type { NetworkId, Payment, SupportedKind, Terms } from '../protocol/types.js';
 import { callHook } from './call-hook.js';
 import { signInExtensions } from './caller.js';
 import { isGone } from './delivered.js';
@@ -50,7 +50,7 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
     sendOffer(req, res, gate.options, { ...open, extensions: await signInExtensions(req) }, cause);
   if (presented === undefined || reading === undefined) return refused(false, () => offer(gate.unpaid ?? UNPAID));
   if (!reading.ok) return refused(true, () => offer({ ...NO_MATCH, detail: reading.detail }));
-  const candidates = findTerms(reading.payment, open.terms);
+  const candidates = await candidatesFor(gate, req, reading.payment, open);
   const opened = await openFirst(gate.options, req, reading.payment, candidates, gate.useFor);
   return decisionOn(gate, { req, res, presented, open, opened, offer, repeatable: identified?.repeatable });
 }
@@ -82,6 +82,26 @@ export async function openOffer(gate: PaymentGate, req: Request, payment?: Payme
 /** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */
 function earlierKind(network: NetworkId, [feePayer]: readonly string[]): SupportedKind | undefined {
   return feePayer === undefined ? undefined : { scheme: 'exact', network, feePayer };
+}
+
+/**
+ * The terms that a payment may be for, the offered ones first. One that does not say what it was offered (version 1) may be
+ * for any of several fee payers.
+ */
+async function candidatesFor(
+  { options, termsFor }: PaymentGate,
+  req: Request,
+  payment: Payment,
+  { terms }: OpenOffer,
+): Promise<readonly Terms[]> {
+  const offered = findTerms(payment, terms);
+  if (payment.accepted !== undefined) return offered;
+  const { network, supported } = options.facilitator;
+  const { signers } = await supported();
+  const others = signers.filter((signer) => terms.every(({ feePayer }) => feePayer !== signer));
+  const kinds = others.map((feePayer) => ({ scheme: 'exact', network, feePayer }));
+  const earlier = await Promise.all(kinds.map((kind) => termsFor(req, kind)));
+  return [...offered, ...findTerms(payment, earlier.flat())];
 }
 
 /** With several fee payers, a payment that names another one than is offered now was offered that one before. */
