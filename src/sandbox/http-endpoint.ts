@@ -7,9 +7,6 @@ import { RPC_CODES, RpcError } from './rpc-error.js';
 /** Bytes of a request body, as on a real node. */
 const MAX_BODY_BYTES = 50 * 1024;
 
-/** As a node behind a load balancer: longer than any client keeps an idle connection. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'POST, GET, OPTIONS',
@@ -19,11 +16,9 @@ const CORS = {
 
 /** Creates the HTTP side of the endpoint: POST with a JSON-RPC request or a batch of them; browsers may call it from any page. */
 export function createHttpEndpoint(dispatch: Dispatch, invoke: Invoke): Server {
-  const server = createServer((request, response) => {
+  return createServer((request, response) => {
     serve(request, response, dispatch, invoke).catch(() => response.destroy());
   });
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  return server;
 }
 
 async function serve(

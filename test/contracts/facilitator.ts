@@ -219,9 +219,12 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const before = balance(terms);
       stand.sandbox.faults.add({ kind: 'drop' });
       expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'pending' });
-      stand.sandbox.expireBlockhashes();
-      let last = await facilitator.settlePayment(payment, terms);
-      while (last.status === 'pending') last = await facilitator.settlePayment(payment, terms);
+      const settleLater = () => {
+        stand.sandbox.expireBlockhashes();
+        return facilitator.settlePayment(payment, terms);
+      };
+      let last = await settleLater();
+      while (last.status === 'pending') last = await settleLater();
       const reason = 'invalid_exact_svm_transaction_expired';
       expect(last).toMatchObject({ status: 'failed', reason });
       stand.sandbox.faults.clear();

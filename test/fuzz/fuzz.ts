@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../helpers/any-text.js';
 
 /** Something that must hold for every input. */
 export interface Fuzz {
@@ -58,17 +59,14 @@ export function nearlyBytes(sample: fc.Arbitrary<Uint8Array>): fc.Arbitrary<Uint
 
 /** Any text, or one that is nearly a sample. */
 export function nearlyText(...samples: readonly string[]): fc.Arbitrary<string> {
-  const edit = fc.tuple(fc.nat(), fc.nat({ max: 3 }), fc.string({ unit: 'binary', maxLength: 3 }));
+  const edit = fc.tuple(fc.nat(), fc.nat({ max: 3 }), anyText({ maxLength: 3 }));
   const near = fc.tuple(fc.constantFrom(...samples), fc.array(edit, { maxLength: 3 })).map(([sample, edits]) =>
     edits.reduce((text, [at, cut, more]) => {
       const from = at % (text.length + 1);
       return text.slice(0, from) + more + text.slice(from + cut);
     }, sample),
   );
-  return fc.oneof(
-    { weight: 4, arbitrary: near },
-    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }) },
-  );
+  return fc.oneof({ weight: 4, arbitrary: near }, { weight: 1, arbitrary: anyText({ maxLength: 300 }) });
 }
 
 /** Runs what may refuse its input by errors of one class, and no others. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyText } from '../helpers/any-text.js';
 import type { DocumentedOperation, OpenApi } from '../helpers/documented.js';
 
 /** A request as it is sent. */
@@ -69,7 +70,7 @@ function aText({ texts }: Dictionary): fc.Arbitrary<string> {
   return fc.oneof(
     { weight: 6, arbitrary: fc.constantFrom(...texts) },
     { weight: 2, arbitrary: fc.constantFrom(...ODD) },
-    { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
+    { weight: 2, arbitrary: anyText({ maxLength: 40 }) },
   );
 }
 

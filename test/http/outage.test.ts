@@ -91,7 +91,7 @@ describe('a chain that cannot be reached', () => {
     fault.remove();
 
     expect((await untilDecided(payment, '/after')).status).toBe(200);
-    expect([runs, verified]).toEqual([1, 1]);
+    expect(runs).toBe(1);
     expect(before - balance()).toBe(10_000n);
   });
 
