@@ -43,14 +43,16 @@ function decoded(bytes: Uint8Array): DecodedTransaction {
   return result.transaction;
 }
 
+const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
+
 /** What both decoders have to agree on, as web3.js sees it. */
 function asWeb3(bytes: Uint8Array) {
   const { message, signatures } = VersionedTransaction.deserialize(bytes);
   const accounts = message.staticAccountKeys.map((key) => key.toBase58());
   return {
     version: message.version,
-    signatures: signatures.map((it) => Buffer.from(it)),
-    message: Buffer.from(message.serialize()),
+    signatures: signatures.map(hex),
+    message: hex(message.serialize()),
     accounts,
     requiredSignatures: message.header.numRequiredSignatures,
     blockhash: message.recentBlockhash,
@@ -58,7 +60,7 @@ function asWeb3(bytes: Uint8Array) {
     instructions: message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
       program: accounts[programIdIndex] ?? '',
       accounts: accountKeyIndexes.map((index) => accounts[index] ?? ''),
-      data: Buffer.from(data),
+      data: hex(data),
     })),
   };
 }
@@ -67,13 +69,13 @@ function asOurs(transaction: DecodedTransaction) {
   const { version, signatures, message, accounts, requiredSignatures, blockhash, lookupTables } = transaction;
   return {
     version,
-    signatures: signatures.map((it) => Buffer.from(it)),
-    message: Buffer.from(message),
+    signatures: signatures.map(hex),
+    message: hex(message),
     accounts,
     requiredSignatures,
     blockhash,
     lookupTables,
-    instructions: transaction.instructions.map((it) => ({ ...it, data: Buffer.from(it.data) })),
+    instructions: transaction.instructions.map((it) => ({ ...it, data: hex(it.data) })),
   };
 }
 
