@@ -17,6 +17,12 @@ const own = {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1000;
   },
+  // In bytes, after a collection.
+  memory: () => {
+    globalThis.gc();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    return { heap: heapUsed + external, rss };
+  },
 };
 
 process.on('message', async ({ id, name, argument }) => {

@@ -42,7 +42,7 @@ const running = new Set<ChildProcess>();
  * @param name - of the file in `contestants/`
  */
 export function startContestant(name: string, settings: Json = {}): Promise<Contestant> {
-  return startPart(fileURLToPath(new URL(`./contestants/${name}.ts`, import.meta.url)), settings, profiling());
+  return startPart(fileURLToPath(new URL(`./contestants/${name}.ts`, import.meta.url)), settings, nodeOptions());
 }
 
 /** Starts a file with the `start` of a contestant, wherever it is, with options for Node. */
@@ -102,7 +102,7 @@ export function stopContestants(): void {
 }
 
 /** With `BENCH_PROFILE=<folder>` each contestant leaves a profile of its processor time there. */
-function profiling(): string[] {
+function nodeOptions(): string[] {
   const folder = process.env['BENCH_PROFILE'];
-  return folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`];
+  return ['--expose-gc', ...(folder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${folder}`])];
 }

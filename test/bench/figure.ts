@@ -8,6 +8,8 @@ export interface Figure {
   /** The bench fails beyond these. Missing: the figure is only told. */
   readonly atMost?: number;
   readonly atLeast?: number;
+  /** Figures with the same words here are drawn together, as bars. */
+  readonly plot?: string;
 }
 
 /** What a part of the bench may ask. */

@@ -4,6 +4,8 @@ import { type Figure, holds } from './figure.js';
 /** The figures of the parts of a run. */
 export type Results = ReadonlyMap<string, readonly Figure[]>;
 
+const BAR_WIDTH = 40;
+
 /** The machine that was measured on, in a line. */
 export function machine(): string {
   const [cpu] = cpus();
@@ -18,9 +20,23 @@ export function toMarkdown(results: Results): string {
   const lines = ratiosFirst.map(
     (row) => `| ${row.part} | ${row.name} | ${shown(row.value)} ${row.unit} | ${demand(row)} | ${mark(row)} |`,
   );
-  return ['| part | figure | measured | must be | |', '|---|---|---:|---:|---|', ...lines, '', machine(), ''].join(
-    '\n',
-  );
+  const table = ['| part | figure | measured | must be | |', '|---|---|---:|---:|---|', ...lines];
+  return [...table, '', ...plotsOf(rows), machine(), ''].join('\n');
+}
+
+/** Bars for the figures that are to be drawn. */
+function plotsOf(figures: readonly Figure[]): readonly string[] {
+  const titles = [...new Set(figures.flatMap(({ plot }) => plot ?? []))];
+  return titles.flatMap((title) => {
+    const drawn = figures.filter(({ plot }) => plot === title);
+    const most = Math.max(...drawn.map(({ value }) => value));
+    const widest = Math.max(...drawn.map(({ name }) => name.length));
+    const bars = drawn.map(({ name, value, unit }) => {
+      const bar = '█'.repeat(Math.round((BAR_WIDTH * value) / most));
+      return `${name.padEnd(widest)}  ${bar} ${shown(value)} ${unit}`;
+    });
+    return [title, '', '```', ...bars, '```', ''];
+  });
 }
 
 function shown(value: number): string {

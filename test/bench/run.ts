@@ -9,7 +9,9 @@ import { gatewayBench } from './gateway.js';
 import { growthBench } from './growth.js';
 import { importBench } from './import.js';
 import { ledgerBench } from './ledger.js';
+import { memoryBench } from './memory.js';
 import { paidBench } from './paid.js';
+import { processesBench } from './processes.js';
 import { toMarkdown } from './report.js';
 import { unpaidBench } from './unpaid.js';
 import { verifyBench } from './verify.js';
@@ -21,6 +23,8 @@ const PARTS = [
   gatesBench,
   gatewayBench,
   growthBench,
+  memoryBench,
+  processesBench,
   importBench,
   ledgerBench,
   callBookBench,
