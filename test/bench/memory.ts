@@ -52,7 +52,6 @@ async function sendBatch({ chain, payer }: Sellers, seller: Contestant): Promise
   const share = (part: number) => (part * BATCH) / 100;
   await cannon(seller, { path: '/report', status: 402 }, share(49))(1);
   await cannon(seller, { path: '/report', status: 402, headers: used?.v2 ?? {} }, share(10))(1);
-  await cannon(seller, { path: '/report', status: 402, headers: { 'payment-signature': 'x' } }, share(10))(1);
-  await cannon(seller, { path: '/free', status: 200 }, share(20))(1);
-  await cannon(seller, { path: '/supported', status: 200 }, share(10))(1);
+  await cannon(seller, { path: '/report', status: 400, headers: { 'payment-signature': 'x' } }, share(10))(1);
+  await cannon(seller, { path: '/free', status: 200 }, share(30))(1);
 }
