@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type CallCounter, HTTP_METHODS } from './calls.js';
 import type { Chain } from './chain.js';
@@ -31,6 +31,8 @@ export interface EndpointParts {
 /** Opens a chain to JSON-RPC clients over HTTP and WebSocket. */
 export async function startEndpoint({ chain, counter, faults, host, port }: EndpointParts): Promise<Endpoint> {
   const stopping = new AbortController();
+  // Every call that is delayed listens to it.
+  setMaxListeners(0, stopping.signal);
   const shared = { counter, faults, signal: stopping.signal };
   const subscriptions = createSubscriptions(chain);
   const sockets = createSocketEndpoint(createDispatch({ transport: 'socket', ...shared }), subscriptions);
