@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Receipt, Terms } from '../protocol/types.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import { heldHere } from './held-here.js';
 import { bindingOf, type PaymentDeskParts } from './payment-desk.js';
 import { writeDown } from './settle.js';
 import type { PaymentUse } from './types.js';
@@ -35,6 +36,8 @@ export async function claimLanded(
   const { messageHash: id, blockhash, slot } = landed;
   const lease = randomUUID();
   const binding = bindingOf(resource, terms);
+  const held = await heldHere(parts, id, binding);
+  if (held !== undefined) return { status: 'busy', record: held };
   const { status, record } = await ledger.claim({ id, binding, payer, terms, blockhash, lease, leaseMs, ...seller });
   if (status !== 'won') return { status, record };
   try {

@@ -6,6 +6,11 @@ export interface Leases {
   readonly leaseMs: number;
   /** Extends a lease again and again, until it is dropped, lost, or its payment is over. */
   hold(id: string, lease: string, leaseMs: number): void;
+  /**
+   * Whether this process is at work on a payment. What the clock says of its lease does not count then: where it has jumped
+   * ahead, the lease seems to have run out.
+   */
+  holds(id: string): boolean;
   /** Ends that. */
   drop(lease: string): void;
   /** Ends that when some work could be done, which is tried at every heart-beat from now on. */
@@ -37,6 +42,8 @@ interface Held {
  */
 export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = DEFAULT_LEASE_MS): Leases {
   const all = new Map<string, Held>();
+  /** The newest lease of each payment. */
+  const byPayment = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
   let beating = false;
 
@@ -57,6 +64,8 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   }
 
   function drop(lease: string): void {
+    const { id } = all.get(lease) ?? {};
+    if (id !== undefined && byPayment.get(id) === lease) byPayment.delete(id);
     all.delete(lease);
     if (all.size > 0) return;
     clearInterval(timer);
@@ -67,8 +76,10 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     leaseMs,
     hold(id, lease, heldMs) {
       all.set(lease, { id, leaseMs: heldMs, old: false });
+      byPayment.set(id, lease);
       timer ??= setInterval(() => void beat(), leaseMs / BEATS).unref();
     },
+    holds: (id) => byPayment.has(id),
     drop,
     dropAfter(lease, work) {
       const held = all.get(lease);
@@ -76,6 +87,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     },
     close() {
       all.clear();
+      byPayment.clear();
       clearInterval(timer);
       timer = undefined;
     },

@@ -5,6 +5,7 @@ import type { Payment, Settlement, Terms, Verification } from '../protocol/types
 import type { Ledger, PaymentRecord } from '../storage/ledger.js';
 import type { InspectedPayment, SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
+import { heldHere } from './held-here.js';
 import type { Leases } from './leases.js';
 import { receiptOf, settleClaimed } from './settle.js';
 import type { Claim, Facilitator, OpenedPayment, PaymentUse, SettleOptions } from './types.js';
@@ -74,6 +75,7 @@ export async function openInspected(
   const { leaseMs = parts.leases.leaseMs } = use;
   const lease = randomUUID();
   const binding = bindingOf(use.resource, terms);
+  if ((await heldHere(parts, transaction.messageHash, binding)) !== undefined) return { status: 'in_progress' };
   const { status, record } = await parts.ledger.claim({
     id: transaction.messageHash,
     binding,

@@ -37,12 +37,13 @@ export function sellerOf({
  * call that it is shown with (service.md §4).
  */
 export async function finishRequest(
-  { ledger }: Pick<RequestParts, 'ledger'>,
+  { ledger, leases }: Pick<RequestParts, 'ledger' | 'leases'>,
   { projectId }: PaymentRequestRecord,
   id: string,
   lease: string,
 ): Promise<void> {
   await (projectId === undefined ? ledger.complete(id, lease) : ledger.release(id, lease));
+  leases.drop(lease);
 }
 
 /** What a transaction must do to pay a request. */

@@ -110,4 +110,13 @@ describe('the heart-beat', () => {
 
     expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
   });
+
+  test('knows what this process is at work on, until the newest lease is dropped', async () => {
+    const claim = await held();
+    leases.hold(claim.id, 'newer', LEASE_MS);
+    leases.drop(claim.lease);
+    expect(leases.holds(claim.id)).toBe(true);
+    leases.drop('newer');
+    expect(leases.holds(claim.id)).toBe(false);
+  });
 });
