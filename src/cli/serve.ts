@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { VERSION } from '../routers/version.js';
-import { readConfiguration } from '../server/configuration.js';
+import { forgetSecrets, readConfiguration, type ServerConfiguration } from '../server/configuration.js';
 import { type RunningServer, startServer } from '../server/start-server.js';
 import { type Command, UsageError } from './command.js';
 import { printStep } from './terminal.js';
@@ -38,7 +38,7 @@ export const serve: Command = {
   async run(args) {
     const { port, host } = readFlags(args);
     const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
-    const server = await startServer(readConfiguration({ ...process.env, ...overrides }));
+    const server = await startServer(takeConfiguration(overrides));
     await printWelcome(server);
     await untilStopped();
     console.log('\nstopping: no new requests; those under way are finished');
@@ -46,6 +46,12 @@ export const serve: Command = {
     return 0;
   },
 };
+
+function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {
+  const configuration = readConfiguration({ ...process.env, ...overrides });
+  forgetSecrets(process.env);
+  return configuration;
+}
 
 function readFlags(args: readonly string[]) {
   try {

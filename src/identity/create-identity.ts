@@ -41,6 +41,8 @@ interface Issuing {
 }
 
 type Resolved = ReturnType<typeof resolve>;
+type Secrets = 'jwtSecret' | 'keys';
+type Setup = Omit<Resolved, Secrets>;
 
 const WHERE = 'createIdentity';
 
@@ -50,11 +52,12 @@ const WHERE = 'createIdentity';
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createIdentity(options: IdentityOptions): WalletIdentity {
-  const resolved = resolve(options);
-  warnOfRisks(resolved, options);
-  const issuing = createIssuing(resolved);
-  const siwx = createSiwx(resolved);
-  const challenges = createWalletChallenges(resolved);
+  const { jwtSecret, keys, ...setup } = resolve(options);
+  warnOfRisks(setup, options);
+  // Who keeps the set-up must not keep the secrets with it.
+  const issuing = createIssuing(setup, ringOf({ jwtSecret, keys }));
+  const siwx = createSiwx(setup);
+  const challenges = createWalletChallenges(setup);
 
   return Object.freeze({
     prove: (request: IdentityRequest) => prove(request, issuing?.access, siwx.prove),
@@ -86,15 +89,14 @@ function resolve(options: IdentityOptions) {
   return setup;
 }
 
-function createIssuing(resolved: Resolved): Issuing | undefined {
-  const ring = ringOf(resolved);
+function createIssuing(setup: Setup, ring: KeyRing | undefined): Issuing | undefined {
   if (ring === undefined) return undefined;
-  const { domain = 'tollhouse', issuer = domain, audience = domain, scopes, random } = resolved;
-  const access = createAccessTokens({ ...resolved, ring, issuer, audience, newId: () => bs58.encode(random(16)) });
-  return { access, tokens: createWalletTokens(access, createRefreshTokens(resolved), scopes), jwks: ring.jwks };
+  const { domain = 'tollhouse', issuer = domain, audience = domain, scopes, random } = setup;
+  const access = createAccessTokens({ ...setup, ring, issuer, audience, newId: () => bs58.encode(random(16)) });
+  return { access, tokens: createWalletTokens(access, createRefreshTokens(setup), scopes), jwks: ring.jwks };
 }
 
-function ringOf({ jwtSecret, keys }: Resolved): KeyRing | undefined {
+function ringOf({ jwtSecret, keys }: Pick<Resolved, Secrets>): KeyRing | undefined {
   if (jwtSecret !== undefined && keys !== undefined) {
     throw badOption(WHERE, 'give either "jwtSecret" or "keys": tokens have one algorithm', 'keys');
   }
@@ -130,7 +132,7 @@ async function proveByToken(access: AccessTokens, token: string): Promise<Proof>
   return { status: 'proven', wallet: { address, by: 'jwt', scopes } };
 }
 
-function warnOfRisks({ network, domain }: Resolved, { counters }: IdentityOptions): void {
+function warnOfRisks({ network, domain }: Setup, { counters }: IdentityOptions): void {
   if (network === 'solana' && domain === undefined) {
     process.emitWarning(
       `${WHERE} has no "domain": sign-ins are good for whatever host the client names; set it to the host of your site`,

@@ -46,7 +46,9 @@ export function createSecretRing(where: string, secrets: readonly Secret[]): Key
       throw badOption(where, detail, 'jwtSecret');
     }
     const kid = createHmac('sha256', bytes).update('name of this secret').digest('base64url').slice(0, 16);
-    return [kid, createSecretKey(bytes)] as const;
+    const key = createSecretKey(bytes);
+    bytes.fill(0);
+    return [kid, key] as const;
   });
   return ringOf(where, 'jwtSecret', { algorithm: 'HS256', entries, signingKey: entries[0]?.[1], jwks: { keys: [] } });
 }

@@ -41,7 +41,9 @@ export interface Ed25519Signer {
 
 /** Makes a signer from a 32-byte seed. */
 export function createEd25519Signer(seed: Uint8Array): Ed25519Signer {
-  const key = createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: 'der', type: 'pkcs8' });
+  const der = Buffer.concat([PKCS8_HEAD, seed]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  der.fill(0);
   const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(SPKI_HEAD.length);
   return { publicKey: Uint8Array.from(publicKey), sign: (message) => Uint8Array.from(sign(null, message, key)) };
 }

@@ -6,6 +6,7 @@ import { isAddress } from '../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
+import { withHidden } from './hidden.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -137,7 +138,10 @@ const environment = z.object({
 type Variables = Readonly<Record<string, string | undefined>>;
 type Environment = z.output<typeof environment>;
 
-/** Reads and checks the environment; throws `bad_option` with every fault at once. Values of secrets are never shown. */
+/**
+ * Reads and checks the environment; throws `bad_option` with every fault at once. Values of secrets are never shown, neither
+ * then nor when the configuration is printed.
+ */
 export function readConfiguration(env: Variables): ServerConfiguration {
   const known = Object.fromEntries(Object.keys(environment.shape).map((name) => [name, env[name] || undefined]));
   const result = environment.safeParse(known);
@@ -150,7 +154,7 @@ export function readConfiguration(env: Variables): ServerConfiguration {
   if (!result.success || faults.length > 0) throw badOption('environment', faults.join('; '));
   const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = result.data;
   const chain = chainOf(result.data);
-  return {
+  const configuration: ServerConfiguration = {
     host: HOST,
     port: result.data.PORT,
     baseUrl: BASE_URL,
@@ -167,6 +171,18 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     allowPrivateNetworks: result.data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
     logLevel: result.data.LOG_LEVEL,
   };
+  return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
+}
+
+/** Variables whose values, where they are no paths, let their holder spend or sign in as anybody. */
+const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'JWT_SECRET'];
+
+/**
+ * Takes the secrets out of an environment once they were read: crash reports, processes that are started, and whoever prints
+ * the environment have no need of them.
+ */
+export function forgetSecrets(env: Record<string, string | undefined>): void {
+  for (const name of SECRETS) delete env[name];
 }
 
 /** Tokens by symbol: those of the operator first, then the known ones whose symbols are still free. */
@@ -199,11 +215,13 @@ function tiersOf({ TIERS_FILE }: Environment): TiersOptions | undefined {
 function chainOf(env: Environment): ChainConfiguration | undefined {
   const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR, SPLIT_KEYPAIR } = env;
   if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) return undefined;
-  return {
+  const chain: ChainConfiguration = {
     network: SOLANA_NETWORK,
     rpcUrl: SOLANA_RPC_URL,
     wsUrl: SOLANA_WS_URL,
     keypair: FACILITATOR_KEYPAIR,
     splitKeypair: SPLIT_KEYPAIR,
   };
+  // Providers put keys into their addresses.
+  return withHidden(chain, ['keypair', 'splitKeypair', 'rpcUrl', 'wsUrl']);
 }

@@ -17,12 +17,15 @@ import { logPayments } from './log-payments.js';
 import { createLogger, type LogTarget } from './logger.js';
 import { watchFees } from './watch-fees.js';
 
+/** The chain of a server; the keys that were needed to connect it are not kept. */
+export type RunningChain = Omit<ChainParts, 'facilitatorOptions'>;
+
 /** A server that answers. */
 export interface RunningServer {
   /** Where it listens. */
   readonly url: string;
   readonly facilitator: EmbeddedFacilitator;
-  readonly chain: ChainParts;
+  readonly chain: RunningChain;
   /** Whether the demo route is there. */
   readonly demo: boolean;
   /** Whether wallets can sign in for tokens. */
@@ -40,11 +43,11 @@ const SECRET_BYTES = 48;
  */
 export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
   const logger = await createLogger(given.logLevel, log);
-  const chain = await connectChain(given);
+  const { facilitatorOptions, ...chain } = await connectChain(given);
   const configuration = withSecret(given, chain);
   const storage = await openStorageBeside(chain, given);
   const { ledger, counters, answers } = storage;
-  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ledger, answers, counters });
+  const facilitator = createFacilitator({ ...facilitatorOptions, ledger, answers, counters });
   const gateway = createGateway({
     facilitator,
     storage,
@@ -96,7 +99,10 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
 }
 
 /** Opens the database; when it cannot be opened, the chain goes as well. */
-async function openStorageBeside(chain: ChainParts, { databaseUrl, redisUrl }: ServerConfiguration): Promise<Storage> {
+async function openStorageBeside(
+  chain: RunningChain,
+  { databaseUrl, redisUrl }: ServerConfiguration,
+): Promise<Storage> {
   try {
     return await openStorage(databaseUrl, redisUrl === undefined ? {} : { redisUrl });
   } catch (error) {
@@ -106,7 +112,7 @@ async function openStorageBeside(chain: ChainParts, { databaseUrl, redisUrl }: S
 }
 
 /** On the sandbox nothing lasts, and so a secret may be new with every start. */
-function withSecret(configuration: ServerConfiguration, { sandbox }: ChainParts): ServerConfiguration {
+function withSecret(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
   if (sandbox === undefined || configuration.jwtSecret !== undefined) return configuration;
   return { ...configuration, jwtSecret: randomBytes(SECRET_BYTES).toString('base64url') };
 }

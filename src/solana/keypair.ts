@@ -19,7 +19,10 @@ export function readKeypair(input: KeypairInput, where: string, option = 'keypai
     );
   }
   const signer = createEd25519Signer(secret.subarray(0, 32));
-  if (!Buffer.from(secret.subarray(32)).equals(signer.publicKey)) {
+  const belongs = Buffer.from(secret.subarray(32)).equals(signer.publicKey);
+  // What was made of a text is ours to wipe; bytes are the giver's.
+  if (typeof input === 'string') secret.fill(0);
+  if (!belongs) {
     throw badOption(where, `option "${option}": the public half does not belong to the secret half`, option);
   }
   return signer;
