@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { hasLeft } from '../protocol/answer-left.js';
 import { type AnswerFields, applyAnswerFields, readAnswerFields } from './answer-fields.js';
 import { BodyTooLarge } from './request-body.js';
 
@@ -170,6 +171,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 
   readonly #onFinish = (): void => {
+    if (!hasLeft(this.#res)) return this.#onClose();
     if (this.#complete && this.#close()) this.#resolve({ delivered: true, status: this.#status });
   };
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { hasLeft } from '../protocol/answer-left.js';
 import { isKept } from './kept-response.js';
 
 /** When an answer that does not come to its end counts as delivered. Default: a minute after it was begun. */
@@ -13,9 +14,12 @@ const LOOK_AGAIN_MS = 1_000;
 /** Half of the default hold on a payment. */
 const DEFAULT_PATIENCE: Patience = { afterMs: 60_000, flows: () => true };
 
-/** Whether nobody waits for the answer any more. */
+/**
+ * Whether nobody waits for the answer any more. An answer whose turn on its connection had not come yet, behind those of
+ * requests that were sent before it, is not closed with the connection: only the socket knows.
+ */
 export function isGone(res: ServerResponse): boolean {
-  return res.closed || res.destroyed;
+  return res.closed || res.destroyed || res.req.socket.destroyed;
 }
 
 /**
@@ -30,13 +34,13 @@ export function delivered(res: ServerResponse, { afterMs, flows }: Patience = DE
       resolve(done || isKept(res));
     };
     const look = (): void => {
-      if (flows()) decide(true);
+      if (isGone(res)) decide(false);
+      else if (flows()) decide(true);
       else timer = setTimeout(look, LOOK_AGAIN_MS);
     };
     let timer = setTimeout(look, afterMs);
     // The answer is written after this was asked.
     if (isGone(res)) return void setImmediate(decide, false);
-    res.once('finish', () => decide(true));
-    res.once('close', () => decide(res.writableFinished));
+    for (const event of ['finish', 'close']) res.once(event, () => decide(hasLeft(res)));
   });
 }
