@@ -2,6 +2,8 @@ import express, { type RequestHandler } from 'express';
 import { sendProblem } from '../middleware/respond.js';
 
 const JSON_TYPES = ['json', '+json'];
+/** A body that is too long is let run out, so that its sender hears so; who sends more than this is cut off. */
+const MAX_SENT_BYTES = 10 * 1024 * 1024;
 
 /**
  * Reads a JSON body, if there is one. A body of another type is answered 415, one that is too long or broken becomes an error of
@@ -10,8 +12,17 @@ const JSON_TYPES = ['json', '+json'];
  * @param limit - longest body, as Express writes sizes: `100kb`
  */
 export function jsonBody(limit: string): RequestHandler[] {
-  return [refuseOtherTypes, express.json({ limit, type: JSON_TYPES })];
+  return [refuseOtherTypes, cutEndless, express.json({ limit, type: JSON_TYPES })];
 }
+
+const cutEndless: RequestHandler = (req, _res, next) => {
+  let left = MAX_SENT_BYTES;
+  req.on('data', (chunk: Uint8Array) => {
+    left -= chunk.length;
+    if (left < 0) req.destroy();
+  });
+  next();
+};
 
 const refuseOtherTypes: RequestHandler = (req, res, next) => {
   // A body of no length needs no type: that is how clients post nothing.

@@ -8,6 +8,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** Longer than an upstream may take and its payment before it; event streams are never silent as long. */
+const SILENCE_TIMEOUT_MS = 300_000;
 /** Node looks for requests that are late this often; its own half a minute would let them hold connections that long. */
 const LATENESS_CHECK_MS = 1_000;
 
@@ -27,6 +29,8 @@ export function createHttpServer(handle: RequestListener): Server {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  // Who does not read its answer holds it, and a connection, for no longer.
+  server.timeout = SILENCE_TIMEOUT_MS;
   server.on('clientError', answerUnreadable);
   return server;
 }
