@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
 import { z } from 'zod';
+import { SIWX_HEADER } from '../identity/siwx.js';
 import { createStoreWarning } from '../identity/store-warning.js';
 import { resolveOptions } from '../options.js';
 import { createLockOut } from './rate-limit-lockout.js';
@@ -27,7 +28,10 @@ export interface RateLimits {
   readonly requests: RequestHandler[];
   /** For routes where credentials are handed in: like `requests`, and every request counts as an attempt to authenticate. */
   readonly signIns: RequestHandler[];
-  /** In front of gates: 120 answers 401 or 402 a minute. Requests under way count too, until they turn out to be welcome. */
+  /**
+   * In front of gates: 120 answers 401 or 402 a minute. Requests under way count too, until they turn out to be welcome; those
+   * with SIGN-IN-WITH-X count always, since each that is good is remembered, so that it is not good twice.
+   */
   readonly challenges: RequestHandler[];
 }
 
@@ -37,6 +41,7 @@ const REQUESTS = 60;
 const CHALLENGES = 120;
 /** Failed authentications a minute that lock an address out; all three of the above see to it. */
 const AUTH_FAILURES = 10;
+const SIGN_IN_HEADER = SIWX_HEADER.toLowerCase();
 
 const rateLimitOptions = z.strictObject({
   counters: z.custom<LimitCounters>(
@@ -76,7 +81,8 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   const requests = limiter('requests', REQUESTS);
   const challenges = limiter('challenges', CHALLENGES, {
     skipSuccessfulRequests: true,
-    requestWasSuccessful: (_req, res) => res.statusCode !== 401 && res.statusCode !== 402,
+    requestWasSuccessful: (req, res) =>
+      res.statusCode !== 401 && res.statusCode !== 402 && req.headers[SIGN_IN_HEADER] === undefined,
   });
   const warnOfProxy = createProxyWarning();
   const whenShown = createLockOut(lockOut, false);
