@@ -1,0 +1,77 @@
+import type { Request, Response as ServerAnswer } from 'express';
+import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { signPayment } from '../../helpers/payments.js';
+import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
+import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { until } from '../../helpers/until.js';
+
+const FLOOD = 300;
+const PAYMENTS = 6;
+
+describe.each(EXPRESSES)('many requests on one connection, none waiting for the last, %s', (_name, express) => {
+  let stand: TollStand;
+  let url: string;
+  let runs: string[] = [];
+
+  const serve = (req: Request, res: ServerAnswer): void => {
+    const id = String(req.get('x-request-id'));
+    runs.push(id);
+    // The later it came the sooner it is ready.
+    setTimeout(() => res.set('X-Request-Id', id).send(id), Math.max(0, 50 - runs.length * 10));
+  };
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAge: 5_000 });
+    const { facilitator, payTo } = stand;
+    const options = { facilitator, payTo, price: '$0.01', handlerTimeoutMs: 500 };
+    url = await stand.serve((app) => {
+      app.get(['/report', '/other'], requirePayment(options), serve);
+      app.get('/silent', () => undefined);
+      app.get('/first', requirePayment({ ...options, settle: 'before' }), serve);
+    }, express);
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    runs = [];
+  });
+
+  const named = (path: string, id: number, lines: readonly string[] = []) =>
+    rawRequest(`GET ${path}`, [`X-Request-Id: id-${id}`, ...lines]);
+  const payments = () =>
+    Promise.all(Array.from({ length: PAYMENTS }, async () => linesOf((await signPayment(stand, `${url}/report`)).v2)));
+
+  test('a flood is answered in order, and each payment in it is served once', async () => {
+    const paid = await payments();
+    const requests = Array.from({ length: FLOOD }, (_, id) =>
+      named(id % 2 === 0 ? '/report' : '/other', id, paid[id % 17]),
+    );
+    const answers = await exchange(url, [...requests, rawRequest('GET /nowhere', ['Connection: close'])].join(''));
+    const [last, ...all] = answers.reverse();
+    const served = all.filter(({ status }) => status === 200);
+
+    expect(last?.status).toBe(404);
+    expect(all.reverse().map(({ headers }) => headers.get('x-request-id'))).toEqual(
+      requests.map((_, id) => `id-${id}`),
+    );
+    expect(served.map(({ body }) => body).sort()).toEqual([...runs].sort());
+    expect([runs.length, new Set(runs.map((id) => Number(id.slice(3)) % 17)).size]).toEqual([PAYMENTS, PAYMENTS]);
+    expect(all.filter(({ status }) => ![200, 402, 409].includes(status))).toEqual([]);
+  });
+
+  test.each(['/report', '/first'])(
+    'who leaves before the turn of an answer from %s has come has not got it, and gets it later',
+    async (path) => {
+      const lines = linesOf((await signPayment(stand, url + path)).v2);
+      const socket = openSocket(url);
+      socket.write(`${rawRequest('GET /silent')}${named(path, 1, lines)}`);
+      await until(() => runs.length === 1);
+      socket.destroy();
+      const again = () => ask(url, `GET ${path}`, ['X-Request-Id: id-1', ...lines]);
+      let answer = await again();
+      for (; answer.status === 409; answer = await again());
+
+      expect(answer).toMatchObject({ status: 200, body: 'id-1' });
+      expect((await again()).status).toBe(402);
+    },
+  );
+});
