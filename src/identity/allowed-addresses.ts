@@ -1,4 +1,4 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** How much of an IPv6 address names its client: networks of this size are what one customer has. */
@@ -31,7 +31,7 @@ export function readAllowedAddress(text: string): string | undefined {
  */
 export function isAllowedAddress(address: string, allowed: readonly string[]): boolean {
   if (allowed.length === 0) return true;
-  if (!ipaddr.isValid(address)) return false;
+  if (!isPlain(address)) return false;
   const ip = ipaddr.process(address);
   return allowed.some((entry) => {
     const [base, bits] = entry.includes('/') ? ipaddr.parseCIDR(entry) : [ipaddr.parse(entry), undefined];
@@ -41,8 +41,13 @@ export function isAllowedAddress(address: string, allowed: readonly string[]): b
 
 /** What names the client behind an address where failures are counted: the address, or the network of an IPv6 one. */
 export function clientOfAddress(address: string): string {
-  if (!ipaddr.isValid(address)) return 'unknown';
+  if (!isPlain(address)) return 'unknown';
   const ip = ipaddr.process(address);
   if (ip.kind() === 'ipv4') return ip.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${CLIENT_BITS}`)}/${CLIENT_BITS}`;
+}
+
+/** Whether an address is written as sockets and proxies write it: no octal, hexadecimal or single number. */
+function isPlain(address: string): boolean {
+  return isIP(address) !== 0 && ipaddr.isValid(address);
 }
