@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
+import { trimEnd } from '../protocol/trim-end.js';
 import { readSecretFile } from '../server/secret-file.js';
 import { CommandError, UsageError } from './command.js';
 import { DEFAULT_SERVER } from './server-client.js';
@@ -37,7 +38,7 @@ export function serverOf(named: string | undefined): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search + url.hash !== '') {
     throw new UsageError(`--server "${named}" is not the address of a server, such as ${DEFAULT_SERVER}`);
   }
-  return url.href.replace(/\/+$/, '');
+  return trimEnd(url.href, '/');
 }
 
 /** Who is signed in at a server. */

@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { trimEnd } from '../protocol/trim-end.js';
 import { CommandError } from './command.js';
 import { plain } from './terminal.js';
 
@@ -41,7 +42,7 @@ export class UnreachableError extends CommandError {}
 /** Sends a request. Throws {@link UnreachableError} when no answer comes; whatever the server answers is an answer. */
 export async function send(server: string, asked: ServerRequest): Promise<ServerAnswer> {
   const { method, path, body, signal, silenceMs = TIMEOUT_MS } = asked;
-  const url = `${server.replace(/\/+$/, '')}${path}`;
+  const url = `${trimEnd(server, '/')}${path}`;
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   return request(url, {

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import type { Parsed } from '../protocol/parsed.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { connectionFailure } from '../solana/connection-failure.js';
 
 /** What is asked of another facilitator: the last part of the path. */
@@ -74,7 +75,7 @@ const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 
 
 /** Opens a client. Nothing is sent and no connection is made before the first call. */
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {
-  const base = url.replace(/\/+$/, '');
+  const base = trimEnd(url, '/');
   const { origin, host } = new URL(base);
   const pool = new Pool(origin, POOL);
   // A kept connection that the other side is just giving up would leave it open whether a settlement has begun.

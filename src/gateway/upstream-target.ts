@@ -1,3 +1,5 @@
+import { trimEnd } from '../protocol/trim-end.js';
+
 /** Where a call goes. */
 export interface UpstreamTarget {
   /** Scheme, host and port. */
@@ -45,7 +47,7 @@ export function publicLocation(location: string, url: string, sent: UpstreamTarg
 }
 
 function basePath(pathname: string): string {
-  return pathname.replace(/\/+$/, '');
+  return trimEnd(pathname, '/');
 }
 
 function hasDots(path: string): boolean {

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { trimEnd } from '../protocol/trim-end.js';
 
 /** Scheme and host of a request target in absolute form. */
 const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
@@ -18,7 +19,7 @@ export function requestTarget({ originalUrl }: Request): string {
  * @param baseUrl - the configured one; default from the request
  */
 export function requestOrigin(req: Request, baseUrl: string | undefined): string {
-  return baseUrl === undefined ? `${req.protocol}://${req.get('host') ?? 'localhost'}` : baseUrl.replace(/\/+$/, '');
+  return baseUrl === undefined ? `${req.protocol}://${req.get('host') ?? 'localhost'}` : trimEnd(baseUrl, '/');
 }
 
 /**

@@ -3,6 +3,7 @@ import { nearest } from '../nearest.js';
 import { isAddress } from './address.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from './limits.js';
 import { type Parsed, parsed, shown, unparsed } from './parsed.js';
+import { trimEnd } from './trim-end.js';
 import type { Token } from './types.js';
 
 /** An amount of a token in its smallest unit. */
@@ -81,7 +82,7 @@ export function formatAmount(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';
   const digits = String(amount < 0n ? -amount : amount).padStart(decimals + 1, '0');
   const point = digits.length - decimals;
-  const fraction = digits.slice(point).replace(/0+$/, '');
+  const fraction = trimEnd(digits.slice(point), '0');
   return `${sign}${digits.slice(0, point)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 

@@ -2,6 +2,7 @@ import type { Request, RequestHandler } from 'express';
 import { mountAddress } from '../middleware/request-url.js';
 import { sendProblem } from '../middleware/respond.js';
 import { isSignature } from '../protocol/address.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import type { NetworkId } from '../protocol/types.js';
 
 const EXPLORER = 'https://explorer.solana.com';
@@ -25,7 +26,7 @@ export interface ExplorerOptions {
  * mainnet lead over `/explorer` of this server.
  */
 export function explorerOf({ facilitator, baseUrl, explorerUrl }: ExplorerOptions, req: Request): string {
-  if (explorerUrl !== undefined) return explorerUrl.replace(/\/+$/, '');
+  if (explorerUrl !== undefined) return trimEnd(explorerUrl, '/');
   return facilitator.network === 'solana' ? EXPLORER : `${mountAddress(req, baseUrl)}/explorer`;
 }
 

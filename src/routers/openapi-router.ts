@@ -2,6 +2,7 @@ import { type Request, Router } from 'express';
 import type { Facilitator } from '../facilitator/types.js';
 import { catalogueOf, type Listing } from '../middleware/catalogue.js';
 import { mountAddress, requestOrigin } from '../middleware/request-url.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { groupBy } from './group-by.js';
 import { type OpenApiDocument, openApiDocument, openApiPath } from './openapi.js';
 import { describeListing } from './openapi-gated.js';
@@ -45,7 +46,7 @@ function gatedPaths(listings: readonly Listing[], origin: string): Record<string
     [...byPath].map(([path, some]) => [
       path,
       Object.fromEntries(
-        some.map((it) => [it.method.toLowerCase(), describeListing(it, it.baseUrl?.replace(/\/+$/, '') ?? origin)]),
+        some.map((it) => [it.method.toLowerCase(), describeListing(it, trimEnd(it.baseUrl ?? origin, '/'))]),
       ),
     ]),
   );

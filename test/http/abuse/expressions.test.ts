@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { hopByHop, pairsOf } from '../../../src/gateway/header-fields.js';
+import { mergePatch } from '../../../src/gateway/merge-patch.js';
+import { publicLocation, upstreamTarget } from '../../../src/gateway/upstream-target.js';
+import { clientOfAddress, isAllowedAddress, readAllowedAddress } from '../../../src/identity/allowed-addresses.js';
+import { parseSiwsMessage } from '../../../src/identity/siws-message.js';
+import { privateCacheControl, withExposed } from '../../../src/middleware/respond.js';
+import { escapeHtml } from '../../../src/pages/escape-html.js';
+import { DOORS } from '../../../src/protocol/doors.js';
+import { parseDecimal, readPrice } from '../../../src/protocol/money.js';
+import { readServicePayment } from '../../../src/protocol/service-payment.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
+import { jsonFault } from '../../../src/protocol/wire-json.js';
+import { toCsv } from '../../../src/routers/csv.js';
+
+const ROOT = join(__dirname, '../../../src');
+/** As long as a header may be; a fourth of it is compared with it. */
+const LONG = 8_000;
+const SHORT = LONG / 4;
+/** Four times as much input may take four times as long; were it the square, it would be sixteen times. */
+const MOST = 9;
+/** What takes less than this with the long input cannot be the square: that would be over thirty million steps. */
+const QUICK_MS = 0.5;
+const ROUNDS = 7;
+
+const PUMPS = [
+  ...[
+    'a',
+    'A',
+    '0',
+    '9',
+    'é',
+    ' ',
+    '\t',
+    '\n',
+    '\0',
+    '-',
+    '_',
+    '.',
+    '/',
+    '\\',
+    '%',
+    '=',
+    '+',
+    ':',
+    ';',
+    ',',
+    '[',
+    '"',
+    "'",
+    '@',
+    '~',
+  ],
+  ...['%2e', '%25', '../', 'a/', 'a.', 'a ', '0.', 'a-', 'aA0', ':a', ' a', '",', '{}', '//', '::', 'e0'],
+];
+const ENDS = ['', '!', '\0', '\n\n', 'a', '/'];
+
+/** Every regular expression of the source, by where it stands. */
+function expressions(): (readonly [string, RegExp])[] {
+  const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  return files.flatMap((path) => {
+    const source = ts.createSourceFile(path, readFileSync(join(ROOT, path), 'utf8'), ts.ScriptTarget.Latest, true);
+    return literalsIn(source).map((text) => [`${relative('.', path)} ${text}`, expressionOf(text)] as const);
+  });
+}
+
+function literalsIn(node: ts.Node): string[] {
+  const own = ts.isRegularExpressionLiteral(node) ? [node.text] : [];
+  const below: string[] = [];
+  ts.forEachChild(node, (child) => void below.push(...literalsIn(child)));
+  return [...own, ...below];
+}
+
+function expressionOf(text: string): RegExp {
+  const end = text.lastIndexOf('/');
+  return new RegExp(text.slice(1, end), text.slice(end + 1));
+}
+
+/** The literal characters that an expression begins with: what is behind them is reached only past them. */
+function headOf({ source }: RegExp): string {
+  const [, head = ''] = /^\^?((?:\\[^\w\s]|[\w :@"=-](?![?*+{]))*)/.exec(source) ?? [];
+  return head.replaceAll('\\', '');
+}
+
+function fastest(work: () => unknown): number {
+  let best = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < ROUNDS; round += 1) best = Math.min(best, timeOf(work));
+  return best;
+}
+
+function timeOf(work: () => unknown): number {
+  const begun = performance.now();
+  work();
+  return performance.now() - begun;
+}
+
+/** How many times longer the long input takes than the short one; 1 where it is over at once. */
+function growth(work: (input: string) => unknown, inputOf: (length: number) => string): number {
+  const [short, long] = [inputOf(SHORT), inputOf(LONG)];
+  work(short);
+  if (timeOf(() => work(long)) < QUICK_MS) return 1;
+  let least = Number.POSITIVE_INFINITY;
+  // Whatever else the machine does can only make it look worse.
+  for (let attempt = 0; attempt < 5 && least >= MOST; attempt += 1) {
+    least = Math.min(least, fastest(() => work(long)) / fastest(() => work(short)));
+  }
+  return least;
+}
+
+const pumped = (head: string, pump: string, end: string) => (length: number) =>
+  head + pump.repeat(Math.ceil(length / pump.length)) + end;
+
+const EXPRESSIONS = expressions();
+
+test('a measure that sees what it looks for', () => {
+  expect(growth((input) => /\/+$/.test(input), pumped('', '/', '!'))).toBeGreaterThan(MOST);
+  expect(growth((input) => /^[a-z]+$/.test(input), pumped('', 'a', '!'))).toBeLessThan(MOST);
+});
+
+test('there are expressions to look at', () => {
+  expect(EXPRESSIONS.length).toBeGreaterThan(100);
+});
+
+test.each(EXPRESSIONS)('%s', (_where, expression) => {
+  for (const pump of PUMPS) {
+    for (const end of ENDS) {
+      const grown = growth((input) => input.replace(expression, ''), pumped(headOf(expression), pump, end));
+      expect([pump, end, grown < MOST]).toEqual([pump, end, true]);
+    }
+  }
+});
+
+const TOKENS = KNOWN_TOKENS['solana-devnet'];
+const BASE = 'https://upstream.example/base';
+const TARGET = { origin: 'https://upstream.example', path: '/base/a' };
+
+const READERS: Readonly<Record<string, (input: string) => unknown>> = {
+  ...Object.fromEntries(DOORS.map(({ name, read }) => [`payment of ${name}`, read])),
+  'X-Service-Payment': readServicePayment,
+  price: (input) => readPrice(input, TOKENS),
+  amount: (input) => parseDecimal(input, 6),
+  'way to an upstream': (input) => upstreamTarget(BASE, `/${input}`),
+  'place of an upstream': (input) => publicLocation(input, BASE, TARGET, '/v1/a'),
+  'sign-in': parseSiwsMessage,
+  'allowed address': readAllowedAddress,
+  'network of an address': (input) => readAllowedAddress(`${input}/64`),
+  'client of an address': clientOfAddress,
+  'client among those allowed': (input) => isAllowedAddress(input, ['10.0.0.0/8', '2001:db8::/32']),
+  Connection: (input) => hopByHop(['Connection', input])('x') || [...pairsOf([input, input])],
+  'Cache-Control': privateCacheControl,
+  'Access-Control-Expose-Headers': (input) => withExposed(input, ['ETag']),
+  'text of a page': escapeHtml,
+  'cell of a table': (input) => toCsv([[input]]),
+};
+
+test.each(Object.entries(READERS))('reading: %s', (_name, read) => {
+  for (const pump of PUMPS) {
+    for (const end of ENDS) expect([pump, end, growth(read, pumped('', pump, end)) < MOST]).toEqual([pump, end, true]);
+  }
+});
+
+test.each<[string, (length: number) => string]>([
+  ['deep', (length) => '['.repeat(length / 2) + ']'.repeat(length / 2)],
+  ['wide', (length) => `[${'0,'.repeat(length / 2)}0]`],
+  ['of many keys', (length) => `{${Array.from({ length: length / 8 }, (_, n) => `"k${n}":{}`).join()}}`],
+])('JSON that is %s', (_what, inputOf) => {
+  const check = (input: string) => jsonFault(JSON.parse(input));
+  const merge = (input: string) => (check(input) === undefined ? mergePatch({}, JSON.parse(input)) : undefined);
+  expect([growth(check, inputOf) < MOST, growth(merge, inputOf) < MOST]).toEqual([true, true]);
+});
