@@ -4,6 +4,8 @@ import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
 import { openTcpRelay, type TcpRelay } from '../helpers/tcp-relay.js';
 
 const PAYERS = 8;
+/** So many come before, so that connections are open. */
+const EARLY = 4;
 const SERVED = '200';
 const NOT_NOW = '503 payment_backend_unavailable';
 const PENDING = '503 settlement_pending';
@@ -99,10 +101,10 @@ describe('the only RPC endpoint', () => {
 
   test.each(ROWS)('$name', async ({ begin, options, sees }) => {
     const shop = await stand.openShop({ ...options, rpcUrl: relay.url });
-    const orders = await shop.orders(2 * PAYERS);
-    const early = await shop.insist(orders.slice(0, PAYERS));
+    const orders = await shop.orders(EARLY + PAYERS);
+    const early = await shop.insist(orders.slice(0, EARLY));
     begin({ faults: stand.sandbox.faults, relay });
-    const replies = await shop.send(orders.slice(PAYERS));
+    const replies = await shop.send(orders.slice(EARLY));
     stand.sandbox.faults.clear();
     relay.latencyMs = 0;
     if (relay.swallows) relay.freeze();

@@ -16,6 +16,7 @@ export const PRICE = 10_000n;
 /** A seller's process. */
 export interface Seller {
   readonly url: string;
+  readonly pid: number;
   /** What it told so far, a line each; see crash-server.ts. */
   readonly told: readonly string[];
   /** Ends it with SIGKILL; resolves when it is gone. */
@@ -32,7 +33,7 @@ export interface CrashStand {
   /** What handlers did, in order: `run` or `half` and the path. */
   readonly handled: readonly string[];
   /** Whether a handler is kept waiting where it is; default no. */
-  keep: (point: string) => boolean;
+  keep: (point: string) => boolean | Promise<boolean>;
   /** Called at each thing that a handler does. */
   onHandled: () => void;
   /** Starts a seller's process on a database. */
@@ -51,11 +52,11 @@ export async function openCrashStand(): Promise<CrashStand> {
   const payTo = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
   const proxy = await startRpcProxy(sandbox.rpcUrl);
   const handled: string[] = [];
-  const control = createServer((request, response) => {
+  const control = createServer(async (request, response) => {
     const point = (request.url ?? '').slice(1);
     handled.push(point);
     stand.onHandled();
-    if (!stand.keep(point)) response.end();
+    if (!(await stand.keep(point))) response.end();
   });
   await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
 
@@ -98,11 +99,13 @@ async function startSeller(env: Readonly<Record<string, string>>): Promise<Selle
   child.once('close', () => {
     over = true;
   });
-  const port = (): string | undefined => told.find((it) => it.startsWith('listening '))?.slice('listening '.length);
+  const after = (word: string): string | undefined => told.find((it) => it.startsWith(word))?.slice(word.length);
+  const port = (): string | undefined => after('listening ');
   await until(() => over || port() !== undefined);
   if (over) throw new Error(`the seller did not start:\n${told.join('\n')}`);
   return {
     url: `http://127.0.0.1:${port()}`,
+    pid: Number(after('process ')),
     told,
     async kill() {
       // The runner and what it runs are one group: both end at once.
