@@ -3,7 +3,7 @@ import { sendProblem } from '../middleware/respond.js';
 
 const JSON_TYPES = ['json', '+json'];
 /** A body that is too long is let run out, so that its sender hears so; who sends more than this is cut off. */
-const MAX_SENT_BYTES = 10 * 1024 * 1024;
+const MAX_SENT_BYTES = 32 * 1024 * 1024;
 
 /**
  * Reads a JSON body, if there is one. A body of another type is answered 415, one that is too long or broken becomes an error of
