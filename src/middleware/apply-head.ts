@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
 export function applyHead(res: ServerResponse, status: number, rest: readonly unknown[]): void {
   res.statusCode = status;
+  if (rest.length === 0) return;
   const [message] = rest;
   if (typeof message === 'string') res.statusMessage = message;
   const headers = rest.find((it) => typeof it === 'object' && it !== null);

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Identity, IdentityRequest, Proof } from '../identity/types.js';
+import { createRequestNote } from './request-note.js';
 import { absoluteUrl } from './request-url.js';
 
 /** Who gates ask about their caller. */
@@ -9,13 +10,13 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
 }
 
-const proofs = new WeakMap<Request, Map<Identity, Promise<Proof>>>();
-const offers = new WeakMap<Request, Map<Identity, IdentityRequest>>();
+const proofs = createRequestNote<Request, Map<Identity, Promise<Proof>>>('tollhouse.proofs');
+const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>('tollhouse.offers');
 
 /** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
 export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Promise<Proof> {
-  const known = proofs.get(req) ?? new Map<Identity, Promise<Proof>>();
-  proofs.set(req, known);
+  const known = proofs.of(req) ?? new Map<Identity, Promise<Proof>>();
+  proofs.put(req, known);
   const proof = known.get(identity) ?? identity.prove(identityRequest(req, baseUrl));
   known.set(identity, proof);
   return proof;
@@ -30,14 +31,14 @@ export async function proofAgain(req: Request, parts: CallerParts): Promise<Proo
 
 /** Notes that signing in would help this request: whichever gate answers it says how. */
 export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): void {
-  const noted = offers.get(req) ?? new Map<Identity, IdentityRequest>();
-  offers.set(req, noted);
+  const noted = offers.of(req) ?? new Map<Identity, IdentityRequest>();
+  offers.put(req, noted);
   noted.set(identity, identityRequest(req, baseUrl));
 }
 
 /** Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; often none. */
 export async function signInExtensions(req: Request): Promise<Readonly<Record<string, unknown>>> {
-  const noted = [...(offers.get(req) ?? [])];
+  const noted = [...(offers.of(req) ?? [])];
   const challenges = await Promise.all(noted.map(([identity, asked]) => identity.challenge(asked)));
   return Object.assign({}, ...challenges.map(({ extensions }) => extensions));
 }

@@ -1,17 +1,18 @@
 import type { ServerResponse } from 'node:http';
+import { createRequestNote } from './request-note.js';
 
-const keeping = new WeakMap<ServerResponse, Promise<boolean>>();
-const leftOpen = new WeakSet<ServerResponse>();
-const listeners = new WeakMap<ServerResponse, () => void>();
+const keeping = createRequestNote<ServerResponse, Promise<boolean>>('tollhouse.keeping');
+const leftOpen = createRequestNote<ServerResponse, true>('tollhouse.leftOpen');
+const listeners = createRequestNote<ServerResponse, () => void>('tollhouse.onLeftOpen');
 
 /** Notes that an answer is being kept for its client; the promise tells whether it was. */
 export function noteKeeping(res: ServerResponse, kept: Promise<boolean>): void {
-  keeping.set(res, kept);
+  keeping.put(res, kept);
 }
 
 /** Whether the client can ask for this answer again. */
 export async function isKept(res: ServerResponse): Promise<boolean> {
-  return (await keeping.get(res)) ?? false;
+  return (await keeping.of(res)) ?? false;
 }
 
 /**
@@ -19,16 +20,16 @@ export async function isKept(res: ServerResponse): Promise<boolean> {
  * retry may help, and for those that do not come to their end.
  */
 export function leaveOpen(res: ServerResponse): void {
-  leftOpen.add(res);
-  if (res.closed) listeners.get(res)?.();
+  leftOpen.put(res, true);
+  if (res.closed) listeners.of(res)?.();
 }
 
 /** Whether somebody left the answer open. */
 export function isLeftOpen(res: ServerResponse): boolean {
-  return leftOpen.has(res);
+  return leftOpen.of(res) === true;
 }
 
 /** Calls the listener when an answer is left open whose client is gone: nobody may ever end it. */
 export function onLeftOpen(res: ServerResponse, listener: () => void): void {
-  listeners.set(res, listener);
+  listeners.put(res, listener);
 }

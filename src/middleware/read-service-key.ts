@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../identity/service-key-types.js';
+import { createRequestNote } from './request-note.js';
 
-const checks = new WeakMap<Request, Map<KeyAuthenticator, Promise<KeyCheck>>>();
+const checks = createRequestNote<Request, Map<KeyAuthenticator, Promise<KeyCheck>>>('tollhouse.keys');
 
 /**
  * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
@@ -19,8 +20,8 @@ export async function readServiceKey(
   const secret = req.get('x-service-secret');
   if (key === undefined && secret === undefined) return undefined;
   if (key === undefined || secret === undefined) throw new TollhouseError('unauthenticated', HALF);
-  const known = checks.get(req) ?? new Map<KeyAuthenticator, Promise<KeyCheck>>();
-  checks.set(req, known);
+  const known = checks.of(req) ?? new Map<KeyAuthenticator, Promise<KeyCheck>>();
+  checks.put(req, known);
   const earlier = known.get(keys);
   const checking = earlier ?? keys.authenticate({ key, secret, address: req.ip ?? '' });
   known.set(keys, checking);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
+import { createRequestNote } from './request-note.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;
@@ -18,14 +19,14 @@ export async function requestFingerprint(req: Request, parts: readonly string[] 
   return createHash('sha256').update(head).update('\n').update(body).digest('hex');
 }
 
-const peeked = new WeakMap<Request, Promise<Uint8Array | undefined>>();
+const peeked = createRequestNote<Request, Promise<Uint8Array | undefined>>('tollhouse.body');
 
 async function bodyOf(req: Request): Promise<Uint8Array | undefined> {
   if (!hasBody(req)) return Buffer.alloc(0);
   const isUnread = !req.readableEnded && !req.readableDidRead;
-  const body = peeked.get(req) ?? (isUnread ? peek(req) : undefined);
+  const body = peeked.of(req) ?? (isUnread ? peek(req) : undefined);
   if (body !== undefined) {
-    peeked.set(req, body);
+    peeked.put(req, body);
     return body;
   }
   const bytes = bytesOf(req.body);

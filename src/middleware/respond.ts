@@ -1,20 +1,21 @@
 import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../errors.js';
 import { requestIdOf } from './request-id.js';
+import { createRequestNote } from './request-note.js';
 
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
-const codes = new WeakMap<Response, ErrorCode>();
+const codes = createRequestNote<Response, ErrorCode>('tollhouse.problem');
 
 /** The code of the problem that a request was answered with; undefined for other answers. */
 export function problemCodeOf(res: Response): ErrorCode | undefined {
-  return codes.get(res);
+  return codes.of(res);
 }
 
 /** Notes the code of an answer that is a problem and was not made by {@link sendProblem}. */
 export function noteProblemCode(res: Response, code: ErrorCode): void {
-  codes.set(res, code);
+  codes.put(res, code);
 }
 
 /** What an error answer carries beside its problem's fixed members. */

@@ -5,6 +5,7 @@ import type { KeyAuthenticator } from '../identity/service-key-types.js';
 import type { Identity } from '../identity/types.js';
 import { proofOf } from '../middleware/caller.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
+import { createRequestNote } from '../middleware/request-note.js';
 import { sendError } from '../middleware/respond.js';
 
 /** Who calls `/api/v1`. */
@@ -44,7 +45,7 @@ export const CALLER_ERRORS: readonly ErrorCode[] = [
   'store_unavailable',
 ];
 
-const callers = new WeakMap<Request, ApiCaller>();
+const callers = createRequestNote<Request, ApiCaller>('tollhouse.apiCaller');
 
 /**
  * Makes the check of who calls `/api/v1` (service.md §3): `callerFor('projects:write')` is middleware that lets in a wallet by
@@ -55,7 +56,7 @@ export function createApiCaller(parts: ApiCallerParts): (scope: Scope) => Reques
   return (scope) => (req, res, next) => {
     identify(req, res, parts, scope).then(
       (caller) => {
-        callers.set(req, caller);
+        callers.put(req, caller);
         next();
       },
       (error: unknown) => (error instanceof TollhouseError ? sendError(res, error) : next(error)),
@@ -65,7 +66,7 @@ export function createApiCaller(parts: ApiCallerParts): (scope: Scope) => Reques
 
 /** The caller that {@link createApiCaller} let in. */
 export function callerOf(req: Request): ApiCaller {
-  const caller = callers.get(req);
+  const caller = callers.of(req);
   if (caller === undefined) throw new Error(`${req.path} does not check who is calling`);
   return caller;
 }

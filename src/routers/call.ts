@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { ServiceKey } from '../identity/service-key-types.js';
+import { createRequestNote } from '../middleware/request-note.js';
 import type { ProjectRecord } from '../storage/projects.js';
 
 /** A call of a project's upstream, on its way. */
@@ -21,16 +22,16 @@ export interface Call {
   isBooked: boolean;
 }
 
-const calls = new WeakMap<Request, Call>();
+const calls = createRequestNote<Request, Call>('tollhouse.call');
 
 /** Notes the call that a request is. */
 export function noteCall(req: Request, call: Call): void {
-  calls.set(req, call);
+  calls.put(req, call);
 }
 
 /** The call that a request is. */
 export function callOf(req: Request): Call {
-  const call = calls.get(req);
+  const call = calls.of(req);
   if (call === undefined) throw new Error(`${req.path} is no call of a project`);
   return call;
 }

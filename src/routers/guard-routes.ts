@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Router } from 'express';
+import { createRequestNote } from '../middleware/request-note.js';
 
 /**
  * Puts handlers in front of all routes of some routers and mounts these. A request meets the handlers once, whatever
@@ -6,10 +7,10 @@ import type { Request, RequestHandler, Router } from 'express';
  * none of our business.
  */
 export function guardRoutes(onto: Router, routers: readonly Router[], handlers: readonly RequestHandler[]): void {
-  const met = new WeakSet<Request>();
+  const met = createRequestNote<Request, true>('tollhouse.met');
   const once: RequestHandler = (req, _res, next) => {
-    if (met.has(req)) return next('route');
-    met.add(req);
+    if (met.of(req)) return next('route');
+    met.put(req, true);
     next();
   };
   const paths = new Set(routers.flatMap(pathsOf));

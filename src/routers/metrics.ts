@@ -1,6 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../facilitator/types.js';
+import { createRequestNote } from '../middleware/request-note.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
@@ -28,7 +29,7 @@ const MILLISECONDS = 1_000;
 /** Counts what goes on at a facilitator and at the routes that `count` stands in front of, from now on. */
 export function createMetrics(facilitator: Facilitator): Metrics {
   const loading = loadInstruments();
-  const seen = new WeakSet<Request>();
+  const seen = createRequestNote<Request, true>('tollhouse.counted');
   const note = (write: (instruments: Instruments) => void) =>
     void loading.then((instruments) => instruments !== undefined && write(instruments));
 
@@ -41,8 +42,8 @@ export function createMetrics(facilitator: Facilitator): Metrics {
 
   return {
     count(req, res, next) {
-      if (seen.has(req)) return next();
-      seen.add(req);
+      if (seen.of(req)) return next();
+      seen.put(req, true);
       res.once('close', () => {
         const status = res.writableFinished ? String(res.statusCode) : 'aborted';
         note(({ requests }) => requests.inc({ method: req.method, route: routeOf(req), status }));
