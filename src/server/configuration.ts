@@ -41,6 +41,12 @@ export interface ServerConfiguration {
   readonly rateLimitScale: number;
   /** `MAX_FEES_PER_HOUR`. Most that is spent on network fees in an hour, in lamports. Default: the facilitator's, 1 SOL. */
   readonly maxFeesPerHour?: bigint | undefined;
+  /**
+   * `FLOOD_LIMIT`. Requests a second that one address may send for long, for a moment four times as many; what is beyond is
+   * turned away before it costs anything. 0: no bound. There is none behind a proxy (`TRUST_PROXY`), whose business it is then.
+   * Default 250.
+   */
+  readonly floodLimit: number;
   /** `LOG_LEVEL`. Default `info`. */
   readonly logLevel: LogLevel;
   /**
@@ -83,6 +89,7 @@ const PORT = 'a port number';
 const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
 const FEES = 'a whole number of lamports, 10,000 or more';
+const FLOOD = 'a whole number of requests a second, or 0 for no bound';
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
@@ -121,6 +128,7 @@ const environment = z.object({
   TIERS_FILE: jsonFile.optional(),
   TOKENS_FILE: tokensFile.optional(),
   RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
+  FLOOD_LIMIT: z.coerce.number(FLOOD).int(FLOOD).min(0, FLOOD).max(1_000_000, FLOOD).default(250),
   MAX_FEES_PER_HOUR: z
     .string()
     .regex(/^[1-9]\d{4,14}$/, FEES)
@@ -165,6 +173,7 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     tiers: tiersOf(result.data),
     tokens: TOKENS_FILE,
     rateLimitScale: result.data.RATE_LIMIT_SCALE,
+    floodLimit: result.data.FLOOD_LIMIT,
     maxFeesPerHour: result.data.MAX_FEES_PER_HOUR,
     databaseUrl: result.data.DATABASE_URL,
     redisUrl: result.data.REDIS_URL,

@@ -10,11 +10,12 @@ import { openStorage, type Storage } from '../storage/open-storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration.js';
 import { createApp } from './create-app.js';
+import { createFloodGuard, type FloodGuard } from './flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
 import { startHousekeeping } from './housekeeping.js';
 import { createHttpServer, listen } from './http-server.js';
 import { logPayments } from './log-payments.js';
-import { createLogger, type LogTarget } from './logger.js';
+import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
 import { watchFees } from './watch-fees.js';
 
 /** The chain of a server; the keys that were needed to connect it are not kept. */
@@ -73,7 +74,9 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
     const app = createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo, refuse });
-    const server: Server = createHttpServer(app);
+    const guard = floodGuardFor(configuration, logger);
+    const server: Server = createHttpServer(guard?.requests(app) ?? app);
+    guard?.connections(server);
     await listen(server, configuration.port, configuration.host);
     const url = urlOf(server);
     logger.info({ url, network: facilitator.network, sandbox: chain.sandbox !== undefined }, 'listening');
@@ -115,6 +118,16 @@ async function openStorageBeside(
 function withSecret(configuration: ServerConfiguration, { sandbox }: RunningChain): ServerConfiguration {
   if (sandbox === undefined || configuration.jwtSecret !== undefined) return configuration;
   return { ...configuration, jwtSecret: randomBytes(SECRET_BYTES).toString('base64url') };
+}
+
+/** None behind a proxy, whose address is that of all. */
+function floodGuardFor(
+  { floodLimit, rateLimitScale, trustProxy }: ServerConfiguration,
+  logger: ServerLogger,
+): FloodGuard | undefined {
+  if (floodLimit === 0 || (trustProxy !== undefined && trustProxy !== 0)) return undefined;
+  const onFlood = (address: string): void => logger.warn({ address }, 'a flood of requests is held off');
+  return createFloodGuard({ perSecond: floodLimit * rateLimitScale, onFlood });
 }
 
 function identityFor(

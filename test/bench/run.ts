@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { callBookBench } from './call-book.js';
 import { stopContestants } from './contestant.js';
 import { type Figure, holds } from './figure.js';
+import { floodBench } from './flood.js';
 import { gatesBench } from './gates.js';
 import { gatewayBench } from './gateway.js';
 import { growthBench } from './growth.js';
@@ -28,6 +29,7 @@ const PARTS = [
   importBench,
   ledgerBench,
   callBookBench,
+  floodBench,
 ];
 
 const { values, positionals } = parseArgs({

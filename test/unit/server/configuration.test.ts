@@ -42,6 +42,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     port: 4020,
     tokens: [],
     rateLimitScale: 1,
+    floodLimit: 250,
     logLevel: 'info',
     databaseUrl: 'sqlite:./data/tollhouse.db',
     allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
@@ -71,6 +72,7 @@ test('everything set', () => {
     RATE_LIMIT_SCALE: '2.5',
     LOG_LEVEL: 'warn',
     MAX_FEES_PER_HOUR: '250000000',
+    FLOOD_LIMIT: '1000',
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
@@ -93,6 +95,7 @@ test('everything set', () => {
     rateLimitScale: 2.5,
     logLevel: 'warn',
     maxFeesPerHour: 250_000_000n,
+    floodLimit: 1000,
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
@@ -114,6 +117,7 @@ test('every fault is told at once, by the name of its variable', () => {
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
     LOG_LEVEL: 'loud',
     MAX_FEES_PER_HOUR: '0.5',
+    FLOOD_LIMIT: '-1',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
   for (const name of [
@@ -124,6 +128,7 @@ test('every fault is told at once, by the name of its variable', () => {
     'ALLOW_PRIVATE_NETWORKS',
     'LOG_LEVEL',
     'MAX_FEES_PER_HOUR',
+    'FLOOD_LIMIT',
   ]) {
     expect(told).toContain(`${name} must be `);
   }
