@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import bs58 from 'bs58';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import type { Terms } from '../../../src/protocol/types.js';
@@ -24,6 +25,8 @@ export interface VerifierSettings {
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const AT_ONCE = 8;
+/** As long as the message of a payment. */
+const MESSAGE_BYTES = 300;
 /** A byte of the payer's signature: behind the count and the fee payer's slot. */
 const PAYER_SIGNATURE = 1 + 64 + 10;
 
@@ -68,6 +71,8 @@ export async function start(settings: VerifierSettings): Promise<ContestantParts
       prepare: (count) => {
         ready = signed(Number(count));
       },
+      /** What a signature costs by itself: Node's own check of one, that many times. */
+      checkSignatures: (count) => checkSignatures(Number(count)),
       refuse: (order) => refuse(...(order as readonly [Fault, number])),
       verify: async () => {
         const answers = await inParallel(ready, AT_ONCE, (it) => isGood(it));
@@ -80,6 +85,16 @@ export async function start(settings: VerifierSettings): Promise<ContestantParts
         )),
     },
   };
+}
+
+function checkSignatures(count: number): void {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const message = Buffer.alloc(MESSAGE_BYTES);
+  const signature = sign(null, message, privateKey);
+  signature[0] = (signature[0] ?? 0) ^ 1;
+  for (let checked = 0; checked < count; checked += 1) {
+    if (verify(null, message, publicKey, signature)) throw new Error('a wrong signature was taken');
+  }
 }
 
 function spoil(payment: SignedPayment, fault: Fault): SignedPayment {
