@@ -127,7 +127,7 @@ function floodGuardFor(
 ): FloodGuard | undefined {
   if (floodLimit === 0 || (trustProxy !== undefined && trustProxy !== 0)) return undefined;
   const onFlood = (address: string): void => logger.warn({ address }, 'a flood of requests is held off');
-  return createFloodGuard({ perSecond: floodLimit * rateLimitScale, onFlood });
+  return createFloodGuard({ perSecond: Math.max(1, Math.round(floodLimit * rateLimitScale)), onFlood });
 }
 
 function identityFor(
