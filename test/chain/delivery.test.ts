@@ -365,6 +365,7 @@ describe('a watch', () => {
     const delivery = open(still);
     const first = await delivery.deliver({ ...wanted, transaction, preflight, timeoutMs: 30 });
     expect(first).toEqual({ status: 'unknown' });
+    await seen(still, wanted.signature);
     still.resetCalls();
     const second = delivery.watch(wanted);
     still.advanceSlots(2);
