@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { badOption } from '../errors.js';
 import type { HoldingsReader } from '../facilitator/holdings.js';
 import { formatAmount, parseDecimal } from '../protocol/money.js';
@@ -15,6 +16,8 @@ export interface Minimum {
 }
 
 const MAX_PLACES = 18;
+/** A gate asks for the same one with every request. */
+const minimums = new LRUCache<string, bigint>({ max: 1_000 });
 
 /** Reads a minimum without knowing its token: at most 18 decimal places, at most what a token account can hold. */
 export function readMinimum(input: BalanceInput): Parsed<Minimum> {
@@ -43,9 +46,13 @@ export function minimumOption(where: string, param: string, input: BalanceInput)
  * @throws TollhouseError `bad_option` when it has more decimal places than the token
  */
 export function atomicMinimum(where: string, text: string, decimals: number): bigint {
+  const key = `${decimals} ${text}`;
+  const known = minimums.get(key);
+  if (known !== undefined) return known;
   const amount = parseDecimal(text, decimals);
-  if (amount.ok) return amount.value;
-  throw badOption(where, amount.detail);
+  if (!amount.ok) throw badOption(where, amount.detail);
+  minimums.set(key, amount.value);
+  return amount.value;
 }
 
 /**

@@ -39,5 +39,5 @@ export function beforeHead(res: ServerResponse, adjust: () => void): void {
     adjust();
     return Reflect.apply(original, res, [res.statusCode]);
   };
-  Reflect.set(res, 'writeHead', writeHead);
+  res.writeHead = writeHead as typeof original;
 }

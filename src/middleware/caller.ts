@@ -45,7 +45,10 @@ export async function signInExtensions(req: Request): Promise<Readonly<Record<st
 
 function identityRequest(req: Request, baseUrl: string | undefined): IdentityRequest {
   return {
-    header: (name) => req.get(name),
+    header(name) {
+      const value = req.headers[name.toLowerCase()];
+      return typeof value === 'string' ? value : value?.join(', ');
+    },
     get url() {
       return absoluteUrl(req, baseUrl);
     },

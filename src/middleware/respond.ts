@@ -82,6 +82,7 @@ function joinExposed(value: unknown, names: readonly string[]): string {
 
 /** The `Cache-Control` of a paid answer: never in a cache that others share, otherwise as the handler wants it. */
 export function privateCacheControl(value: unknown): string {
+  if (value === undefined) return 'private';
   const directives = String(value ?? '')
     .split(',')
     .map((it) => it.trim());

@@ -122,7 +122,8 @@ const UNPROVEN =
  * @param proofs - the headers that say who is calling
  */
 export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
-  res.vary(proofs);
+  if (res.hasHeader('Vary')) res.vary(proofs);
+  else res.setHeader('Vary', proofs);
   beforeHead(res, () => res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control'))));
   next();
 }
