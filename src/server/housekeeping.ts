@@ -20,7 +20,7 @@ const BOOKS_RETENTION_MS = 400 * RETENTION_MS;
 /** Longer than the longest schedule of a webhook, and time to recover what was missed. */
 const EVENTS_RETENTION_MS = 30 * RETENTION_MS;
 const PRUNE_EVERY_MS = 60_000;
-const PRUNE_STEP = 200;
+const PRUNE_STEP = 100;
 
 /**
  * Begins what a server does without being asked: it finishes the payments that a dead instance left, forgets what is over,

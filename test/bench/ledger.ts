@@ -14,7 +14,7 @@ import { type BenchContext, type BenchPart, type Figure, quantile } from './figu
 import { fillPayments } from './fill-payments.js';
 
 const DAY_MS = 86_400_000;
-const PRUNE_STEP = 200;
+const PRUNE_STEP = 100;
 
 interface Sizes {
   readonly few: number;
