@@ -54,7 +54,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
     supported: async () => supported(parts),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected) => verify(parts, verified, inspected),
-    settle: async (inspected, step) => settle(parts, verified, inspected, await takeFee(parts, inspected, step)),
+    settle: (inspected, step) => settle(parts, verified, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
     async close() {
       await delivery.close();
@@ -119,11 +119,13 @@ async function settle(
   parts: ChainBackendParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
-  step: SettleStep,
+  held: SettleStep,
 ): Promise<BackendSettlement> {
   const { transaction, terms, payer } = inspected;
   const mintFault = await checkMint(parts, inspected);
   if (mintFault !== undefined) return unsent(mintFault, payer);
+  // Behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
+  const step = await takeFee(parts, inspected, held);
   const signed = sign(parts, inspected);
   if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);

@@ -6,8 +6,8 @@ export interface RequestNote<Holder extends object, Value> {
 }
 
 /**
- * Makes a kind of note, which lies on the object itself. In a WeakMap every collection of garbage would go through all of them,
- * at a third of what a gate costs.
+ * Makes a kind of note, which lies on the object itself and goes with it: every request has some, and a WeakMap would have to
+ * be gone through for them whenever garbage is collected.
  * @param name - for debuggers
  */
 export function createRequestNote<Holder extends object, Value>(name: string): RequestNote<Holder, Value> {
