@@ -81,7 +81,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { worker, ...telling } = tellingSide(parts);
   const payouts = payoutsOf(parts);
   const wake = () => {
-    worker.wake();
+    worker.nudge();
     telling.tail.wake();
   };
   const stopListening = TOLD.map((type) => facilitator.on(type, wake));

@@ -11,7 +11,7 @@ export interface EventTail {
    * @returns stops it
    */
   follow(owner: string, onNews: () => void): Promise<() => void>;
-  /** An event was written on this instance: looks at once. Otherwise it is seen within five seconds. */
+  /** An event was written on this instance: looks within a tenth of a second. Otherwise it is seen within five seconds. */
   wake(): void;
   /** Aborted when the tail is closed: readers end then. */
   readonly closed: AbortSignal;
@@ -47,7 +47,7 @@ export function createEventTail(
 
   return {
     closed: closing.signal,
-    wake: loop.wake,
+    wake: loop.nudge,
     async follow(owner, onNews) {
       if (closing.signal.aborted) throw new TollhouseError('stopping', 'The server is being stopped.');
       const end = await log.end();

@@ -42,7 +42,7 @@ export interface Gateway {
   completionOf(payment: { readonly id: string; readonly lease: string }): Step;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
-  /** An event was written here: webhooks and streams look at once. */
+  /** An event was written here: webhooks and streams look within a tenth of a second. */
   wake(): void;
   /** Begins what is done in the background: webhooks and payouts. */
   start(): void;

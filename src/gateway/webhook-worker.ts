@@ -22,6 +22,8 @@ export interface WebhookWorker {
   start(): void;
   /** There is something to deliver: looks at once. */
   wake(): void;
+  /** An event was written: looks within a tenth of a second, however many there are. */
+  nudge(): void;
   /** Attempts everything that is due, and waits for the outcomes; answers how many attempts were made. */
   runDue(): Promise<number>;
   /** Takes nothing any more, waits for what is under way (15 s at most), and closes the sender. */
@@ -77,6 +79,7 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   return {
     start: loop.start,
     wake: loop.wake,
+    nudge: loop.nudge,
     async runDue() {
       for (let made = 0; ; ) {
         const { begun, isMore } = await begin();

@@ -3,6 +3,11 @@ export interface WorkLoop {
   start(): void;
   /** Looks at once, or once more if it is looking already. Nothing happens before the start and after the stop. */
   wake(): void;
+  /**
+   * Looks at once if it has not for a tenth of a second, else when that is over: however many come with something new, it
+   * is looked for ten times a second.
+   */
+  nudge(): void;
   /** Looks no more, and waits for the look that is under way. */
   stop(): Promise<void>;
 }
@@ -19,13 +24,16 @@ const LONGEST_PAUSE_MS = 5_000;
 export function createWorkLoop(look: () => Promise<number>, onError: (error: unknown) => void): WorkLoop {
   let isStarted = false;
   let isWanted = false;
+  let isNudged = false;
   let pauseMs = SHORTEST_PAUSE_MS;
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   async function lookOften(): Promise<void> {
     do {
       isWanted = false;
+      isNudged = false;
       const found = await look().catch((error: unknown) => {
         onError(error);
         return 0;
@@ -38,9 +46,10 @@ export function createWorkLoop(look: () => Promise<number>, onError: (error: unk
     clearTimeout(timer);
     looking = lookOften().then(() => {
       looking = undefined;
+      lookedAt = performance.now();
       if (!isStarted) return;
       if (isWanted) run();
-      else timer = setTimeout(run, pauseMs).unref();
+      else timer = setTimeout(run, isNudged ? SHORTEST_PAUSE_MS : pauseMs).unref();
     });
   }
 
@@ -50,12 +59,24 @@ export function createWorkLoop(look: () => Promise<number>, onError: (error: unk
     if (isStarted && looking === undefined) run();
   }
 
+  function nudge(): void {
+    if (isNudged) return;
+    pauseMs = SHORTEST_PAUSE_MS;
+    const restMs = lookedAt + SHORTEST_PAUSE_MS - performance.now();
+    if (looking === undefined && restMs <= 0) return wake();
+    isNudged = true;
+    if (!isStarted || looking !== undefined) return;
+    clearTimeout(timer);
+    timer = setTimeout(wake, restMs).unref();
+  }
+
   return {
     start() {
       isStarted = true;
       wake();
     },
     wake,
+    nudge,
     async stop() {
       isStarted = false;
       clearTimeout(timer);
