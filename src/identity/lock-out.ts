@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Counters } from '../storage/counters.js';
 
 /** What lock-outs are made with. */
@@ -18,7 +19,10 @@ export interface LockOutSetup {
  * further time within a day, an hour at most.
  */
 export interface LockOuts {
-  /** For how many milliseconds more a client is locked out; zero or less when it is not. */
+  /**
+   * For how many milliseconds more a client is locked out; zero or less when it is not. What another process has locked is
+   * known here a second later, and at once to whoever fails here.
+   */
   lockedFor(client: string): Promise<number>;
   /** Counts a failure, and locks the client out when it is one too many. */
   countFailure(client: string): Promise<void>;
@@ -30,12 +34,30 @@ const MINUTE_MS = 60_000;
 const LONGEST_LOCK_MS = 60 * MINUTE_MS;
 /** So long after its first lock-out a client is a stranger again. */
 const MEMORY_MS = 24 * 60 * MINUTE_MS;
+/** How long a client that was not locked out is let pass without another look: most never fail. */
+const FREE_MS = 1_000;
+const MAX_FREE = 10_000;
 
 /** Keeps lock-outs in counters. */
 export function createLockOuts({ space, counters, failures, onStoreError, now }: LockOutSetup): LockOuts {
+  /** Clients that were not locked out, and when that was. */
+  const free = new LRUCache<string, number>({ max: MAX_FREE });
+  /** Rises with each failure: what was read before one is not remembered after it. */
+  let epoch = 0;
+
+  function forget(client: string): void {
+    epoch += 1;
+    free.delete(client);
+  }
+
   async function lockedFor(client: string): Promise<number> {
+    const time = now();
+    const [seenAt, begun] = [free.get(client), epoch];
+    if (seenAt !== undefined && time >= seenAt && time < seenAt + FREE_MS) return 0;
     try {
-      return Number((await counters.get(`${space}-lock:${client}`)) ?? 0) - now();
+      const lockedMs = Number((await counters.get(`${space}-lock:${client}`)) ?? 0) - time;
+      if (lockedMs <= 0 && begun === epoch) free.set(client, time);
+      return lockedMs;
     } catch (error) {
       onStoreError(error);
       return 0;
@@ -49,6 +71,8 @@ export function createLockOuts({ space, counters, failures, onStoreError, now }:
       await counters.put(`${space}-lock:${client}`, String(now() + lockMs), lockMs);
     } catch (error) {
       onStoreError(error);
+    } finally {
+      forget(client);
     }
   }
 
@@ -59,6 +83,8 @@ export function createLockOuts({ space, counters, failures, onStoreError, now }:
       if (count === failures) await lock(client);
     } catch (error) {
       onStoreError(error);
+    } finally {
+      forget(client);
     }
   }
 
