@@ -44,7 +44,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   }
 
   async function outline(request: PaymentRequestRecord): Promise<CreatedPayment> {
-    return { request, transfer: outlineTransfer(request, feePayer, await readRecipients(request, rpc)) };
+    return { request, transfer: await outlineTransfer(request, feePayer, await readRecipients(request, rpc)) };
   }
 
   return {

@@ -124,8 +124,8 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
   const plan = { id, legs, mint, tokenProgram, decimals, feePayer: feePayer.address, blockhash };
   const refusal = await refusalOf(plan, splitWallet.address, rpc);
   if (refusal !== undefined) return refusal;
-  await fuse.take(networkFeeOf(payoutTransaction(plan, splitWallet.address)));
-  const transaction = splitWallet.sign(plan);
+  await fuse.take(networkFeeOf(await payoutTransaction(plan, splitWallet.address)));
+  const transaction = await splitWallet.sign(plan);
   const bytes = feePayer.sign(transaction);
   const { signaturesOffset } = transaction;
   const signature = signatureText(bytes.subarray(signaturesOffset, signaturesOffset + SIGNATURE_BYTES));
@@ -134,7 +134,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
 
 /** Why a transfer of the payout would fail. Any other error is no fault of the payout: it has to wait. */
 async function refusalOf(plan: PayoutPlan, wallet: string, rpc: SolanaRpc): Promise<PreparedPayout | undefined> {
-  const { bytes } = payoutTransaction(plan, wallet);
+  const { bytes } = await payoutTransaction(plan, wallet);
   const { err } = await asked(rpc.simulateTransaction(bytes, 'confirmed'));
   if (err === null) return undefined;
   const failed: unknown = Reflect.get(Object(err), 'InstructionError');

@@ -2,7 +2,6 @@ import { TollhouseError } from '../errors.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import type { SolanaRpc } from '../solana/rpc.js';
-import { instructionsJson, transferInstructions, unsignedTransaction } from '../solana/transfer-transaction.js';
 import type { PaymentRequestRecord } from '../storage/ledger.js';
 import { online } from './chain-landing.js';
 import type { PreparedTransfer } from './payment-request-types.js';
@@ -27,6 +26,7 @@ export async function prepareTransfer(
   accountsToCreate: ReadonlySet<string>,
   { blockhashes }: TransferContext,
 ): Promise<PreparedTransfer> {
+  const { transferInstructions, unsignedTransaction, instructionsJson } = await transferBuilder();
   const { blockhash } = await online(blockhashes.latest());
   const instructions = transferInstructions(planOf(request, accountsToCreate), payer);
   const transaction = unsignedTransaction(instructions, feePayer, blockhash);
@@ -35,13 +35,19 @@ export async function prepareTransfer(
 }
 
 /** The same while the payer is not known, with a placeholder in its place. */
-export function outlineTransfer(
+export async function outlineTransfer(
   request: PaymentRequestRecord,
   feePayer: string,
   accountsToCreate: ReadonlySet<string>,
-): PreparedTransfer {
+): Promise<PreparedTransfer> {
+  const { transferInstructions, instructionsJson } = await transferBuilder();
   const instructions = instructionsJson(transferInstructions(planOf(request, accountsToCreate), PLACEHOLDER));
   return { from: PLACEHOLDER, instructions, feePayer };
+}
+
+/** Loaded with the first transfer: it brings the whole of @solana/spl-token. */
+function transferBuilder() {
+  return import('../solana/transfer-transaction.js');
 }
 
 function planOf(request: PaymentRequestRecord, accountsToCreate: ReadonlySet<string>) {

@@ -19,8 +19,10 @@ const text = (max: number) =>
   z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);
 const line = (max: number) =>
   text(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
+/** Not `toLocaleString`, whose first call loads the tables of all languages. */
+const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
 const wholeNumber = (what: string, min: number, max: number) => {
-  const range = `must be ${what}, ${min.toLocaleString('en')} to ${max.toLocaleString('en')}`;
+  const range = `must be ${what}, ${grouped(min)} to ${grouped(max)}`;
   return z.int(range).min(min, range).max(max, range);
 };
 const isShort = (max: number) => (value: unknown) => Buffer.byteLength(JSON.stringify(value) ?? '') <= max;

@@ -1,6 +1,8 @@
-import { getAssociatedTokenAddressSync } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
+import { PROGRAMS } from './programs.js';
+
+const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(PROGRAMS.associatedToken);
 
 // A derivation costs several hashes and curve checks; sellers and tokens are few.
 const derived = new LRUCache<string, string>({ max: 10_000 });
@@ -10,12 +12,8 @@ export function associatedTokenAddress(owner: string, mint: string, tokenProgram
   const key = `${owner}:${mint}:${tokenProgram}`;
   let address = derived.get(key);
   if (address === undefined) {
-    const account = getAssociatedTokenAddressSync(
-      new PublicKey(mint),
-      new PublicKey(owner),
-      true,
-      new PublicKey(tokenProgram),
-    );
+    const seeds = [owner, tokenProgram, mint].map((it) => new PublicKey(it).toBytes());
+    const [account] = PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN_PROGRAM);
     address = account.toBase58();
     derived.set(key, address);
   }

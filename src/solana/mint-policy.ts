@@ -1,14 +1,6 @@
-import {
-  ExtensionType,
-  getExtensionTypes,
-  getTransferFeeConfig,
-  getTransferHook,
-  type Mint,
-  unpackMint,
-} from '@solana/spl-token';
-import { PublicKey } from '@solana/web3.js';
 import { LRUCache } from 'lru-cache';
 import type { Reason } from '../protocol/reasons.js';
+import type { MintTraits } from './mint-traits.js';
 import { PROGRAMS } from './programs.js';
 import type { SolanaRpc } from './rpc.js';
 
@@ -24,20 +16,8 @@ export interface MintPolicyOptions {
 /** Answers why a token is not taken, or undefined. */
 export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason | undefined>;
 
-interface MintTraits {
-  /** A fee or a hook stands between the amount sent and the amount received. */
-  readonly altersTransfers: boolean;
-  /** The issuer can take tokens back or hide amounts. */
-  readonly issuerPowers: boolean;
-}
-
 const CACHE_MS = 300_000;
 const CACHED_MINTS = 5_000;
-const POWERS: ReadonlySet<ExtensionType> = new Set([
-  ExtensionType.PermanentDelegate,
-  ExtensionType.ConfidentialTransferMint,
-  ExtensionType.NonTransferable,
-]);
 
 /**
  * The rule for Token-2022 mints (x402.md §5, rule 8): the seller must get the amount. Mints of the classic token program
@@ -61,27 +41,11 @@ export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicy
 async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits | 'unknown'> {
   const [account] = await rpc.getAccounts([address], 'confirmed');
   if (!account || account.owner !== PROGRAMS.token2022) return 'unknown';
+  // Loaded with the first such mint: it brings the whole of @solana/spl-token.
+  const { readMintTraits } = await import('./mint-traits.js');
   try {
-    const info = {
-      data: Buffer.from(account.data),
-      owner: new PublicKey(account.owner),
-      executable: false,
-      lamports: 0,
-    };
-    return traitsOf(unpackMint(new PublicKey(address), info, info.owner));
+    return readMintTraits(address, account);
   } catch {
     return 'unknown';
   }
-}
-
-function traitsOf(mint: Mint): MintTraits {
-  const fee = getTransferFeeConfig(mint);
-  const takesFee =
-    fee !== null && [fee.olderTransferFee, fee.newerTransferFee].some((it) => it.transferFeeBasisPoints > 0);
-  const hook = getTransferHook(mint);
-  const hooked = hook !== null && !hook.programId.equals(PublicKey.default);
-  return {
-    altersTransfers: takesFee || hooked,
-    issuerPowers: getExtensionTypes(mint.tlvData).some((it) => POWERS.has(it)),
-  };
 }

@@ -3,7 +3,6 @@ import { addressOf } from '../protocol/address.js';
 import type { Leg } from '../protocol/split.js';
 import { type KeypairInput, readKeypair } from './keypair.js';
 import { type DecodedTransaction, decodeTransaction } from './transaction.js';
-import { transferInstructions, unsignedTransaction } from './transfer-transaction.js';
 
 /** A payout as it goes into a transaction. */
 export interface PayoutPlan {
@@ -26,7 +25,7 @@ export interface SplitWallet {
   /** Base58. */
   readonly address: string;
   /** Builds the transaction of a payout and signs it; the fee payer's slot is empty. */
-  sign(plan: PayoutPlan): DecodedTransaction;
+  sign(plan: PayoutPlan): Promise<DecodedTransaction>;
 }
 
 /** Where the transfer of the first leg stands: compute limit and price come before it. */
@@ -39,8 +38,8 @@ export function createSplitWallet(input: KeypairInput, where: string, option: st
   const address = addressOf(signer.publicKey);
   const wallet: SplitWallet = {
     address,
-    sign(plan) {
-      const unsigned = payoutTransaction(plan, address);
+    async sign(plan) {
+      const unsigned = await payoutTransaction(plan, address);
       const bytes = Uint8Array.from(unsigned.bytes);
       const slot = unsigned.accounts.indexOf(address);
       bytes.set(signer.sign(unsigned.message), unsigned.signaturesOffset + slot * SIGNATURE_BYTES);
@@ -56,10 +55,12 @@ export function legAt({ legs }: Pick<PayoutPlan, 'legs'>, instruction: number): 
 }
 
 /** The unsigned transaction of a payout: compute budget, a TransferChecked for each leg, the id as memo. */
-export function payoutTransaction(
+export async function payoutTransaction(
   { id, mint, feePayer, blockhash, ...plan }: PayoutPlan,
   wallet: string,
-): DecodedTransaction {
+): Promise<DecodedTransaction> {
+  // Loaded with the first payout: it brings the whole of @solana/spl-token.
+  const { transferInstructions, unsignedTransaction } = await import('./transfer-transaction.js');
   const transfer = { ...plan, asset: mint, memo: id, reference: undefined, accountsToCreate: new Set<string>() };
   const bytes = unsignedTransaction(transferInstructions(transfer, wallet), feePayer, blockhash);
   if (bytes === undefined) throw new RangeError(`payout ${id} does not fit into one transaction`);
