@@ -1,20 +1,34 @@
 import type { EventRecord } from './events.js';
-import type { Statement, Step } from './sql-database.js';
+import { type JsonRow, jsonRow } from './json-groups.js';
+import type { SqlInput, Statement, Step } from './sql-database.js';
+
+/** Columns that are written of an event. */
+export const EVENT_INPUT = {
+  id: 'text',
+  type: 'text',
+  at: 'bigint',
+  owner: 'text',
+  project_id: 'text',
+  data: 'text',
+} as const;
+
+const NAMES = Object.keys(EVENT_INPUT);
 
 const APPEND: Statement = {
   name: 'tollhouse_append_event',
-  text: `insert into tollhouse_event (id, type, at, owner, project_id, data) values ($1, $2, $3, $4, $5, $6)`,
+  text: `insert into tollhouse_event (${NAMES.join(', ')}) values ($1, $2, $3, $4, $5, $6)`,
 };
 
 /** The steps that write events, to be put into the transaction of what they tell. */
 export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
-  return events.map(({ id, type, at, owner, projectId, data }) => [
-    APPEND,
-    id,
-    type,
-    at,
-    owner,
-    projectId ?? null,
-    JSON.stringify(data),
-  ]);
+  return events.map((event) => [APPEND, ...eventToSql(event)]);
+}
+
+/** An event as a row of {@link EVENT_INPUT}, for statements that take it as JSON. */
+export function eventRow(event: EventRecord): JsonRow {
+  return jsonRow(NAMES, eventToSql(event));
+}
+
+function eventToSql({ id, type, at, owner, projectId, data }: EventRecord): readonly SqlInput[] {
+  return [id, type, at, owner, projectId ?? null, JSON.stringify(data)];
 }

@@ -103,6 +103,14 @@ export interface UnresolvedQuery {
   readonly limit: number;
 }
 
+/** Money that landed before its payment was heard of, and the events that tell of it. */
+export interface LandedMoney {
+  readonly slot: number;
+  readonly signature: string;
+  /** A ledger in memory keeps none. */
+  readonly events?: readonly EventRecord[];
+}
+
 /** How a transaction ended on the chain. */
 export type Outcome =
   | { readonly state: 'confirmed'; readonly slot: number; readonly signature: string }
@@ -121,6 +129,12 @@ export interface Ledger {
   readonly remembersSince?: number;
   /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
+  /**
+   * Takes a payment that nobody has heard of, and whose money has landed already: the claim, the outcome and the events that
+   * tell of it are one step.
+   * @returns undefined, and nothing is changed, when the payment is known: it is to be claimed like any other
+   */
+  claimLanded(request: ClaimRequest, landed: LandedMoney): Promise<PaymentRecord | undefined>;
   /** Notes the signature, before the transaction is sent. */
   recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean>;
   /** Takes the note back, when the transaction was provably never sent: the payment is `claimed` again. */

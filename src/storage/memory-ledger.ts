@@ -4,6 +4,7 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
+  type LandedMoney,
   type Ledger,
   MAX_REFERENCES,
   type Outcome,
@@ -68,7 +69,7 @@ class MemoryLedger implements Ledger {
     const done = this.#finished.get(request.id);
     if (done !== undefined) return { status: 'closed', record: done };
     const entry = this.#open.get(request.id);
-    if (entry === undefined) return this.#insert(request);
+    if (entry === undefined) return { status: 'won', record: this.#insert(request, { state: 'claimed' }) };
     if (entry.record.binding !== request.binding) return { status: 'closed', record: entry.record };
     if (entry.lease !== undefined && entry.leaseEnds > this.#now()) return { status: 'busy', record: entry.record };
     entry.lease = request.lease;
@@ -76,7 +77,15 @@ class MemoryLedger implements Ledger {
     return { status: 'won', record: entry.record };
   }
 
-  #insert({ lease, leaseMs, ...payment }: ClaimRequest): ClaimResult {
+  async claimLanded(request: ClaimRequest, { slot, signature }: LandedMoney): Promise<PaymentRecord | undefined> {
+    if (this.#finished.has(request.id) || this.#open.has(request.id)) return undefined;
+    return this.#insert(request, { state: 'confirmed', slot, signature });
+  }
+
+  #insert(
+    { lease, leaseMs, ...payment }: ClaimRequest,
+    life: Pick<PaymentRecord, 'state' | 'slot' | 'signature'>,
+  ): PaymentRecord {
     if (this.#open.size >= this.#maxOpen && !this.#makeRoom()) {
       throw new TollhouseError(
         'payment_backend_unavailable',
@@ -86,9 +95,9 @@ class MemoryLedger implements Ledger {
         },
       );
     }
-    const record: PaymentRecord = { ...payment, state: 'claimed', claimedAt: this.#now() };
+    const record: PaymentRecord = { ...payment, ...life, claimedAt: this.#now() };
     this.#open.set(record.id, { record, lease, leaseEnds: this.#now() + leaseMs });
-    return { status: 'won', record };
+    return record;
   }
 
   /** Forgets the oldest payment that nobody holds: its payer has not come back for longer than all others. */

@@ -1,7 +1,8 @@
 import { eventSteps } from './event-statements.js';
+import { claimToSql, landedClaims } from './landed-claims.js';
 import type { Broadcast, ClaimRequest, ClaimResult, Outcome, UnresolvedQuery } from './ledger.js';
 import { LEDGER } from './ledger-statements.js';
-import { firstOf, legsToSql, lifeOf, termsToSql, toPayment } from './payment-rows.js';
+import { firstOf, lifeOf, toPayment } from './payment-rows.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
 import type { SqlDatabase, SqlInput, Statement, Step } from './sql-database.js';
 import { sqlPaymentRequests } from './sql-payment-requests.js';
@@ -38,6 +39,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
 
   return {
     claim,
+    claimLanded: landedClaims(database, now),
     release,
     prune: (...range) => pruneLedger(database, ...range),
     recordBroadcast: (id, lease, { signature, lastValidBlockHeight }: Broadcast) =>
@@ -55,12 +57,6 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     ...sqlPaymentRequests(database, now),
     close: async () => {},
   };
-}
-
-function claimToSql(request: ClaimRequest, time: number): SqlInput[] {
-  const { id, binding, payer, terms, blockhash, lease, leaseMs, owner, projectId, owed } = request;
-  const held = [time, lease, time + leaseMs, owner ?? null, projectId ?? null, legsToSql(owed)] as const;
-  return [id, binding, payer, ...termsToSql(terms), blockhash, ...held];
 }
 
 function outcomeStep(outcome: Outcome, id: string, lease: string, time: number): Step {

@@ -4,7 +4,7 @@ import type { SqlDatabase, Statement } from '../../src/storage/sql-database.js';
 import { createSqlLedger } from '../../src/storage/sql-ledger.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { newClaim } from './ledger-samples.js';
+import { newClaim, rivalOf } from './ledger-samples.js';
 
 const EVENTS: Statement = {
   name: 'test_events',
@@ -51,6 +51,37 @@ describe.each([
 
     expect(await ledger.recordOutcome(claim.id, 'somebody else', OUTCOME, [settled(claim.id)])).toBe(false);
     expect(await database.query(EVENTS)).toEqual([]);
+  });
+
+  test('money that had landed is written with its event, for the one who wins it', async () => {
+    const ledger = createSqlLedger(database);
+    const claim = newClaim();
+    const [event, late] = [settled(claim.id), settled(claim.id)];
+    const landed = { slot: 7, signature: OUTCOME.signature };
+    const won = [
+      await ledger.claimLanded(claim, { ...landed, events: [event] }),
+      await ledger.claimLanded(rivalOf(claim), { ...landed, events: [late] }),
+    ];
+
+    expect(won.map((record) => record?.state)).toEqual(['confirmed', undefined]);
+    expect(await database.query(EVENTS)).toEqual([
+      { id: event.id, type: 'payment.settled', owner: 'seller', data: JSON.stringify({ payment_id: claim.id }) },
+    ]);
+  });
+
+  test('an event that cannot be written lets nobody win, but those who came at the same time', async () => {
+    const ledger = createSqlLedger(database);
+    const claims = [newClaim(), newClaim(), newClaim()];
+    const event = settled('twice');
+    const eventsOf = (at: number) => (at === 1 ? [event, event] : [settled(`payment ${at}`)]);
+    const results = await Promise.allSettled(
+      claims.map((claim, at) => ledger.claimLanded(claim, { slot: 7, signature: 's', events: eventsOf(at) })),
+    );
+
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const found = await Promise.all(claims.map(({ id }) => ledger.find(id)));
+    expect(found.map((record) => record?.state)).toEqual(['confirmed', undefined, 'confirmed']);
+    expect(await database.query(EVENTS)).toHaveLength(2);
   });
 
   test('an event that cannot be written leaves the payment as it was', async () => {

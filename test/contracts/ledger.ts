@@ -101,6 +101,61 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       );
     });
 
+    describe('a claim of money that has landed', () => {
+      const landed = { slot: 300_000_000_000, signature: '5'.repeat(88) };
+
+      test('is won for a payment that nobody has heard of, which is confirmed then, and held', async () => {
+        const claim = newClaim();
+        const record = await ledger.claimLanded(claim, landed);
+        const { lease: _lease, leaseMs: _leaseMs, ...payment } = claim;
+
+        expect(record).toEqual({ ...payment, ...landed, state: 'confirmed', claimedAt: expect.any(Number) });
+        expect(await ledger.find(claim.id)).toEqual(record);
+        expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
+        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+      });
+
+      test('keeps what is not there as not there', async () => {
+        const { owner: _owner, projectId: _projectId, owed: _owed, ...claim } = newClaim();
+        const record = await ledger.claimLanded(claim, landed);
+        expect(await ledger.find(claim.id)).toEqual(record);
+      });
+
+      test('of twenty at once is won by one', async () => {
+        const claim = newClaim();
+        const rivals = Array.from({ length: 20 }, () => rivalOf(claim));
+        const records = await Promise.all(rivals.map((rival) => ledger.claimLanded(rival, landed)));
+        const winner = rivals[records.findIndex((record) => record !== undefined)];
+
+        expect(records.filter((record) => record !== undefined)).toHaveLength(1);
+        expect(await ledger.complete(claim.id, winner?.lease ?? '')).toBe(true);
+      });
+
+      test('of different payments at once are all won', async () => {
+        const claims = Array.from({ length: 20 }, () => newClaim());
+        const records = await Promise.all(claims.map((claim) => ledger.claimLanded(claim, landed)));
+        expect(records.map((record) => record?.id)).toEqual(claims.map(({ id }) => id));
+      });
+
+      test('changes nothing where the payment is known, whatever its state', async () => {
+        for (const state of ['claimed', 'broadcast', 'confirmed', 'served', 'expired', 'failed'] as const) {
+          const claim = await claimIn(state);
+          await advance(LEASE_MS);
+          const before = await ledger.find(claim.id);
+
+          expect(await ledger.claimLanded(rivalOf(claim), landed)).toBeUndefined();
+          expect(await ledger.find(claim.id)).toEqual(before);
+        }
+      });
+
+      test('that was given back can be claimed again', async () => {
+        const claim = newClaim();
+        await ledger.claimLanded(claim, landed);
+        expect(await ledger.release(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.claim(rivalOf(claim))).toMatchObject({ status: 'won', record: { state: 'confirmed' } });
+      });
+    });
+
     describe('a lease', () => {
       test('holds until it ends, and then passes to the next who asks', async () => {
         const claim = await claimIn('broadcast');
