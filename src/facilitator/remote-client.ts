@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { Parsed } from '../protocol/parsed.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { connectionFailure } from '../solana/connection-failure.js';
@@ -77,18 +77,21 @@ const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {
   const base = trimEnd(url, '/');
   const { origin, host } = new URL(base);
-  const pool = new Pool(origin, POOL);
-  // A kept connection that the other side is just giving up would leave it open whether a settlement has begun.
-  const freshPool = new Pool(origin, POOL);
+  const opened = openPools(origin);
 
-  async function send(request: RemoteRequest, body: object | undefined, signal: AbortSignal): Promise<HttpAnswer> {
+  async function send(
+    { kept, fresh }: Pools,
+    request: RemoteRequest,
+    body: object | undefined,
+    signal: AbortSignal,
+  ): Promise<HttpAnswer> {
     const { method, operation } = request;
     const { pathname: path } = new URL(request.url);
     const common = { accept: 'application/json', ...(await headersFor(headers, request, signal)) };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const all = body === undefined ? common : { ...common, 'content-type': 'application/json' };
     const call = { method, path, headers: all, signal, ...sent };
-    const answer = await (operation === 'settle' ? freshPool.request({ ...call, reset: true }) : pool.request(call));
+    const answer = await (operation === 'settle' ? fresh.request({ ...call, reset: true }) : kept.request(call));
     return { status: answer.statusCode, text: await answer.body.text() };
   }
 
@@ -96,11 +99,12 @@ export function createRemoteClient({ url, headers }: RemoteClientOptions): Remot
     host,
     async ask(operation, body, timeoutMs, read) {
       const where = `/${operation} at ${host}`;
+      const pools = await opened;
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
       const method = body === undefined ? 'GET' : 'POST';
       try {
-        const answer = await send({ operation, method, url: `${base}/${operation}` }, body, deadline.signal);
+        const answer = await send(pools, { operation, method, url: `${base}/${operation}` }, body, deadline.signal);
         return readAnswer(where, answer, read);
       } catch (error) {
         if (error instanceof RemoteFault) throw error;
@@ -112,9 +116,22 @@ export function createRemoteClient({ url, headers }: RemoteClientOptions): Remot
       }
     },
     async close() {
-      await Promise.all([pool.destroy(), freshPool.destroy()]);
+      const { kept, fresh } = await opened;
+      await Promise.all([kept.destroy(), fresh.destroy()]);
     },
   };
+}
+
+interface Pools {
+  readonly kept: Pool;
+  /** A kept connection that the other side is just giving up would leave it open whether a settlement has begun. */
+  readonly fresh: Pool;
+}
+
+/** Loads undici, from the first client on, not with the package. */
+async function openPools(origin: string): Promise<Pools> {
+  const { Pool } = await import('undici');
+  return { kept: new Pool(origin, POOL), fresh: new Pool(origin, POOL) };
 }
 
 async function headersFor(headers: RemoteHeaders, request: RemoteRequest, signal: AbortSignal): Promise<Headers> {

@@ -1,6 +1,6 @@
 import { lookup as resolve } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { badOption } from '../errors.js';
 import { inTime } from '../facilitator/in-time.js';
 import { isInside, isNetwork, isPublicAddress, type Network, readNetwork } from './address-ranges.js';
@@ -58,10 +58,7 @@ export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressG
   }
   const networks = allow.map(readNetwork);
   const mayReach = (protocol: Protocol, address: string) => isPermitted(protocol, address, networks);
-  const connectors = {
-    'http:': guardedConnector('http:', lookup, mayReach),
-    'https:': guardedConnector('https:', lookup, mayReach),
-  };
+  const connectors = buildConnectors(lookup, mayReach);
 
   return {
     async checkUrl(text) {
@@ -75,7 +72,9 @@ export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressG
       return protocol === 'https:' ? 'must be at a public address' : 'must be an https address';
     },
     connect(options, callback) {
-      connectors[asProtocol(options.protocol)](options, callback);
+      connectors
+        .then((built) => built[asProtocol(options.protocol)](options, callback))
+        .catch((error) => callback(error, null));
     },
   };
 }
@@ -100,13 +99,22 @@ function shapeFault(text: string): string | undefined {
   return undefined;
 }
 
-/** undici's own connector, whose sockets resolve names through the guard. */
-function guardedConnector(protocol: Protocol, lookup: Lookup, mayReach: MayReach): buildConnector.connector {
-  const connect = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
-    autoSelectFamily: true,
-    lookup: guardedLookup(lookup, (address) => mayReach(protocol, address)),
-  });
+/** undici's own connectors, whose sockets resolve names through the guard. undici is loaded now, not with the package. */
+async function buildConnectors(lookup: Lookup, mayReach: MayReach) {
+  const { buildConnector } = await import('undici');
+  const guarded = (protocol: Protocol) => {
+    const own = guardedLookup(lookup, (address) => mayReach(protocol, address));
+    const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: own });
+    return guardedConnector(protocol, connect, mayReach);
+  };
+  return { 'http:': guarded('http:'), 'https:': guarded('https:') };
+}
+
+function guardedConnector(
+  protocol: Protocol,
+  connect: buildConnector.connector,
+  mayReach: MayReach,
+): buildConnector.connector {
   return (options, callback) => {
     const host = bare(options.hostname);
     // A literal is connected to without being looked up.

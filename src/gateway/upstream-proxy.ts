@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { TollhouseError } from '../errors.js';
 import { newId } from '../protocol/ids.js';
 import type { AddressGuard } from './address-guard.js';
@@ -121,7 +121,7 @@ const DETAILS: Readonly<Record<Exclude<ForwardFailure, 'upstream_error'>, string
 export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProxy {
   const { guard, now = Date.now } = options;
   const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
-  const agent = new Agent({
+  const opened = openAgent({
     connect: guard.connect,
     pipelining: 1,
     clientTtl: CONNECTION_LIFE_MS,
@@ -133,6 +133,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
 
   async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<Attempt> {
     const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead } = call;
+    const agent = await opened;
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
     const start = await readStart(req, MAX_SIGNED_BYTES, maxBodyBytes);
@@ -163,8 +164,14 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
         discardRest(req);
       }
     },
-    close: () => agent.destroy(),
+    close: async () => (await opened).destroy(),
   };
+}
+
+/** Loads undici, from the first proxy on, not with the package. */
+async function openAgent(options: Agent.Options): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent(options);
 }
 
 type ForwardHead = Pick<ForwardOptions, 'url' | 'rest' | 'maxBodyBytes'>;

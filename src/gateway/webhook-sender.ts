@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.js';
 
 /** One message to one address. */
@@ -46,10 +46,11 @@ const NUL = /\0/g;
 
 /** Makes a sender, whose every connection is checked by the guard. Nothing is connected before the first message. */
 export function createWebhookSender({ guard, timeoutMs = TIMEOUT_MS }: WebhookSenderOptions): WebhookSender {
-  const agent = new Agent({ connect: guard.connect, keepAliveTimeout: IDLE_MS, maxHeaderSize: MAX_HEADER_BYTES });
+  const opened = openAgent({ connect: guard.connect, keepAliveTimeout: IDLE_MS, maxHeaderSize: MAX_HEADER_BYTES });
 
   return {
     async send({ url, headers, body }) {
+      const agent = await opened;
       const began = performance.now();
       const deadline = new AbortController();
       const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -69,8 +70,14 @@ export function createWebhookSender({ guard, timeoutMs = TIMEOUT_MS }: WebhookSe
         clearTimeout(timer);
       }
     },
-    close: () => agent.destroy(),
+    close: async () => (await opened).destroy(),
   };
+}
+
+/** Loads undici, from the first sender on, not with the package. */
+async function openAgent(options: Agent.Options): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent(options);
 }
 
 /** Reads no more than is kept; the rest goes with the connection. */

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import { badOption } from '../errors.js';
 import { connectionFailure } from './connection-failure.js';
 import { RpcError } from './rpc.js';
@@ -52,14 +52,15 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
   const url = parseUrl(options.url);
   const path = `${url.pathname}${url.search}`;
   const headers = { 'content-type': 'application/json', accept: 'application/json', ...authorization(url) };
-  const openPool = (): Pool =>
-    new Pool(url.origin, {
-      connections: options.connections ?? DEFAULT_CONNECTIONS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-      maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
-    });
-  const retiring = new Set<Pool>();
+  const poolOptions: Pool.Options = {
+    connections: options.connections ?? DEFAULT_CONNECTIONS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+  };
+  // Loaded from the first endpoint on, not with the package.
+  const openPool = async (): Promise<Pool> => new (await import('undici')).Pool(url.origin, poolOptions);
+  const retiring = new Set<Promise<Pool>>();
   let pool = openPool();
   let id = 0;
 
@@ -72,25 +73,26 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
    * Silence may mean that the way to the other side is gone without a word, for every connection that is kept open: the next
    * calls go over new ones, and those under way on the old ones come to their end.
    */
-  function retire(silent: Pool): void {
+  function retire(silent: Promise<Pool>): void {
     if (silent !== pool) return;
     pool = openPool();
     retiring.add(silent);
     const forget = () => void retiring.delete(silent);
-    silent.close().then(forget, forget);
+    silent.then((it) => it.close()).then(forget, forget);
   }
 
   return {
     host: url.host,
     async call(method, params, timeoutMs) {
       const where = `${method} at ${url.host}`;
+      const through = pool;
+      const opened = await through;
       const deadline = new AbortController();
       // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
       const timer = setTimeout(() => setImmediate(() => deadline.abort()), timeoutMs);
-      const through = pool;
       id += 1;
       try {
-        const answer = await post(through, JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
+        const answer = await post(opened, JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
         return readAnswer(where, answer);
       } catch (cause) {
         if (cause instanceof RpcError) throw cause;
@@ -104,7 +106,7 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
       }
     },
     async close() {
-      await Promise.all([pool, ...retiring].map((it) => it.destroy()));
+      await Promise.all([pool, ...retiring].map(async (it) => (await it).destroy()));
     },
   };
 }
