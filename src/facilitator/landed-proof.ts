@@ -48,7 +48,8 @@ export async function openProof(parts: RequestParts, signature: string, use: Pro
   }
   const late = lateness(parts, landed);
   if (late !== undefined) return refused(late);
-  const request = await parts.ledger.findPaymentRequestByReference(unexplained(landed, use));
+  const references = unexplained(landed, use);
+  const request = references.length === 0 ? undefined : await parts.ledger.findPaymentRequestByReference(references);
   const paid = request === undefined ? paidDirectly(landed, use) : paidRequest(landed, request, use);
   if (!paid.ok) return refused(paid.reason);
   const claim = await claimLanded(
@@ -134,7 +135,7 @@ function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
 /** Its money has landed and is written down: there is nothing left to settle. */
 function claimOf(
   { ledger, leases }: RequestParts,
-  { record, lease, receipt }: Extract<LandedClaim, { readonly status: 'won' }>,
+  { record, lease, receipt, isNew }: Extract<LandedClaim, { readonly status: 'won' }>,
 ): Claim {
   const { id, payer, terms } = record;
   return {
@@ -142,6 +143,7 @@ function claimOf(
     lease,
     payer,
     terms,
+    isNew,
     receipt,
     settle: async () => ({ status: 'settled', receipt }),
     async complete() {

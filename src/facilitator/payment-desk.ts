@@ -196,6 +196,7 @@ function claimOf(
     lease,
     payer: record.payer,
     terms: record.terms,
+    isNew: false,
     get receipt() {
       return receipt;
     },

@@ -58,6 +58,8 @@ export interface Claim {
   readonly lease: string;
   readonly payer: string;
   readonly terms: Terms;
+  /** Whether it is known that nobody has brought the payment before; false where it may have been tried already. */
+  readonly isNew: boolean;
   /** Set when the money has landed. */
   readonly receipt: Receipt | undefined;
   /** Takes the money. Asked twice it answers the same. An outcome that is not known yet is `pending`, never a failure. */

@@ -69,7 +69,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const setup = resolveOptions(WHERE, options, given);
   const { facilitator, storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   const { gateway: stores, counters } = storage;
-  const { book, completionOf } = stores;
+  const { book } = stores;
   const parts: Parts = {
     facilitator,
     stores,
@@ -93,7 +93,6 @@ export function createGateway(given: GatewayOptions): Gateway {
     limits: createCallLimits({ counters, scale }),
     tries: createPaymentTries(counters),
     proxy,
-    completionOf,
     now,
     wake,
     start() {

@@ -2,7 +2,6 @@ import type { ServiceKeys } from '../identity/service-keys.js';
 import type { CallBook } from '../storage/call-book.js';
 import type { EventLog } from '../storage/event-log.js';
 import type { ProjectRecord } from '../storage/projects.js';
-import type { Step } from '../storage/sql-database.js';
 import type { Analytics } from './analytics.js';
 import type { CallLimits } from './call-limits.js';
 import type { EventTail } from './event-tail.js';
@@ -38,8 +37,6 @@ export interface Gateway {
   readonly splitWallet?: string;
   /** How often a payment may be brought again after its call failed. */
   readonly tries: PaymentTries;
-  /** The step that uses a payment up together with the books of its call. */
-  completionOf(payment: { readonly id: string; readonly lease: string }): Step;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /** An event was written here: webhooks and streams look within a tenth of a second. */

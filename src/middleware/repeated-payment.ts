@@ -116,6 +116,7 @@ function changed(claim: Claim, changes: Partial<Pick<Claim, 'settle' | 'complete
     lease: claim.lease,
     payer: claim.payer,
     terms: claim.terms,
+    isNew: claim.isNew,
     get receipt() {
       return claim.receipt;
     },

@@ -32,7 +32,8 @@ export function createCallServer(gateway: Gateway): (paid: PaidRequest) => Promi
     const settlement = await takeMoney(paid, (write) => write());
     if (settlement?.status !== 'settled') return;
     if (isGone(res)) return claim.release();
-    if (!(await gateway.tries.take(claim.id))) {
+    // The first try counts when it fails: most do not.
+    if (!claim.isNew && !(await gateway.tries.take(claim.id))) {
       await claim.release();
       return paid.offer(TRIED_OUT);
     }
@@ -40,10 +41,12 @@ export function createCallServer(gateway: Gateway): (paid: PaidRequest) => Promi
     const { receipt } = settlement;
     const receiptHeaders = paid.door.receipt(settlement, paid.options.facilitator.network);
     const end = await forward(gateway, call, { req, res, claim, receiptHeaders }).catch(async (error: unknown) => {
+      if (claim.isNew) await gateway.tries.take(claim.id);
       await claim.release();
       throw error;
     });
     if (end.delivered) return bookDelivered(gateway, call, claim, { end, receipt, res });
+    if (claim.isNew) await gateway.tries.take(claim.id);
     await bookFailed(gateway, call, claim, { end, receipt, res });
     if (!end.headSent && end.reason !== 'client_gone') answerFailed(res, end.reason, end.detail, receiptHeaders);
   };
@@ -108,7 +111,7 @@ async function bookDelivered(gateway: Gateway, call: Call, claim: Claim, ended: 
   // It was served: what cannot be written now is not to be given back.
   call.reservationId = undefined;
   await book.finish(record, {
-    guard: gateway.completionOf(claim),
+    payment: { id: claim.id, lease: claim.lease },
     events: [callEvent(call, record, gateway.now())],
     ...(reservationId === undefined ? {} : { reservationId }),
   });

@@ -1,6 +1,5 @@
 import type { EventRecord } from './events.js';
 import type { KeySpending } from './service-keys.js';
-import type { Step } from './sql-database.js';
 
 /** What a call cost: the payment that was used up by it. */
 export interface Charge {
@@ -90,10 +89,8 @@ export type ReservationResult =
 
 /** What is written together with a call, all or nothing. */
 export interface FinishOptions {
-  /** The step that completes the payment in the ledger: when it finds nothing, its lease was lost and nothing is written. */
-  readonly guard?: Step;
-  /** Further steps of the ledger. */
-  readonly ledgerSteps?: readonly Step[];
+  /** The payment that it uses up, in a ledger on the same database: where its lease was lost nothing is written. */
+  readonly payment?: { readonly id: string; readonly lease: string };
   /** The reservation that this call ends. What is spent is the call's charge. */
   readonly reservationId?: string;
   /** `call.succeeded`, `call.failed` and others that tell of it. */
@@ -190,7 +187,7 @@ export interface CallBook {
   giveBack(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
-   * @returns false when the guard found nothing; then nothing was written, and the answer must not be counted as paid
+   * @returns false when the payment was not held any more; then nothing was written, and the answer must not be counted as paid
    */
   finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
   /**

@@ -2,7 +2,26 @@ import type { CallRecord, ListedCall } from './call-book.js';
 import { amountOf, amountToSql } from './payment-rows.js';
 import type { Row, SqlInput } from './sql-database.js';
 
-/** A call as the columns of `tollhouse_call`. */
+/** Columns that are written of a call. */
+export const CALL_COLUMNS = {
+  id: 'text',
+  project_id: 'text',
+  key_id: 'text',
+  payer: 'text',
+  at: 'bigint',
+  method: 'text',
+  status: 'integer',
+  outcome: 'text',
+  reason: 'text',
+  mint: 'text',
+  amount: 'bigint',
+  payment_id: 'text',
+  signature: 'text',
+  duration_ms: 'bigint',
+  request_id: 'text',
+} as const;
+
+/** A call as {@link CALL_COLUMNS}, in their order. */
 export function callToSql(call: CallRecord): readonly SqlInput[] {
   const { id, projectId, caller, payer, at, method, status, outcome, reason, charge } = call;
   const amount = charge === undefined ? null : amountToSql(charge.amount);

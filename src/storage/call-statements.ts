@@ -1,10 +1,9 @@
+import { CALL_COLUMNS } from './call-rows.js';
 import { HOUR_MS } from './periods.js';
 import type { Statement } from './sql-database.js';
 import { halves } from './sql-sums.js';
 
-const CALL =
-  'id, project_id, key_id, payer, at, method, status, outcome, reason, mint, amount, payment_id, signature, ' +
-  'duration_ms, request_id';
+const CALL = Object.keys(CALL_COLUMNS).join(', ');
 const SUMMED = `'calls', 'paid', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals'`;
 /** Number of the step, from 0, that the hour lies in: a range from `$2` to `$3` in steps of `$4`. */
 const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';

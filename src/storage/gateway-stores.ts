@@ -5,10 +5,9 @@ import type { PayoutBook } from './payout-book.js';
 import type { ProjectStore } from './projects.js';
 import type { ServiceKeyStore } from './service-keys.js';
 import { createSqlCallBook } from './sql-call-book.js';
-import type { SqlDatabase, Step } from './sql-database.js';
+import type { SqlDatabase } from './sql-database.js';
 import { createSqlDeliveries } from './sql-deliveries.js';
 import { createSqlEventLog } from './sql-event-log.js';
-import { completionStep } from './sql-ledger.js';
 import { createSqlPayoutBook } from './sql-payout-book.js';
 import { createSqlProjects } from './sql-projects.js';
 import { createSqlServiceKeys } from './sql-service-keys.js';
@@ -24,8 +23,6 @@ export interface GatewayStores {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
   readonly payouts: PayoutBook;
-  /** The step that uses a payment up, for the transaction that writes its call. */
-  completionOf(payment: { readonly id: string; readonly lease: string }): Step;
   /**
    * Forgets a few entries of each kind; call it from time to time until it answers 0.
    * @param before - events and their deliveries from before it go, milliseconds since the epoch
@@ -53,7 +50,6 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     webhooks: createSqlWebhooks(database),
     deliveries,
     payouts,
-    completionOf: ({ id, lease }) => completionStep(id, lease, now()),
     async prune(before, limit, booksBefore) {
       const calls = await book.prune(booksBefore, booksBefore, limit);
       const told = (await deliveries.prune(before, limit)) + (await events.prune(before, limit));

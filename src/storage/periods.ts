@@ -40,3 +40,8 @@ export function windowEnd(window: BudgetWindow, at: number): number {
   if (window === 'month') return Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth() + 1, 1);
   return windowStart(window, at) + (window === 'hour' ? HOUR_MS : DAY_MS);
 }
+
+/** Starts of the hour, the day and the month that a time lies in. */
+export function startsOf(at: number) {
+  return [hourOf(at), dayOf(at), monthOf(at)] as const;
+}

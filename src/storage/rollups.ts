@@ -1,7 +1,8 @@
 import type { CallRecord, RefusedCall } from './call-book.js';
+import { type JsonRow, jsonRow } from './json-groups.js';
 import { latencyBucket } from './latency-buckets.js';
 import { dayOf, hourOf } from './periods.js';
-import type { Statement, Step } from './sql-database.js';
+import type { SqlInput, Statement, Step } from './sql-database.js';
 import { saturatingSum, summand } from './sql-sums.js';
 
 /** What is summed by project and hour; the label says of what, for those that have one. */
@@ -31,9 +32,18 @@ export interface Rollup {
   readonly value: bigint;
 }
 
+/** Columns of a sum. */
+export const ROLLUP_INPUT = {
+  project_id: 'text',
+  kind: 'text',
+  hour: 'bigint',
+  label: 'text',
+  value: 'bigint',
+} as const;
+
+const COLUMNS = Object.keys(ROLLUP_INPUT);
 /** More rows than this go in several statements. */
 const MAX_ROWS = 40;
-const COLUMNS = 5;
 
 /** What a call adds. */
 export function rollupsOf(call: CallRecord): readonly Rollup[] {
@@ -76,19 +86,33 @@ export function rollupSteps(rollups: readonly Rollup[]): readonly Step[] {
   const chunks = Array.from({ length: Math.ceil(sorted.length / MAX_ROWS) }, (_, at) =>
     sorted.slice(at * MAX_ROWS, (at + 1) * MAX_ROWS),
   );
-  return chunks.map((chunk) => [
-    addRows(chunk.length),
-    ...chunk.flatMap(({ rollup }) => [rollup.projectId, rollup.kind, rollup.hour, rollup.label, rollup.value]),
-  ]);
+  return chunks.map((chunk) => [addRows(chunk.length), ...chunk.flatMap(({ rollup }) => rollupToSql(rollup))]);
 }
 
+/** A rollup as a row of {@link ROLLUP_INPUT}, for statements that take it as JSON. */
+export function rollupRow(rollup: Rollup): JsonRow {
+  return jsonRow(COLUMNS, rollupToSql(rollup));
+}
+
+function rollupToSql({ projectId, kind, hour, label, value }: Rollup): readonly SqlInput[] {
+  return [projectId, kind, hour, label, value];
+}
+
+/** By the number of rows. */
+const statements = new Map<number, Statement>();
+
 function addRows(count: number): Statement {
-  const row = (at: number) =>
-    Array.from({ length: COLUMNS }, (_, column) => `$${at * COLUMNS + column + 1}`).join(', ');
+  const known = statements.get(count) ?? statementOf(count);
+  statements.set(count, known);
+  return known;
+}
+
+function statementOf(count: number): Statement {
+  const row = (at: number) => COLUMNS.map((_, column) => `$${at * COLUMNS.length + column + 1}`).join(', ');
   const rows = Array.from({ length: count }, (_, at) => `(${row(at)})`).join(', ');
   return {
     name: `tollhouse_add_rollups_${count}`,
-    text: `insert into tollhouse_rollup (project_id, kind, hour, label, value) values ${rows}
+    text: `insert into tollhouse_rollup (${COLUMNS.join(', ')}) values ${rows}
       on conflict (project_id, kind, hour, label)
       do update set value = ${saturatingSum('tollhouse_rollup.value', 'excluded.value')}`,
   };

@@ -3,7 +3,21 @@ import { SPENDING_WINDOWS } from './service-keys.js';
 import type { Statement } from './sql-database.js';
 import { halves, saturatingSum } from './sql-sums.js';
 
-const KEY = 'key_id, period, start, mint, project_id';
+/** Primary key of `tollhouse_spend`. */
+export const SPEND_KEY = 'key_id, period, start, mint, project_id';
+
+/** What `add` takes, in its order: the windows by their starts. */
+export const SPEND_INPUT = {
+  key_id: 'text',
+  hour: 'bigint',
+  day: 'bigint',
+  month: 'bigint',
+  mint: 'text',
+  project_id: 'text',
+  owner: 'text',
+  amount: 'bigint',
+} as const;
+
 /** Where the parameters of a look at budgets are; the start of `total` is always 0. */
 type BudgetPlaces = Readonly<Record<'key' | 'mint' | 'now' | BudgetWindow, string>>;
 
@@ -39,17 +53,17 @@ export const SPEND = {
   /** The key's whole spending in each window, and its day on one project. */
   add: {
     name: 'tollhouse_add_spend',
-    text: `insert into tollhouse_spend (${KEY}, owner, amount, calls) values
+    text: `insert into tollhouse_spend (${SPEND_KEY}, owner, amount, calls) values
         ($1, 'day', $3, $5, '', $7, $8, 1), ($1, 'day', $3, $5, $6, $7, $8, 1), ($1, 'hour', $2, $5, '', $7, $8, 1),
         ($1, 'month', $4, $5, '', $7, $8, 1), ($1, 'total', 0, $5, '', $7, $8, 1)
-      on conflict (${KEY}) do update set calls = tollhouse_spend.calls + 1,
+      on conflict (${SPEND_KEY}) do update set calls = tollhouse_spend.calls + 1,
         amount = ${saturatingSum('tollhouse_spend.amount', 'excluded.amount')}`,
   },
   /** Whoever spends or reserves for a key and a token waits for the end of the transaction. */
   lock: {
     name: 'tollhouse_lock_budget',
-    text: `insert into tollhouse_spend (${KEY}, owner, amount, calls) values ($1, 'total', 0, $2, '', $3, 0, 0)
-      on conflict (${KEY}) do update set amount = tollhouse_spend.amount`,
+    text: `insert into tollhouse_spend (${SPEND_KEY}, owner, amount, calls) values ($1, 'total', 0, $2, '', $3, 0, 0)
+      on conflict (${SPEND_KEY}) do update set amount = tollhouse_spend.amount`,
   },
   /** Under the lock. */
   reserve: {
@@ -71,7 +85,7 @@ export const SPEND = {
   pruneHours: {
     name: 'tollhouse_prune_spend_hours',
     text: `delete from tollhouse_spend where (key_id, period, start, mint, project_id) in (
-        select ${KEY} from tollhouse_spend where period = 'hour' and start < $1 order by start limit $2)
+        select ${SPEND_KEY} from tollhouse_spend where period = 'hour' and start < $1 order by start limit $2)
       returning start`,
   },
   budgetUse: {
@@ -94,9 +108,9 @@ export const SPEND = {
   /** Answers a row when it was not told before: of this limit, this share or a higher one. */
   tell: {
     name: 'tollhouse_tell_budget',
-    text: `insert into tollhouse_spend (${KEY}, owner, amount, calls, told_percent, told_limit)
+    text: `insert into tollhouse_spend (${SPEND_KEY}, owner, amount, calls, told_percent, told_limit)
       values ($1, $2, $3, $4, '', $5, 0, 0, $6, $7)
-      on conflict (${KEY}) do update set told_percent = excluded.told_percent, told_limit = excluded.told_limit
+      on conflict (${SPEND_KEY}) do update set told_percent = excluded.told_percent, told_limit = excluded.told_limit
         where tollhouse_spend.amount >= $8
           and (tollhouse_spend.told_percent < excluded.told_percent or tollhouse_spend.told_limit <> excluded.told_limit)
       returning key_id`,

@@ -2,20 +2,18 @@ import type {
   BudgetNotice,
   BudgetWindow,
   CallBook,
-  CallRecord,
-  FinishOptions,
   ReservationRequest,
   ReservationResult,
   SpendingQuery,
   SpendingSum,
 } from './call-book.js';
-import { callToSql, toCall } from './call-rows.js';
+import { toCall } from './call-rows.js';
 import { CALLS } from './call-statements.js';
+import { callWriter } from './call-writer.js';
 import { eventSteps } from './event-statements.js';
 import { emptyFigures, toFigures } from './figure-rows.js';
-import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf, windowStart } from './periods.js';
+import { DAY_MS, dayOf, HOUR_MS, hourOf, startsOf, windowStart } from './periods.js';
 import { createRefusalCounter } from './refusal-counter.js';
-import { rollupSteps, rollupsOf } from './rollups.js';
 import { SPENDING_WINDOWS } from './service-keys.js';
 import { SPEND } from './spend-statements.js';
 import type { Row, SqlDatabase, Step } from './sql-database.js';
@@ -28,13 +26,6 @@ import { exactSum, MAX_SUM, summand } from './sql-sums.js';
 export function createSqlCallBook(database: SqlDatabase, now: () => number = Date.now): CallBook {
   const refusals = createRefusalCounter(database);
 
-  async function finish(call: CallRecord, options: FinishOptions = {}): Promise<boolean> {
-    const steps = finishSteps(call, options);
-    if (options.guard !== undefined) return (await database.batchIf(options.guard, steps)).length > 0;
-    await database.batch(steps);
-    return true;
-  }
-
   async function prune(before: number, sumsBefore: number, limit: number): Promise<number> {
     const calls = await database.query(CALLS.prune, before, limit);
     const sums = await database.query(CALLS.pruneSums, dayOf(sumsBefore), limit);
@@ -44,7 +35,7 @@ export function createSqlCallBook(database: SqlDatabase, now: () => number = Dat
   }
 
   return {
-    finish,
+    finish: callWriter(database, now),
     prune,
     reserve: (request) => reserve(database, request),
     giveBack: async (id) => void (await database.query(SPEND.giveBack, id)),
@@ -85,26 +76,6 @@ export function createSqlCallBook(database: SqlDatabase, now: () => number = Dat
       })),
     notice: async (notice, event) => (await database.batchIf(tellStep(notice), eventSteps([event]))).length > 0,
   };
-}
-
-/** What is written with a call. The rows that are most in demand come last, so that they are locked for the shortest time. */
-function finishSteps(call: CallRecord, options: FinishOptions): readonly Step[] {
-  const { ledgerSteps = [], reservationId, events = [] } = options;
-  return [
-    ...ledgerSteps,
-    [CALLS.insert, ...callToSql(call)],
-    ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
-    ...eventSteps(events),
-    ...spendSteps(call),
-    ...rollupSteps(rollupsOf(call)),
-  ];
-}
-
-function spendSteps({ caller, charge, projectId, at }: CallRecord): readonly Step[] {
-  if (caller === undefined || charge === undefined) return [];
-  const { keyId, owner } = caller;
-  const amount = summand(charge.amount);
-  return [[SPEND.add, keyId, ...startsOf(at), charge.mint, projectId, owner, amount]];
 }
 
 async function reserve(database: SqlDatabase, request: ReservationRequest): Promise<ReservationResult> {
@@ -148,10 +119,6 @@ function wholeDays(from: number, to: number): readonly [number, number] {
 }
 
 /** Starts of the hour, the day and the month. */
-function startsOf(at: number) {
-  return [hourOf(at), dayOf(at), monthOf(at)] as const;
-}
-
 function filterOf({ owner, from, to, keyId = '', projectId = '' }: SpendingQuery) {
   return [owner, dayOf(from), to, keyId, projectId] as const;
 }

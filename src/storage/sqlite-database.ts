@@ -15,6 +15,7 @@ import {
   storeUnavailable,
 } from './sql-database.js';
 import { brokenDriver, loadSqliteDriver } from './sqlite-driver.js';
+import { sqliteWrites } from './sqlite-writes.js';
 
 /** How long a write waits for the write of another process. */
 const BUSY_MS = 5_000;
@@ -125,22 +126,28 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
 
   function run([statement, ...values]: Step): readonly Row[] {
     const ready = prepare(statement);
-    const named = Object.fromEntries(values.map((value, at) => [String(at + 1), value]));
+    const named: Record<string, SqlInput> = {};
+    for (const [at, value] of values.entries()) named[at + 1] = value;
     if (ready.reader) return ready.all(named);
     ready.run(named);
     return [];
   }
 
-  const inTransaction = connection.transaction((steps: readonly Step[]) => steps.map(run));
-  const guarded = connection.transaction((guard: Step, steps: readonly Step[]) => {
-    const rows = run(guard);
-    if (rows.length > 0) for (const step of steps) run(step);
-    return rows;
-  });
+  const writes = sqliteWrites(connection);
 
-  async function attempt<T>(work: () => T): Promise<T> {
+  function runAll(steps: readonly Step[]): readonly (readonly Row[])[] {
+    return steps.map(run);
+  }
+
+  function runIf(guard: Step, steps: readonly Step[]): readonly Row[] {
+    const rows = run(guard);
+    if (rows.length > 0) runAll(steps);
+    return rows;
+  }
+
+  async function attempt<T>(work: () => T | Promise<T>): Promise<T> {
     try {
-      return work();
+      return await work();
     } catch (cause) {
       throw storeUnavailable(cause);
     }
@@ -148,9 +155,12 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
 
   return {
     dialect: 'sqlite',
-    query: (...step) => attempt(() => run(step)),
-    batch: (steps) => attempt(() => inTransaction.immediate(steps)),
-    batchIf: (guard, steps) => attempt(() => (steps.length === 0 ? run(guard) : guarded.immediate(guard, steps))),
-    close: async () => void connection.close(),
+    query: (...step) => attempt(() => (prepare(step[0]).readonly ? run(step) : writes.add(() => run(step)))),
+    batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
+    batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),
+    async close() {
+      writes.flush();
+      connection.close();
+    },
   };
 }

@@ -1,9 +1,12 @@
 import type { CallBook, CallRecord } from '../../src/storage/call-book.js';
 import { newEvent } from '../../src/storage/events.js';
 import { latencyBucket } from '../../src/storage/latency-buckets.js';
+import type { ClaimRequest } from '../../src/storage/ledger.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/periods.js';
-import { type BookUnderTest, step } from './call-book-stand.js';
+import { createSqlLedger } from '../../src/storage/sql-ledger.js';
+import type { BookUnderTest } from './call-book-stand.js';
 import { ALICE, failedCall, LATE_MARCH, newCall, newRefusal, newReservation, USDC, USDT } from './call-samples.js';
+import { newClaim } from './ledger-samples.js';
 
 const MAX = 9_223_372_036_854_775_807n;
 
@@ -68,8 +71,8 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
       test('writes nothing when the lease of the payment was lost', async () => {
         const reservation = newReservation({ charge: { mint: USDC, amount: 30_000n } });
         await book.reserve(reservation);
-        const guard = step("select id from tollhouse_payment where id = 'gone'");
-        const options = { guard, reservationId: reservation.id, events: [event()] };
+        const payment = { id: 'gone', lease: 'lost' };
+        const options = { payment, reservationId: reservation.id, events: [event()] };
 
         expect(await book.finish(newCall(), options)).toBe(false);
         expect([await book.calls('prj_weather', 10), await hours(), await stand.eventIds()]).toEqual([[], [], []]);
@@ -77,19 +80,38 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
       });
 
-      test('writes nothing when a step of the ledger fails', async () => {
-        const broken = step('insert into tollhouse_payment (id) values (null)');
-        await expect(book.finish(newCall(), { ledgerSteps: [broken] })).rejects.toMatchObject({
-          code: 'store_unavailable',
-        });
-        expect([await book.calls('prj_weather', 10), await hours()]).toEqual([[], []]);
+      test('writes nothing when some of it cannot be written; what comes at the same time is written', async () => {
+        const told = event();
+        const calls = [newCall(), newCall(), newCall()];
+        const results = await Promise.allSettled(
+          calls.map((call, at) => book.finish(call, { events: at === 1 ? [told, told] : [event()] })),
+        );
+
+        expect(results).toMatchObject([{ value: true }, { reason: { code: 'store_unavailable' } }, { value: true }]);
+        expect((await book.calls('prj_weather', 10)).map(({ id }) => id).sort()).toEqual(
+          [calls[0]?.id, calls[2]?.id].sort(),
+        );
+        expect(await hours()).toMatchObject([{ calls: 2 }]);
       });
 
-      test('does the steps of the ledger with it', async () => {
-        const mark = step("insert into tollhouse_mark (key, expires_at) values ('k', 1)");
-        const found = () => stand.database.query(...step('select 1 as one from tollhouse_mark'));
-        expect(await book.finish(newCall(), { guard: step('select 1 as one'), ledgerSteps: [mark] })).toBe(true);
-        expect(await found()).toHaveLength(1);
+      test('uses the payment up, once, whoever else comes at the same time', async () => {
+        const ledger = createSqlLedger(stand.database, stand.now);
+        const [claim, other] = [newClaim(), newClaim()];
+        for (const it of [claim, other]) await ledger.claimLanded(it, { slot: 7, signature: '5'.repeat(88) });
+        const held = (it: ClaimRequest, lease = it.lease) => ({ payment: { id: it.id, lease } });
+        const finished = await Promise.all([
+          book.finish(newCall(), held(claim, 'somebody else')),
+          book.finish(newCall(), held(claim)),
+          book.finish(newCall(), held(claim)),
+          book.finish(newCall(), held(other)),
+          book.finish(newCall()),
+        ]);
+
+        expect(finished.filter((it) => it)).toHaveLength(3);
+        expect([finished[0], finished[3], finished[4]]).toEqual([false, true, true]);
+        expect((await ledger.find(claim.id))?.state).toBe('served');
+        expect((await ledger.find(other.id))?.state).toBe('served');
+        expect(await hours()).toMatchObject([{ calls: 3 }]);
       });
 
       test('of many at once, on two instances, loses none', async () => {
