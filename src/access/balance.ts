@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { badOption } from '../errors.js';
-import type { HoldingsReader } from '../facilitator/holdings.js';
 import { formatAmount, parseDecimal } from '../protocol/money.js';
 import { type Parsed, parsed } from '../protocol/parsed.js';
+import { type Soon, whenKnown } from '../soon.js';
+import type { Holdings } from './holdings.js';
 
 /** A minimum as it is written: decimal digits with at most one point, or a number, read through its shortest decimal text. */
 export type BalanceInput = string | number;
@@ -59,10 +60,11 @@ export function atomicMinimum(where: string, text: string, decimals: number): bi
  * Decimal places of a configured mint.
  * @throws TollhouseError `bad_option` when there is no mint at the address; `chain_unavailable`
  */
-export async function decimalsOf(where: string, mint: string, reader: HoldingsReader): Promise<number> {
-  const facts = await reader.readMint(mint);
-  if (facts !== undefined) return facts.decimals;
-  throw badOption(where, `there is no mint at ${mint} on this network; check the address and the network`, 'mint');
+export function decimalsOf(where: string, mint: string, reader: Pick<Holdings, 'readMint'>): Soon<number> {
+  return whenKnown(reader.readMint(mint), (facts) => {
+    if (facts !== undefined) return facts.decimals;
+    throw badOption(where, `there is no mint at ${mint} on this network; check the address and the network`, 'mint');
+  });
 }
 
 /** An amount as a number of whole tokens, for the wire: exact where a double can hold it, else the nearest. */

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Holding, HoldingQuery, HoldingsReader } from '../facilitator/holdings.js';
+import type { Holding, HoldingQuery, MintFacts } from '../facilitator/holdings.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { resolveOptions } from '../options.js';
+import type { Soon } from '../soon.js';
 
 /** Options of {@link createHoldings}. */
 export interface HoldingsOptions {
@@ -16,13 +17,21 @@ export interface HoldingsOptions {
   readonly now?: () => number;
 }
 
-/** What wallets hold, remembered for a stated time. */
-export interface Holdings extends HoldingsReader {
+/**
+ * What wallets hold, remembered for a stated time. What is remembered is answered without a promise; the rest rejects with
+ * `chain_unavailable` when the chain cannot be asked.
+ */
+export interface Holdings {
   /** How old an answer may be, in milliseconds. */
   readonly staleMs: number;
+  /** Decimals and token program of a mint; undefined when the address is none. */
+  readMint(mint: string): Soon<MintFacts | undefined>;
+  /** What a wallet holds, over all its token accounts. */
+  readHolding(query: HoldingQuery): Soon<Holding>;
 }
 
 const MAX_REMEMBERED = 50_000;
+const MAX_MINTS = 1_000;
 const MAX_STALE_MS = 86_400_000;
 
 const holdingsOptions = z.strictObject({
@@ -43,6 +52,14 @@ interface Look {
   readonly atLeast: bigint | undefined;
   readonly startedAt: number;
   readonly holding: Promise<Holding>;
+  /** What came of it, once that is known. */
+  found?: Holding;
+}
+
+/** What the chain said of a mint. */
+interface KnownMint {
+  readonly startedAt: number;
+  readonly facts: MintFacts;
 }
 
 /**
@@ -53,31 +70,59 @@ interface Look {
 export function createHoldings(options: HoldingsOptions): Holdings {
   const { facilitator, staleMs, now } = resolveOptions('createHoldings', holdingsOptions, options);
   const looks = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
+  const mints = new LRUCache<string, KnownMint>({ max: MAX_MINTS });
   const nameOf = createMintNames();
 
   function look(key: string, query: HoldingQuery): Look {
     const holding = facilitator.readHolding(query);
     const started: Look = { atLeast: query.atLeast, startedAt: now(), holding };
     looks.set(key, started);
-    holding.catch(() => {
-      if (looks.peek(key) === started) looks.delete(key);
-    });
+    holding.then(
+      (found) => {
+        started.found = found;
+      },
+      () => {
+        if (looks.peek(key) === started) looks.delete(key);
+      },
+    );
     return started;
+  }
+
+  function isFresh({ startedAt }: Look | KnownMint): boolean {
+    return now() - startedAt < staleMs;
+  }
+
+  async function askForMint(mint: string): Promise<MintFacts | undefined> {
+    const startedAt = now();
+    const facts = await facilitator.readMint(mint);
+    // An address that is no mint yet may become one.
+    if (facts !== undefined) mints.set(mint, { startedAt, facts });
+    return facts;
+  }
+
+  async function waitFor(key: string, query: HoldingQuery): Promise<Holding> {
+    for (;;) {
+      const known = looks.get(key);
+      if (known === undefined || !isFresh(known)) return look(key, query).holding;
+      const holding = await known.holding;
+      if (suffices(holding, query)) return holding;
+      // It looked for less. Whoever comes first looks again, the others share that look.
+      if (looks.peek(key) === known) return look(key, query).holding;
+    }
   }
 
   return {
     staleMs,
-    readMint: (mint) => facilitator.readMint(mint),
-    async readHolding(query) {
+    readMint(mint) {
+      const known = mints.get(mint);
+      return known !== undefined && isFresh(known) ? known.facts : askForMint(mint);
+    },
+    readHolding(query) {
       const key = `${query.wallet} ${nameOf(query.mints)}`;
-      for (;;) {
-        const known = looks.get(key);
-        if (known === undefined || now() - known.startedAt >= staleMs) return look(key, query).holding;
-        const holding = await known.holding;
-        if (suffices(holding, query)) return holding;
-        // It looked for less. Whoever comes first looks again, the others share that look.
-        if (looks.peek(key) === known) return look(key, query).holding;
-      }
+      const known = looks.get(key);
+      const found = known?.found;
+      if (known !== undefined && found !== undefined && isFresh(known) && suffices(found, query)) return found;
+      return waitFor(key, query);
     },
   };
 }

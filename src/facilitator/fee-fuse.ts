@@ -69,7 +69,11 @@ export function createFeeFuse({ network, maxFeesPerHour, counters, now, onBlown 
 
   async function count(lamports: number): Promise<WindowCount> {
     // An outage of the counters must not stop payments; each process keeps the bound for itself then.
-    return (counters ?? own).increment(key, HOUR_MS, lamports).catch(() => own.increment(key, HOUR_MS, lamports));
+    try {
+      return await (counters ?? own).increment(key, HOUR_MS, lamports);
+    } catch {
+      return own.increment(key, HOUR_MS, lamports);
+    }
   }
 
   async function refill(fee: number): Promise<void> {

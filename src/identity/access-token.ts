@@ -2,6 +2,7 @@ import jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { isAddress } from '../protocol/address.js';
+import { type Soon, whenKnown } from '../soon.js';
 import type { Counters } from '../storage/counters.js';
 import type { KeyRing } from './key-ring.js';
 import { CLOCK_SKEW_MS } from './sign-in-options.js';
@@ -25,8 +26,8 @@ export type AccessCheck =
 export interface AccessTokens {
   /** A new token, good for {@link ACCESS_TOKEN_MS}. */
   issue(claims: AccessClaims): string;
-  /** Checks a token, and that neither it nor its session was revoked. Rejects when that cannot be looked up. */
-  check(token: string): Promise<AccessCheck>;
+  /** Checks a token, and that neither it nor its session was revoked. Rejects or throws when that cannot be looked up. */
+  check(token: string): Soon<AccessCheck>;
   /** Refuses one token from now on. One that is not valid anyway is left alone. */
   deny(token: string): Promise<void>;
   /** Refuses every token of a session from now on. */
@@ -49,6 +50,7 @@ export interface AccessTokenSetup {
 export const ACCESS_TOKEN_MS = 15 * 60_000;
 
 const TYPE = 'at+jwt';
+const REVOKED = refused('invalid_access_token', 'it was revoked; sign in again');
 const SUBJECT = 'wallet:';
 const MAX_TOKEN_LENGTH = 4_096;
 /** Tokens whose signature was found right are not looked at again, until they expire: a wallet sends one many times. */
@@ -78,11 +80,11 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
     return read;
   }
 
-  async function check(token: string): Promise<AccessCheck> {
+  function check(token: string): Soon<AccessCheck> {
     const read = readOnce(token);
     if (!read.ok) return read;
-    const revoked = await counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
-    return revoked ? refused('invalid_access_token', 'it was revoked; sign in again') : read;
+    const revoked = counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
+    return whenKnown(revoked, (isRevoked) => (isRevoked ? REVOKED : read));
   }
 
   async function deny(token: string): Promise<void> {

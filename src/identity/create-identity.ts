@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 import { badOption, TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
+import { type Soon, whenKnown } from '../soon.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
-import { type AccessTokens, createAccessTokens } from './access-token.js';
+import { type AccessCheck, type AccessTokens, createAccessTokens } from './access-token.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
 import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './key-ring.js';
 import { createRefreshTokens } from './refresh-token.js';
@@ -112,21 +113,26 @@ function required(issuing: Issuing | undefined): Issuing {
 }
 
 /** Where no tokens are issued, an Authorization header is somebody else's business. */
-async function prove(
-  request: IdentityRequest,
-  access: AccessTokens | undefined,
-  proveSiwx: (header: string, url: string) => Promise<Proof>,
-): Promise<Proof> {
-  const [, token] = /^Bearer +(\S+) *$/i.exec(request.header('authorization') ?? '') ?? [];
-  const byToken = access === undefined || token === undefined ? undefined : await proveByToken(access, token);
-  if (byToken?.status === 'proven') return byToken;
-  const header = request.header(SIWX_HEADER.toLowerCase());
-  if (header !== undefined) return proveSiwx(header, request.url);
-  return byToken ?? { status: 'absent' };
+function prove(request: IdentityRequest, access: AccessTokens | undefined, proveSiwx: ProveSiwx): Soon<Proof> {
+  const [, token] = BEARER.exec(request.header('authorization') ?? '') ?? [];
+  if (access === undefined || token === undefined) return proveBySignIn(request, proveSiwx, ABSENT);
+  return whenKnown(access.check(token), (check) => {
+    const byToken = proofOf(check);
+    return byToken.status === 'proven' ? byToken : proveBySignIn(request, proveSiwx, byToken);
+  });
 }
 
-async function proveByToken(access: AccessTokens, token: string): Promise<Proof> {
-  const check = await access.check(token);
+type ProveSiwx = (header: string, url: string) => Promise<Proof>;
+
+const BEARER = /^Bearer +(\S+) *$/i;
+const ABSENT: Proof = { status: 'absent' };
+
+function proveBySignIn(request: IdentityRequest, proveSiwx: ProveSiwx, otherwise: Proof): Soon<Proof> {
+  const header = request.header(SIWX_HEADER.toLowerCase());
+  return header === undefined ? otherwise : proveSiwx(header, request.url);
+}
+
+function proofOf(check: AccessCheck): Proof {
   if (!check.ok) return { status: 'refused', code: check.code, detail: check.detail };
   const { address, scopes } = check.claims;
   return { status: 'proven', wallet: { address, by: 'jwt', scopes } };

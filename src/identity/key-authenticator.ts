@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { Counters } from '../storage/counters.js';
+import { type Soon, whenKnown, whenKnownOr } from '../soon.js';
+import type { Counters, WindowCount } from '../storage/counters.js';
 import type { KeyMode, ServiceKeyRecord, ServiceKeyStore } from '../storage/service-keys.js';
 import { clientOfAddress, isAllowedAddress } from './allowed-addresses.js';
 import type { KeyCache } from './key-cache.js';
@@ -48,16 +49,24 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   const { cache, guard, now } = setup;
   const touch = createTouch(setup);
 
-  async function authenticate({ key, secret, address }: KeyAttempt): Promise<KeyCheck> {
+  function authenticate({ key, secret, address }: KeyAttempt): Soon<KeyCheck> {
     const client = clientOfAddress(address);
     const publicKey = isPublicKey(key) ? key : undefined;
-    const lockedMs = await guard.lockedFor(publicKey ?? '', client);
-    if (lockedMs > 0) return locked(lockedMs);
-    const record = publicKey === undefined || !isSecret(secret) ? undefined : await find(publicKey, secret);
-    if (record === undefined) {
-      await guard.failed(publicKey, client);
-      return INVALID;
-    }
+    return whenKnown(guard.lockedFor(publicKey ?? '', client), (lockedMs) => {
+      if (lockedMs > 0) return locked(lockedMs);
+      if (publicKey === undefined || !isSecret(secret)) return fail(publicKey, client);
+      return whenKnown(find(publicKey, secret), (record) =>
+        record === undefined ? fail(publicKey, client) : admit(record, address),
+      );
+    });
+  }
+
+  async function fail(publicKey: string | undefined, client: string): Promise<Refusal> {
+    await guard.failed(publicKey, client);
+    return INVALID;
+  }
+
+  function admit(record: ServiceKeyRecord, address: string): Soon<KeyCheck> {
     const fault = faultOf(setup, record, address);
     if (fault !== undefined) return fault;
     touch(record);
@@ -65,21 +74,20 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   }
 
   /** The key of a pair; undefined when there is none. */
-  async function find(publicKey: string, secret: string): Promise<ServiceKeyRecord | undefined> {
-    for (const maxAgeMs of [STALE_MS, FRESH_MS]) {
-      const record = await cache.find(publicKey, maxAgeMs);
-      const isRight = matches(record, secret, now());
-      if (isRight) return record;
-    }
-    return undefined;
+  function find(publicKey: string, secret: string): Soon<ServiceKeyRecord | undefined> {
+    const hash = hashSecret(secret);
+    const match = (record: ServiceKeyRecord | undefined) => (matches(record, hash, now()) ? record : undefined);
+    return whenKnown(
+      cache.find(publicKey, STALE_MS),
+      (known) => match(known) ?? whenKnown(cache.find(publicKey, FRESH_MS), match),
+    );
   }
 
   return { authenticate };
 }
 
 /** Whether a secret is that of a key, or was until its last rotation; takes as long whatever is wrong. */
-function matches(record: ServiceKeyRecord | undefined, secret: string, time: number): boolean {
-  const hash = hashSecret(secret);
+function matches(record: ServiceKeyRecord | undefined, hash: string, time: number): boolean {
   const isCurrent = sameHash(hash, record?.secretHash ?? NO_HASH);
   const isPrevious = sameHash(hash, record?.previousHash ?? NO_HASH);
   return isCurrent || (isPrevious && time < (record?.previousUntil ?? 0));
@@ -102,21 +110,25 @@ function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, ad
 }
 
 /** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */
-async function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): Promise<KeyCheck> {
+function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): Soon<KeyCheck> {
   const { counters, perSecond, scale, onStoreError, now } = setup;
   const limit = Math.max(1, Math.round((record.perSecond ?? perSecond) * scale));
   const key = toServiceKey(record);
-  try {
-    const { count: used, resetsAt } = await counters.increment(`limit-key:${record.id}`, SECOND_MS);
+
+  function judge({ count: used, resetsAt }: WindowCount): KeyCheck {
     const resetsInSeconds = Math.max(1, Math.ceil((resetsAt - now()) / SECOND_MS));
     const rate: KeyRate = { limit, remaining: Math.max(0, limit - used), resetsInSeconds };
     if (used <= limit) return { ok: true, key, rate };
     const detail = `More than ${limit} requests a second came with this service key.`;
     return { ...refusal('rate_limited', detail), rate, retryAfterSeconds: resetsInSeconds };
-  } catch (error) {
+  }
+
+  function uncounted(error: unknown): KeyCheck {
     onStoreError(error);
     return { ok: true, key, rate: undefined };
   }
+
+  return whenKnownOr(() => counters.increment(`limit-key:${record.id}`, SECOND_MS), judge, uncounted);
 }
 
 /** Notes when keys are used, at most once a minute for each, behind the request's back. */

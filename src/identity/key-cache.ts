@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { Soon } from '../soon.js';
 import type { ServiceKeyRecord, ServiceKeyStore } from '../storage/service-keys.js';
 
 /** Look-ups of service keys that remember what they found. */
@@ -7,7 +8,7 @@ export interface KeyCache {
    * The key with this public key.
    * @param maxAgeMs - how old what is known of it may be; so late is known here what another process has changed
    */
-  find(publicKey: string, maxAgeMs: number): Promise<ServiceKeyRecord | undefined>;
+  find(publicKey: string, maxAgeMs: number): Soon<ServiceKeyRecord | undefined>;
   /** Forgets a key that was changed by this process. */
   forget(publicKey: string): void;
 }
@@ -43,7 +44,7 @@ export function createKeyCache(store: Pick<ServiceKeyStore, 'findByPublicKey'>, 
   }
 
   return {
-    async find(publicKey, maxAgeMs) {
+    find(publicKey, maxAgeMs) {
       const found = known.get(publicKey) ?? unknown.get(publicKey);
       if (found !== undefined && now() - found.readAt < maxAgeMs) return found.record;
       return pending.get(publicKey) ?? read(publicKey);

@@ -1,9 +1,10 @@
+import { isPending, type Soon } from '../soon.js';
 import { createLockOuts, type LockOutSetup } from './lock-out.js';
 
 /** Slows those who guess secrets, by client and by key. */
 export interface KeyGuard {
   /** For how many milliseconds more a client may not try a key; zero or less when it may. */
-  lockedFor(publicKey: string, client: string): Promise<number>;
+  lockedFor(publicKey: string, client: string): Soon<number>;
   /**
    * Counts a failure of a client.
    * @param publicKey - what it was at; undefined when that was no public key at all
@@ -33,9 +34,11 @@ export function createKeyGuard(setup: Omit<LockOutSetup, 'space'>): KeyGuard {
   }
 
   return {
-    async lockedFor(publicKey, client) {
-      const waits = [clients.lockedFor(client), pairs.lockedFor(pairOf(publicKey, client))];
-      return Math.max(...(await Promise.all(waits)));
+    lockedFor(publicKey, client) {
+      const byClient = clients.lockedFor(client);
+      const byPair = pairs.lockedFor(pairOf(publicKey, client));
+      if (!isPending(byClient) && !isPending(byPair)) return Math.max(byClient, byPair);
+      return Promise.all([byClient, byPair]).then((waits) => Math.max(...waits));
     },
     async failed(publicKey, client) {
       await clients.countFailure(client);

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type Soon, whenKnownOr } from '../soon.js';
 import type { Counters } from '../storage/counters.js';
 
 /** What lock-outs are made with. */
@@ -23,7 +24,7 @@ export interface LockOuts {
    * For how many milliseconds more a client is locked out; zero or less when it is not. What another process has locked is
    * known here a second later, and at once to whoever fails here.
    */
-  lockedFor(client: string): Promise<number>;
+  lockedFor(client: string): Soon<number>;
   /** Counts a failure, and locks the client out when it is one too many. */
   countFailure(client: string): Promise<void>;
   /** Locks a client out now. */
@@ -50,18 +51,25 @@ export function createLockOuts({ space, counters, failures, onStoreError, now }:
     free.delete(client);
   }
 
-  async function lockedFor(client: string): Promise<number> {
+  function lockedFor(client: string): Soon<number> {
     const time = now();
-    const [seenAt, begun] = [free.get(client), epoch];
+    const seenAt = free.get(client);
     if (seenAt !== undefined && time >= seenAt && time < seenAt + FREE_MS) return 0;
-    try {
-      const lockedMs = Number((await counters.get(`${space}-lock:${client}`)) ?? 0) - time;
+    return lookUp(client, time, epoch);
+  }
+
+  function lookUp(client: string, time: number, begun: number): Soon<number> {
+    function remaining(until: string | undefined): number {
+      const lockedMs = Number(until ?? 0) - time;
       if (lockedMs <= 0 && begun === epoch) free.set(client, time);
       return lockedMs;
-    } catch (error) {
-      onStoreError(error);
-      return 0;
     }
+    return whenKnownOr(() => counters.get(`${space}-lock:${client}`), remaining, unlocked);
+  }
+
+  function unlocked(error: unknown): number {
+    onStoreError(error);
+    return 0;
   }
 
   async function lock(client: string): Promise<void> {

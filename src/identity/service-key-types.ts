@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../errors.js';
+import type { Soon } from '../soon.js';
 import type { ServiceKeyFacts } from '../storage/service-keys.js';
 import type { Scope } from './scopes.js';
 
@@ -58,7 +59,7 @@ export type KeyCheck =
 export interface KeyAuthenticator {
   /**
    * Checks key, secret and address, and counts the request against the key's limit: ask once for a request. Rejects with
-   * `store_unavailable` when the key cannot be looked up.
+   * `store_unavailable` when the key cannot be looked up; what nobody has to be asked about is answered without a promise.
    */
-  authenticate(attempt: KeyAttempt): Promise<KeyCheck>;
+  authenticate(attempt: KeyAttempt): Soon<KeyCheck>;
 }

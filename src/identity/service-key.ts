@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { KeyMode } from '../storage/service-keys.js';
 
@@ -41,7 +41,7 @@ export function isSecret(text: string): boolean {
 
 /** SHA-256 of a secret, base64url: what is kept of it. It has 256 random bits, so that nothing slower is called for. */
 export function hashSecret(secret: string): string {
-  return createHash('sha256').update(secret).digest('base64url');
+  return hash('sha256', secret, 'base64url');
 }
 
 /** Whether two hashes are the same, in a time that does not tell where they differ. */

@@ -1,3 +1,5 @@
+import type { Soon } from '../soon.js';
+
 /** What of an HTTP request may prove who is calling. Header names in lower case. */
 export interface IdentityRequest {
   /** Looks up a request header. */
@@ -33,8 +35,11 @@ export interface SignInChallenge {
 
 /** Finds out who is calling. Gates use this and nothing else of identity. */
 export interface Identity {
-  /** Looks for a proof on a request: access token first, then SIGN-IN-WITH-X. Nonces are used up by this. */
-  prove(request: IdentityRequest): Promise<Proof>;
+  /**
+   * Looks for a proof on a request: access token first, then SIGN-IN-WITH-X. Nonces are used up by this. What nobody has to be
+   * asked about is answered without a promise.
+   */
+  prove(request: IdentityRequest): Soon<Proof>;
   /** A fresh challenge for the address of a request. */
   challenge(request: IdentityRequest): Promise<SignInChallenge>;
 }

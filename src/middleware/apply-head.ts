@@ -29,15 +29,15 @@ function pairUp(list: readonly unknown[]): (readonly [string, unknown])[] {
 }
 
 /** Calls `adjust` when the head of the answer is complete and not sent yet. */
-export function beforeHead(res: ServerResponse, adjust: () => void): void {
+export function beforeHead(res: ServerResponse, adjust: (res: ServerResponse) => void): void {
   const original = res.writeHead;
   let isComplete = false;
   const writeHead = (status: number, ...rest: unknown[]) => {
     if (isComplete) return Reflect.apply(original, res, [status, ...rest]);
     isComplete = true;
     applyHead(res, status, rest);
-    adjust();
-    return Reflect.apply(original, res, [res.statusCode]);
+    adjust(res);
+    return original.call(res, res.statusCode);
   };
   res.writeHead = writeHead as typeof original;
 }

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Identity, IdentityRequest, Proof } from '../identity/types.js';
+import type { Soon } from '../soon.js';
 import { createRequestNote } from './request-note.js';
 import { absoluteUrl } from './request-url.js';
 
@@ -10,14 +11,14 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
 }
 
-const proofs = createRequestNote<Request, Map<Identity, Promise<Proof>>>('tollhouse.proofs');
+const proofs = createRequestNote<Request, Map<Identity, Soon<Proof>>>('tollhouse.proofs');
 const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>('tollhouse.offers');
 
 /** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
-export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Promise<Proof> {
-  const known = proofs.of(req) ?? new Map<Identity, Promise<Proof>>();
+export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Soon<Proof> {
+  const known = proofs.of(req) ?? new Map<Identity, Soon<Proof>>();
   proofs.put(req, known);
-  const proof = known.get(identity) ?? identity.prove(identityRequest(req, baseUrl));
+  const proof = known.get(identity) ?? identity.prove(new CallerRequest(req, baseUrl));
   known.set(identity, proof);
   return proof;
 }
@@ -26,14 +27,14 @@ export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Promi
 export async function proofAgain(req: Request, parts: CallerParts): Promise<Proof> {
   const before = await proofOf(req, parts);
   const isToken = before.status === 'proven' && before.wallet.by === 'jwt';
-  return isToken ? parts.identity.prove(identityRequest(req, parts.baseUrl)) : before;
+  return isToken ? parts.identity.prove(new CallerRequest(req, parts.baseUrl)) : before;
 }
 
 /** Notes that signing in would help this request: whichever gate answers it says how. */
 export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): void {
   const noted = offers.of(req) ?? new Map<Identity, IdentityRequest>();
   offers.put(req, noted);
-  noted.set(identity, identityRequest(req, baseUrl));
+  noted.set(identity, new CallerRequest(req, baseUrl));
 }
 
 /** Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; often none. */
@@ -43,14 +44,22 @@ export async function signInExtensions(req: Request): Promise<Readonly<Record<st
   return Object.assign({}, ...challenges.map(({ extensions }) => extensions));
 }
 
-function identityRequest(req: Request, baseUrl: string | undefined): IdentityRequest {
-  return {
-    header(name) {
-      const value = req.headers[name.toLowerCase()];
-      return typeof value === 'string' ? value : value?.join(', ');
-    },
-    get url() {
-      return absoluteUrl(req, baseUrl);
-    },
-  };
+/** What of a request may prove who is calling. A class, since one is made for every request. */
+class CallerRequest implements IdentityRequest {
+  readonly #req: Request;
+  readonly #baseUrl: string | undefined;
+
+  constructor(req: Request, baseUrl: string | undefined) {
+    this.#req = req;
+    this.#baseUrl = baseUrl;
+  }
+
+  get url(): string {
+    return absoluteUrl(this.#req, this.#baseUrl);
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#req.headers[name.toLowerCase()];
+    return typeof value === 'string' ? value : value?.join(', ');
+  }
 }

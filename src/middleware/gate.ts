@@ -1,5 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { TollhouseError } from '../errors.js';
+import { isPending, type Soon } from '../soon.js';
 import { cors, isPreflight } from './cors.js';
 import { sendError } from './respond.js';
 
@@ -10,7 +11,7 @@ export type Decision = Admitted | Refused;
 export interface Admitted {
   readonly admitted: true;
   /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped; or answers it as it was answered before. */
-  enter(next: NextFunction): void | Promise<void>;
+  enter(next: NextFunction): Soon<void>;
 }
 
 /** The request may not pass, so far as this gate is concerned. */
@@ -21,14 +22,14 @@ export interface Refused {
   /** Whether the request brought any of that, good or not. */
   readonly presented: boolean;
   /** Tells the client what is wrong or missing. */
-  answer(): void | Promise<void>;
+  answer(): Soon<void>;
 }
 
 /**
- * Decides about a request. Rejects with a TollhouseError when it cannot be decided: the chain or a store is out of reach.
- * Whoever is told "admitted" must enter.
+ * Decides about a request. Rejects with a TollhouseError, or throws one, when it cannot be decided: the chain or a store is
+ * out of reach. What is known already is decided without a promise, and the request goes on in the same turn. Whoever is told "admitted" must enter.
  */
-export type Admit = (req: Request, res: Response) => Promise<Decision>;
+export type Admit = (req: Request, res: Response) => Soon<Decision>;
 
 /** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
 const ADMIT = Symbol.for('tollhouse.admit');
@@ -43,7 +44,13 @@ export type Gate = RequestHandler;
 export function createGate(admit: Admit): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
     if (isPreflight(req)) return void cors(req, res, next);
-    pass(admit, req, res, next).catch((error: unknown) => answerFault(res, next, error));
+    try {
+      const decision = admit(req, res);
+      const passing = isPending(decision) ? decision.then((it) => carryOut(it, next)) : carryOut(decision, next);
+      if (isPending(passing)) passing.catch((error: unknown) => answerFault(res, next, error));
+    } catch (error) {
+      answerFault(res, next, error);
+    }
   }
   return Object.assign(tollhouseGate, { [ADMIT]: admit });
 }
@@ -60,8 +67,7 @@ export function answerFault(res: Response, next: NextFunction, error: unknown): 
   else next(error);
 }
 
-async function pass(admit: Admit, req: Request, res: Response, next: NextFunction): Promise<void> {
-  const decision = await admit(req, res);
+function carryOut(decision: Decision, next: NextFunction): Soon<void> {
   return decision.admitted ? decision.enter(next) : decision.answer();
 }
 

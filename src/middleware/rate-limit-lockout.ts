@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { ErrorCode } from '../errors.js';
 import { createLockOuts, type LockOutSetup } from '../identity/lock-out.js';
+import { isPending } from '../soon.js';
 import { problemCodeOf, sendProblem } from './respond.js';
 
 /** What a lock-out works with. */
@@ -30,16 +31,16 @@ export function createLockOut({ clientOf, ...setup }: LockOutParts, always: bool
     const attempt = always || CREDENTIALS.some((name) => req.headers[name] !== undefined);
     if (!attempt) return next();
     const client = clientOf(req);
-    lockOuts
-      .lockedFor(client)
-      .then((lockedMs) => {
-        if (lockedMs > 0) return sendLocked(res, lockedMs);
-        res.once('finish', () => {
-          if (hasFailed(res)) void lockOuts.countFailure(client);
-        });
-        next();
-      })
-      .catch(next);
+    const pass = (lockedMs: number) => {
+      if (lockedMs > 0) return sendLocked(res, lockedMs);
+      res.once('finish', () => {
+        if (hasFailed(res)) void lockOuts.countFailure(client);
+      });
+      next();
+    };
+    const lockedMs = lockOuts.lockedFor(client);
+    if (isPending(lockedMs)) lockedMs.then(pass).catch(next);
+    else pass(lockedMs);
   };
 }
 

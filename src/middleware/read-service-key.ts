@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../identity/service-key-types.js';
+import { type Soon, whenKnown } from '../soon.js';
 import { createRequestNote } from './request-note.js';
 
-const checks = createRequestNote<Request, Map<KeyAuthenticator, Promise<KeyCheck>>>('tollhouse.keys');
+const checks = createRequestNote<Request, Map<KeyAuthenticator, Soon<KeyCheck>>>('tollhouse.keys');
 
 /**
  * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
@@ -11,25 +12,28 @@ const checks = createRequestNote<Request, Map<KeyAuthenticator, Promise<KeyCheck
  * `RateLimit-Policy` (draft 8). A request that is asked about again, by another gate, counts once.
  * @throws TollhouseError `unauthenticated` when one of the two headers is missing, else the fault of the key
  */
-export async function readServiceKey(
-  req: Request,
-  res: Response,
-  keys: KeyAuthenticator,
-): Promise<ServiceKey | undefined> {
-  const key = req.get('x-service-key');
-  const secret = req.get('x-service-secret');
+export function readServiceKey(req: Request, res: Response, keys: KeyAuthenticator): Soon<ServiceKey | undefined> {
+  const key = headerOf(req, 'x-service-key');
+  const secret = headerOf(req, 'x-service-secret');
   if (key === undefined && secret === undefined) return undefined;
   if (key === undefined || secret === undefined) throw new TollhouseError('unauthenticated', HALF);
-  const known = checks.of(req) ?? new Map<KeyAuthenticator, Promise<KeyCheck>>();
+  const known = checks.of(req) ?? new Map<KeyAuthenticator, Soon<KeyCheck>>();
   checks.put(req, known);
   const earlier = known.get(keys);
   const checking = earlier ?? keys.authenticate({ key, secret, address: req.ip ?? '' });
   known.set(keys, checking);
-  const check = await checking;
-  if (earlier === undefined && check.rate !== undefined) sendRate(res, check.rate);
-  if (check.ok) return check.key;
-  const { code, detail, retryAfterSeconds } = check;
-  throw new TollhouseError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  return whenKnown(checking, (check) => {
+    if (earlier === undefined && check.rate !== undefined) sendRate(res, check.rate);
+    if (check.ok) return check.key;
+    const { code, detail, retryAfterSeconds } = check;
+    throw new TollhouseError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  });
+}
+
+/** Node joins what comes more than once. */
+function headerOf({ headers }: Request, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 const HALF = 'A service key is two headers: X-Service-Key and X-Service-Secret. One of them is missing.';

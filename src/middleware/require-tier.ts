@@ -4,9 +4,11 @@ import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '
 import { badOption } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { resolveOptions } from '../options.js';
+import { type Soon, whenKnown } from '../soon.js';
 import type { Gate } from './gate.js';
 import { missingForTier, readStanding } from './tier-gate.js';
 import {
+  PASSED,
   type Verdict,
   type WalletGateOptions,
   type WalletGateParts,
@@ -46,18 +48,19 @@ export function requireTier(given: RequireTierOptions): Gate {
   return walletGate(parts, (req, wallet) => judge(req, wallet, tiers, required, parts));
 }
 
-async function judge(
+function judge(
   req: Request,
   wallet: string,
   tiers: Tiers,
   required: Tier,
   { holdings }: WalletGateParts,
-): Promise<Verdict> {
-  const reading = await readStanding(WHERE, req, wallet, { tiers, upTo: required }, holdings);
-  if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return { ok: true };
-  const missing = missingForTier(WHERE, required, tiers, reading);
-  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
-  return { ok: false, code: 'insufficient_tier', detail, missing };
+): Soon<Verdict> {
+  return whenKnown(readStanding(WHERE, req, wallet, { tiers, upTo: required }, holdings), (reading) => {
+    if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return PASSED;
+    const missing = missingForTier(WHERE, required, tiers, reading);
+    const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
+    return { ok: false, code: 'insufficient_tier', detail, missing };
+  });
 }
 
 function findTier({ levels }: Tiers, id: string | undefined): Tier {

@@ -7,14 +7,22 @@ import {
   minimumOption,
   wireNumber,
 } from '../access/balance.js';
+import type { Holdings } from '../access/holdings.js';
 import { mintOption } from '../access/mint.js';
 import { badOption } from '../errors.js';
-import type { HoldingsReader } from '../facilitator/holdings.js';
 import { resolveOptions } from '../options.js';
 import { isAddress } from '../protocol/address.js';
 import { formatAmount } from '../protocol/money.js';
+import { type Soon, whenKnown } from '../soon.js';
 import type { Gate } from './gate.js';
-import { type Verdict, type WalletGateOptions, walletGate, walletGateOptions, walletGateParts } from './wallet-gate.js';
+import {
+  PASSED,
+  type Verdict,
+  type WalletGateOptions,
+  walletGate,
+  walletGateOptions,
+  walletGateParts,
+} from './wallet-gate.js';
 
 const WHERE = 'requireTokenBalance';
 
@@ -53,7 +61,7 @@ interface BalanceRule {
   readonly minimum: Minimum;
   /** How the token is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
-  decimals(reader: HoldingsReader): Promise<number>;
+  decimals(reader: Holdings): Soon<number>;
 }
 
 /**
@@ -70,18 +78,21 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   return walletGate(parts, (_req, wallet) => judge(rule, wallet, parts.holdings));
 }
 
-async function judge({ mints, minimum, named, decimals }: BalanceRule, wallet: string, reader: HoldingsReader) {
-  const places = await decimals(reader);
-  const atLeast = atomicMinimum(WHERE, minimum.text, places);
-  const { amount } = await reader.readHolding({ wallet, mints, atLeast });
-  if (amount >= atLeast) return { ok: true } as const;
-  const verdict: Verdict = {
+function judge(rule: BalanceRule, wallet: string, reader: Holdings): Soon<Verdict> {
+  return whenKnown(rule.decimals(reader), (places) => {
+    const atLeast = atomicMinimum(WHERE, rule.minimum.text, places);
+    const holding = reader.readHolding({ wallet, mints: rule.mints, atLeast });
+    return whenKnown(holding, ({ amount }) => (amount >= atLeast ? PASSED : tooLittle(rule, wallet, amount, places)));
+  });
+}
+
+function tooLittle({ minimum, named }: BalanceRule, wallet: string, amount: bigint, places: number): Verdict {
+  return {
     ok: false,
     code: 'insufficient_balance',
     detail: `The wallet ${wallet} holds ${formatAmount(amount, places)} of the ${minimum.text} that it takes to get in.`,
     missing: { balance: wireNumber(amount, places), min_balance: Number(minimum.text), ...named },
   };
-  return verdict;
 }
 
 function readRule({ facilitator, mint, collection, minBalance }: z.output<typeof options>): BalanceRule {
@@ -101,5 +112,5 @@ function collectionRule(collection: readonly string[], minBalance: BalanceInput)
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   if (minimum.places > 0) throw badOption(WHERE, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
   const mints = [...new Set(collection)];
-  return { mints, minimum, named: { mints: mints.slice(0, MAX_NAMED) }, decimals: async () => 0 };
+  return { mints, minimum, named: { mints: mints.slice(0, MAX_NAMED) }, decimals: () => 0 };
 }

@@ -4,6 +4,7 @@ import { TollhouseError } from '../errors.js';
 import { requireScopes, SCOPES, type Scope } from '../identity/scopes.js';
 import type { KeyAuthenticator, ServiceKey } from '../identity/service-key-types.js';
 import { resolveOptions } from '../options.js';
+import { whenKnownOr } from '../soon.js';
 import { createGate, type Decision, type Gate } from './gate.js';
 import { readServiceKey } from './read-service-key.js';
 import { exposeHeaders, sendError, sendProblem } from './respond.js';
@@ -47,18 +48,22 @@ const options = z.strictObject({
  */
 export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
   const { gateway, scopes } = resolveOptions(WHERE, options, given);
-  return createGate(async (req, res) => {
+  const absent = (res: Response) =>
+    refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
+  return createGate((req, res) => {
     exposeHeaders(res, EXPOSED);
-    try {
-      const key = await readServiceKey(req, res, gateway.keys);
-      if (key === undefined)
-        return refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
-      requireScopes(key.scopes, scopes);
-      return { admitted: true, enter: (next) => enter(req, res, next, key) };
-    } catch (error) {
-      if (!(error instanceof TollhouseError) || error.status >= 500) throw error;
-      return refused(true, () => answer(res, error));
-    }
+    return whenKnownOr<ServiceKey | undefined, Decision>(
+      () => readServiceKey(req, res, gateway.keys),
+      (key) => {
+        if (key === undefined) return absent(res);
+        requireScopes(key.scopes, scopes);
+        return { admitted: true, enter: (next) => enter(req, res, next, key) };
+      },
+      (error) => {
+        if (!(error instanceof TollhouseError) || error.status >= 500) throw error;
+        return refused(true, () => answer(res, error));
+      },
+    );
   });
 }
 

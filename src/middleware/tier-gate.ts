@@ -1,7 +1,8 @@
 import type { Request } from 'express';
 import { decimalsOf, wireNumber } from '../access/balance.js';
+import type { Holdings } from '../access/holdings.js';
 import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../access/tiers.js';
-import type { HoldingsReader } from '../facilitator/holdings.js';
+import { type Soon, whenKnown } from '../soon.js';
 import './request-types.js';
 
 /** Where a wallet stands, and what it was found to hold. */
@@ -16,19 +17,21 @@ export interface TierReading extends Standing {
  * @param upTo - the tier that is enough to know of
  * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
  */
-export async function readStanding(
+export function readStanding(
   where: string,
   req: Request,
   wallet: string,
   { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
-  reader: HoldingsReader,
-): Promise<TierReading> {
-  const decimals = await decimalsOf(where, tiers.mint, reader);
-  const atLeast = minimumOf(where, upTo, decimals);
-  const { amount } = await reader.readHolding({ wallet, mints: [tiers.mint], atLeast });
-  const standing = standingOf(where, tiers, amount, decimals);
-  if (standing.tier !== undefined) req.tier = standing.tier;
-  return { ...standing, amount, decimals };
+  reader: Holdings,
+): Soon<TierReading> {
+  return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
+    const atLeast = minimumOf(where, upTo, decimals);
+    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {
+      const standing = standingOf(where, tiers, amount, decimals);
+      if (standing.tier !== undefined) req.tier = standing.tier;
+      return { ...standing, amount, decimals };
+    });
+  });
 }
 
 /** A tier as it goes over the wire (interface-specification.md). */

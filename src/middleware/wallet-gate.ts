@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { type Holdings, holdingsOf } from '../access/holdings.js';
@@ -5,9 +6,10 @@ import type { ErrorCode } from '../errors.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { identityOf } from '../identity/shared-identity.js';
 import type { Identity, Proof } from '../identity/types.js';
+import { type Soon, whenKnown } from '../soon.js';
 import { beforeHead } from './apply-head.js';
 import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './caller.js';
-import { createGate, type Gate, type Refused } from './gate.js';
+import { createGate, type Decision, type Gate, type Refused } from './gate.js';
 import { exposeHeaders, privateCacheControl, sendProblem } from './respond.js';
 import './request-types.js';
 
@@ -69,21 +71,28 @@ export type Verdict =
       readonly missing: Readonly<Record<string, unknown>>;
     };
 
+/** The verdict on a wallet that has what it takes. */
+export const PASSED: Verdict = { ok: true };
+
 const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
-export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet: string) => Promise<Verdict>): Gate {
-  return createGate(async (req, res) => {
+export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet: string) => Soon<Verdict>): Gate {
+  return createGate((req, res) => {
     exposeHeaders(res, EXPOSED);
-    const proof = await proofOf(req, parts);
-    if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
-    req.wallet = proof.wallet;
-    const verdict = await judge(req, proof.wallet.address);
-    if (verdict.ok) return { admitted: true, enter: (next) => enterPrivately(res, next) };
-    const { code, detail, missing } = verdict;
-    const answer = () => sendProblem(res, code, detail, { more: missing });
-    return { admitted: false, wants: 'wallet', presented: true, answer };
+    return whenKnown(proofOf(req, parts), (proof) => {
+      if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
+      req.wallet = proof.wallet;
+      return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
+    });
   });
+}
+
+function decisionOn(verdict: Verdict, res: Response): Decision {
+  if (verdict.ok) return { admitted: true, enter: (next) => enterPrivately(res, next) };
+  const { code, detail, missing } = verdict;
+  const answer = () => sendProblem(res, code, detail, { more: missing });
+  return { admitted: false, wants: 'wallet', presented: true, answer };
 }
 
 /** The refusal of a caller whose wallet is not proven: 401, with a challenge that a client can answer. */
@@ -124,8 +133,12 @@ const UNPROVEN =
 export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
   if (res.hasHeader('Vary')) res.vary(proofs);
   else res.setHeader('Vary', proofs);
-  beforeHead(res, () => res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control'))));
+  beforeHead(res, keepPrivate);
   next();
+}
+
+function keepPrivate(res: ServerResponse): void {
+  res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
 }
 
 /** Tells caches that the answer depends on who is calling. */

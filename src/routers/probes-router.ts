@@ -69,8 +69,8 @@ export function createProbesRouter(options: ProbesRouterOptions): Router {
 async function answerReadiness({ facilitator, counters }: ProbesRouterOptions, res: Response): Promise<void> {
   const [health, answered, counted] = await Promise.all([
     facilitator.health(),
-    inTime(COUNTERS_PATIENCE_MS, () => counters.get(PROBE)),
-    inTime(COUNTERS_PATIENCE_MS, () => counters.increment(PROBE, PROBE_WINDOW_MS)),
+    inTime(COUNTERS_PATIENCE_MS, async () => counters.get(PROBE)),
+    inTime(COUNTERS_PATIENCE_MS, async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
   ]);
   const wrong = [
     ...checksOf(health),

@@ -1,3 +1,5 @@
+import type { Soon } from '../soon.js';
+
 /** Where a fixed window of counting stands. */
 export interface WindowCount {
   /** How much was counted under the key in this window, this time included. */
@@ -8,7 +10,8 @@ export interface WindowCount {
 
 /**
  * What is shared between instances and expires: used nonces, denied tokens, sign-ins under way, sessions, rate limits
- * (design.md §3). Every method is one atomic step.
+ * (design.md §3). Every method is one atomic step. What is looked up with every request may be answered without a promise by
+ * a store that need not ask anybody.
  *
  * Keys are `space:rest`, at most {@link MAX_KEY_LENGTH} characters; what fills one space never pushes anything out of
  * another. There are three kinds of entries, and a key means something else in each: marks, values and counts.
@@ -21,11 +24,11 @@ export interface Counters {
   /** Marks a key for `ttlMs`. True for exactly one caller while the mark lives; false for all others. */
   takeOnce(key: string, ttlMs: number): Promise<boolean>;
   /** Whether any of the keys is marked. */
-  anyTaken(keys: readonly string[]): Promise<boolean>;
+  anyTaken(keys: readonly string[]): Soon<boolean>;
   /** Keeps a value under a key for `ttlMs`, in place of any before it. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
   /** The value under a key, if it still lives. */
-  get(key: string): Promise<string | undefined>;
+  get(key: string): Soon<string | undefined>;
   /** Puts `value` in the place of `expected`; false, and nothing changed, when something else or nothing is there. */
   replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
   /** Forgets the value under a key. */
@@ -34,7 +37,7 @@ export interface Counters {
    * Counts one more under a key, or as many as `by` says, a whole number. The first one opens a window of `windowMs`, which
    * later ones do not move.
    */
-  increment(key: string, windowMs: number, by?: number): Promise<WindowCount>;
+  increment(key: string, windowMs: number, by?: number): Soon<WindowCount>;
   /** Takes one back from an open window; never below zero. */
   decrement(key: string): Promise<void>;
   /** Forgets the count under a key. */

@@ -62,12 +62,12 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
 
   return {
     takeOnce: async (key, ttlMs) => takeOnce(key, ttlMs),
-    anyTaken: async (keys) => keys.some((key) => marks.of(key).has(key)),
+    anyTaken: (keys) => keys.some((key) => marks.of(key).has(key)),
     put: async (key, value, ttlMs) => put(key, value, ttlMs),
-    get: async (key) => values.of(key).get(key),
+    get: (key) => values.of(key).get(key),
     replace: async (key, expected, value, ttlMs) => replace(key, expected, value, ttlMs),
     remove: async (key) => void values.of(key).delete(key),
-    increment: async (key, windowMs, by = 1) => increment(key, windowMs, by),
+    increment: (key, windowMs, by = 1) => increment(key, windowMs, by),
     decrement: async (key) => decrement(key),
     reset: async (key) => void counts.of(key).delete(key),
     close: async () => {

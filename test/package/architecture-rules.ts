@@ -10,7 +10,7 @@ export interface Rule {
   readonly check: (sources: Sources) => string[];
 }
 
-const BASE = ['errors', 'options', 'nearest'];
+const BASE = ['errors', 'options', 'nearest', 'soon'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
@@ -32,6 +32,7 @@ const SERVER = ['routers', 'sandbox', ...ROUTES];
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   nearest: [],
+  soon: [],
   options: ['errors', 'nearest'],
   protocol: BASE,
   solana: ['protocol', ...BASE],

@@ -16,7 +16,7 @@ async function infoFor(identity: WalletIdentity, url = URL_ASKED) {
   return signInInfo(await identity.challenge(requestWith({}, url)));
 }
 
-function prove(identity: WalletIdentity, header: string, url = URL_ASKED): Promise<Proof> {
+async function prove(identity: WalletIdentity, header: string, url = URL_ASKED): Promise<Proof> {
   return identity.prove(requestWith({ 'sign-in-with-x': header }, url));
 }
 
