@@ -66,4 +66,5 @@ export type { Ledger } from './storage/ledger.js';
 export { createMemoryAnswers } from './storage/memory-answers.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/memory-counters.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/memory-ledger.js';
-export { openStorage, type Storage, type StorageOptions } from './storage/open-storage.js';
+export { openStorage } from './storage/open-storage.js';
+export type { Storage, StorageOptions } from './storage/storage.js';

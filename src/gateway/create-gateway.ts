@@ -5,7 +5,7 @@ import { resolveOptions } from '../options.js';
 import type { Token } from '../protocol/types.js';
 import type { Counters } from '../storage/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
-import type { Storage } from '../storage/open-storage.js';
+import type { Storage } from '../storage/storage.js';
 import { type AddressGuard, createAddressGuard } from './address-guard.js';
 import { createAnalytics } from './analytics.js';
 import { createCallLimits } from './call-limits.js';

@@ -1,5 +1,5 @@
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import type { Storage } from '../storage/open-storage.js';
+import type { Storage } from '../storage/storage.js';
 import type { ServerLogger } from './logger.js';
 import { watchBalance } from './watch-balance.js';
 

@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
-import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from '../helpers/books.js';
 import { overcharged, runCrashLoad } from '../helpers/crash-load.js';
 import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';

@@ -1,4 +1,5 @@
-import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from '../helpers/books.js';
 import { type CrashStand, openCrashStand, PRICE, type Seller } from '../helpers/crash-stand.js';
 import { fillDisk, HAS_DISK_LIMIT, makeRoom } from '../helpers/disk-limit.js';

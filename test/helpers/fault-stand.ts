@@ -4,8 +4,9 @@ import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile.
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.js';
 import { createSolanaRpc } from '../../src/solana/rpc-client.js';
-import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
 import { createPaymentReader } from '../../src/storage/payment-reader.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from './books.js';
 import { PRICE, USDC } from './crash-stand.js';
 import { insist, type Order, orderAtGate, type Reply, send } from './orders.js';

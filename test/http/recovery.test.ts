@@ -1,7 +1,8 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
-import { openStorage, type Storage } from '../../src/storage/open-storage.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { ledgerWith } from '../helpers/ledgers.js';
 import { createGate, signPayment } from '../helpers/payments.js';
 import { testClock } from '../helpers/test-clock.js';

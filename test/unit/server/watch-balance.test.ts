@@ -1,6 +1,7 @@
 import type { FacilitatorHealth } from '../../../src/facilitator/health.js';
 import { watchBalance } from '../../../src/server/watch-balance.js';
-import { openStorage, type Storage } from '../../../src/storage/open-storage.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import type { Storage } from '../../../src/storage/storage.js';
 
 const LOW: FacilitatorHealth = {
   status: 'degraded',

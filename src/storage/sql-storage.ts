@@ -1,0 +1,70 @@
+import { badOption } from '../errors.js';
+import type { Counters } from './counters.js';
+import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './database-url.js';
+import { createGatewayStores } from './gateway-stores.js';
+import { createMemoryCounters } from './memory-counters.js';
+import { openPostgres } from './postgres-database.js';
+import { openRedisCounters } from './redis-counters.js';
+import { createSqlAnswers } from './sql-answers.js';
+import { createSqlCounters } from './sql-counters.js';
+import type { SqlDatabase } from './sql-database.js';
+import { createSqlLedger } from './sql-ledger.js';
+import { openSqlite } from './sqlite-database.js';
+import type { Storage, StorageOptions } from './storage.js';
+
+/** What `openStorage` answers. */
+export async function openSqlStorage(databaseUrl: string, options: StorageOptions): Promise<Storage> {
+  const { redisUrl, now = Date.now } = options;
+  if (redisUrl !== undefined && !isUrlOf(['redis:', 'rediss:'], redisUrl)) {
+    throw badOption('openStorage', 'option "redisUrl" must be redis:// or rediss:// and a host', 'redisUrl');
+  }
+  const base = await openBase(databaseUrl, now);
+  if (redisUrl === undefined) return base;
+  try {
+    const redis = await openRedisCounters(redisUrl, { now });
+    return {
+      ...base,
+      counters: withCounts(base.counters, redis),
+      close: async () => void (await Promise.all([base.close(), redis.close()])),
+    };
+  } catch (error) {
+    await base.close();
+    throw error;
+  }
+}
+
+async function openBase(databaseUrl: string, now: () => number): Promise<Storage> {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect === 'postgres') return onSql(await openPostgres(location.url), now);
+  const storage = onSql(await openSqlite(location.path), now, location.path === IN_MEMORY);
+  // A write to the disk for each request would be the slowest part of it, and nobody else shares these counts.
+  return { ...storage, counters: withCounts(storage.counters, createMemoryCounters({ now })) };
+}
+
+function onSql(database: SqlDatabase, now: () => number, isForgotten = false): Storage {
+  const books = createSqlLedger(database, now);
+  const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
+  const counters = createSqlCounters(database, now);
+  const answers = createSqlAnswers(database, { now });
+  const gateway = createGatewayStores(database, now);
+  return {
+    database,
+    ledger,
+    counters,
+    answers,
+    gateway,
+    async prune(before, limit, booksBefore = before) {
+      const payments = await ledger.prune(before, limit, booksBefore);
+      return payments + (await counters.prune(limit)) + (await answers.prune(limit));
+    },
+    close: () => database.close(),
+  };
+}
+
+/**
+ * Counts from one store, marks and values from another: a lost count lets a request pass, while a lost mark would let a
+ * proof be used twice and a revoked token be good again (design.md §3: Redis is never the only one to know).
+ */
+function withCounts(base: Counters, { increment, decrement, reset }: Counters): Counters {
+  return { ...base, increment, decrement, reset };
+}

@@ -1,0 +1,40 @@
+import type { AnswerStore } from './answers.js';
+import type { Counters } from './counters.js';
+import type { GatewayStores } from './gateway-stores.js';
+import type { Ledger } from './ledger.js';
+import type { SqlDatabase } from './sql-database.js';
+
+/** Options of `openStorage`. */
+export interface StorageOptions {
+  /**
+   * `redis://user:password@host:port/database` or `rediss://…`: rate limits are counted there. Default: in Postgres, or in
+   * this process where the database is not shared.
+   */
+  readonly redisUrl?: string;
+  /** Clock, milliseconds since the epoch. Instances that share a database must agree to within some seconds. */
+  readonly now?: () => number;
+}
+
+/** Where a service keeps what it must not lose, and what it counts. */
+export interface Storage {
+  /** The database under it, for the stores of the gateway. */
+  readonly database: SqlDatabase;
+  readonly ledger: Ledger;
+  readonly counters: Counters;
+  /** What a gateway keeps, in the same database as the ledger. */
+  readonly gateway: GatewayStores;
+  /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
+  readonly answers: AnswerStore;
+  /**
+   * Forgets a few entries that are of no more use: payments and payment requests from before a time, marks, values and
+   * counts that have expired, and answers that are too old or too many. Call it from time to time until it answers 0. What
+   * a gateway keeps has a method of its own.
+   * @param before - milliseconds since the epoch
+   * @param limit - how many of each kind go at most, and so how long it takes
+   * @param booksBefore - the same for the books of the money: payments that were served; default `before`
+   * @returns how many went
+   */
+  prune(before: number, limit: number, booksBefore?: number): Promise<number>;
+  /** Closes every connection; the ledger and the counters are of no use after it. */
+  close(): Promise<void>;
+}
