@@ -10,7 +10,6 @@ import { createRateLimits } from '../middleware/rate-limit.js';
 import { requestId } from '../middleware/request-id.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
-import { AUTH_OPERATIONS } from './auth-operations.js';
 import { createAuthRouter } from './auth-router.js';
 import { type CallGates, type CallGatesParts, createCallGates, listedTerms } from './call-gate.js';
 import { createCallRouter, markOwnErrors } from './call-router.js';
@@ -20,16 +19,13 @@ import { guardRoutes, passOthers } from './guard-routes.js';
 import { createMetrics, type Metrics } from './metrics.js';
 import { createMetricsRouter } from './metrics-router.js';
 import { createOpenApiRouter } from './openapi-router.js';
-import { PAYMENT_OPERATIONS } from './payment-operations.js';
 import { createPaymentsRouter } from './payments-router.js';
 import { createProbesRouter } from './probes-router.js';
 import { problemHandler } from './problem-handler.js';
 import { projectListings } from './project-listings.js';
 import { createCallServer } from './serve-call.js';
-import { DISCOVERY_OPERATIONS, SERVICE_OPERATIONS } from './service-operations.js';
 import { createServiceRouter } from './service-router.js';
 import { createSettlementRouter } from './settlement-router.js';
-import { TOKEN_GATE_OPERATIONS } from './token-gate-operations.js';
 import { createTokenGateRouter } from './token-gate-router.js';
 
 /** Options of {@link createRouter}. */
@@ -64,11 +60,9 @@ export interface RouterOptions {
   readonly metrics?: Metrics;
 }
 
-/** What is mounted whatever the options. */
-const OPERATIONS = [...SERVICE_OPERATIONS, ...PAYMENT_OPERATIONS, ...TOKEN_GATE_OPERATIONS, ...DISCOVERY_OPERATIONS];
 /** Where projects are called. */
 const CALLS = '/v1';
-const NO_GATEWAY: GatewayRouters = { authenticated: [], open: [], operations: [] };
+const NO_GATEWAY: GatewayRouters = { authenticated: [], open: [] };
 const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
 /**
@@ -92,14 +86,14 @@ export function createRouter({
   const { baseUrl } = links;
   const calls = gateway && callGates({ gateway, facilitator, baseUrl });
   const api = gateway && identity ? gatewayRouters({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;
-  const operations = [...OPERATIONS, ...(identity === undefined ? [] : AUTH_OPERATIONS), ...api.operations];
+  const mounted = { signIn: identity !== undefined, api: api !== NO_GATEWAY, payouts: gateway?.payouts !== undefined };
   const open = [
     createServiceRouter(facilitator),
     createSettlementRouter({ facilitator, ...links }),
     createPaymentsRouter({ facilitator, gateway, ...links }),
     createTokenGateRouter({ facilitator, tiers, holdings }),
     createDiscoveryRouter({ facilitator, baseUrl, listed: gateway && calls && listedProjects(gateway, calls) }),
-    createOpenApiRouter({ facilitator, operations, baseUrl }),
+    createOpenApiRouter({ facilitator, mounted, baseUrl }),
     ...api.open,
   ];
   const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl })];

@@ -10,7 +10,6 @@ import { noStore } from './no-store.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
-import { showDelivery, showLoggedDelivery, showRevealedWebhook, showWebhook } from './webhooks-answers.js';
 import {
   createdCursor,
   deliveriesQuery,
@@ -20,6 +19,7 @@ import {
   webhookPatch,
   webhooksQuery,
 } from './webhooks-bodies.js';
+import { showDelivery, showLoggedDelivery, showRevealedWebhook, showWebhook } from './webhooks-views.js';
 
 /** Options of {@link createWebhooksRouter}. */
 export interface WebhooksRouterOptions {
