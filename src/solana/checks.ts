@@ -19,7 +19,8 @@ export type CheckResult =
   | { readonly ok: true; readonly payment: CheckedPayment }
   | { readonly ok: false; readonly reason: Reason; readonly message: string; readonly payer?: string };
 
-interface Subject extends RuleSubject {
+/** What the rules of the scheme `exact` look at. */
+export interface Subject extends RuleSubject {
   readonly terms: Terms;
   readonly transfers: readonly TokenTransfer[];
 }
@@ -90,22 +91,21 @@ export const CHECKS: readonly Check<Subject>[] = [
  * age, the mint's extensions — is asked of the chain afterwards.
  */
 export function checkPayment(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): CheckResult {
-  const instructions = transaction.instructions.map(readInstruction);
-  const transfers = instructions.filter((it) => it.kind === 'token-transfer');
-  const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';
-  const reason = rules.firstReason(CHECKS, {
-    transaction,
-    instructions,
-    payer,
-    memo: terms.memo,
-    policy,
-    terms,
-    transfers,
-  });
+  const subject = subjectOf(transaction, terms, policy);
+  const { payer, transfers } = subject;
+  const reason = rules.firstReason(CHECKS, subject);
   if (reason !== undefined) return { ok: false, reason, message: REASONS[reason], ...(payer === '' ? {} : { payer }) };
   const [transfer] = transfers;
   if (transfer === undefined) throw new Error('unreachable: the rule "one transfer" was applied');
   return { ok: true, payment: { payer, transfer } };
+}
+
+/** Reads out of a transaction what the rules look at. */
+export function subjectOf(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): Subject {
+  const instructions = transaction.instructions.map(readInstruction);
+  const transfers = instructions.filter((it) => it.kind === 'token-transfer');
+  const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';
+  return { transaction, instructions, payer, memo: terms.memo, policy, terms, transfers };
 }
 
 /** A token account of ours as source could only be drained through a delegate; a payment to oneself pays nobody. */

@@ -8,14 +8,16 @@ import { createFaucet } from '../../src/sandbox/faucet.js';
 import { createRuntime, type Runtime } from '../../src/sandbox/runtime.js';
 import { resolveSandboxOptions } from '../../src/sandbox/sandbox-options.js';
 import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import { checkPayment } from '../../src/solana/checks.js';
+import { CHECKS, subjectOf } from '../../src/solana/checks.js';
 import { readInstruction } from '../../src/solana/instructions.js';
 import { networkFee } from '../../src/solana/network-fee.js';
 import { PROGRAMS } from '../../src/solana/programs.js';
+import { firstReason } from '../../src/solana/rules.js';
 import { tokenAccountOf } from '../../src/solana/token-accounts.js';
 import { decodeTransaction } from '../../src/solana/transaction.js';
 import { buildDraft } from '../helpers/draft.js';
 import { honestDraft, honestTransfer } from '../helpers/honest-draft.js';
+import { multisigOf } from '../helpers/multisig.js';
 import { type Fuzz, fuzz } from './fuzz.js';
 import { type Change, someChanges } from './spoiled-payments.js';
 
@@ -48,6 +50,9 @@ const OURS = [feePayer, secondKey].map(addressOfKey);
 const POLICY = { managedKeys: new Set(OURS), maxFeeLamports: MAX_FEE };
 const TOKENS = KNOWN_TOKENS['solana-devnet'].filter(({ symbol }) => symbol === 'USDC' || symbol === 'PYUSD');
 const BLOCKHASH = addressOfKey(Keypair.generate());
+/** Wallets of several, for which the payer's signature is enough: one under each token program. */
+const MULTISIGS = new Map(TOKENS.map(({ program }) => [program, addressOfKey(Keypair.generate())]));
+const OWNERS = [...WALLETS, ...MULTISIGS.values()];
 
 interface Case {
   readonly token: Token;
@@ -57,16 +62,21 @@ interface Case {
   readonly signers: readonly Keypair[];
 }
 
-/** Puts wallets, tokens and programs into a runtime of their own. */
-export async function openDifferential(): Promise<Differential> {
+/**
+ * Puts wallets, tokens and programs into a runtime of their own.
+ *
+ * @param checks the rules to hold to it; default: all of them
+ */
+export async function openDifferential(checks = CHECKS): Promise<Differential> {
   const runtime = await createRuntime();
   const faucet = createFaucet(createChain(runtime, resolveSandboxOptions({ slotMs: 0 })));
   for (const wallet of WALLETS) faucet.airdrop(wallet, LAMPORTS);
   for (const token of TOKENS) {
     faucet.placeMint(token);
-    for (const wallet of WALLETS) faucet.fundToken(wallet, token.mint, WEALTH);
+    for (const wallet of OWNERS) faucet.fundToken(wallet, token.mint, WEALTH);
   }
-  const accounts = [...WALLETS, ...TOKENS.flatMap(({ mint }) => [mint, ...tokenAccounts()])];
+  for (const [program, address] of MULTISIGS) runtime.setAccount(address, multisigOf(payer.publicKey, program));
+  const accounts = [...OWNERS, ...TOKENS.flatMap(({ mint }) => [mint, ...tokenAccounts()])];
   const start = new Map(accounts.map((it) => [it, runtime.account(it)]));
   const figures: Figures = { tried: 0, accepted: 0, executed: 0 };
 
@@ -77,7 +87,7 @@ export async function openDifferential(): Promise<Differential> {
   const rule = fuzz('what our rules accept', aCase(), (given) => {
     restore();
     figures.tried += 1;
-    const outcome = tryPayment(runtime, given);
+    const outcome = tryPayment(runtime, checks, given);
     if (outcome === undefined) return;
     figures.accepted += 1;
     if (outcome === 'executed') figures.executed += 1;
@@ -86,14 +96,15 @@ export async function openDifferential(): Promise<Differential> {
 }
 
 /** Executes what our rules accept, and holds them to it. */
-function tryPayment(runtime: Runtime, given: Case): 'executed' | 'failed' | undefined {
+function tryPayment(runtime: Runtime, checks: typeof CHECKS, given: Case): 'executed' | 'failed' | undefined {
   const { token, terms, signers } = given;
   const bytes = bytesOf(given);
   const decoded = bytes === undefined ? undefined : decodeTransaction(bytes);
-  if (!decoded?.ok || !checkPayment(decoded.transaction, terms, POLICY).ok) return undefined;
+  if (!decoded?.ok || firstReason(checks, subjectOf(decoded.transaction, terms, POLICY)) !== undefined)
+    return undefined;
   const { transaction } = decoded;
   const before = holdings(runtime);
-  const { err } = runtime.execute(transaction.bytes);
+  const { err, logs } = runtime.execute(transaction.bytes);
   const after = holdings(runtime);
 
   const fee = networkFee(transaction.requiredSignatures, transaction.instructions.map(readInstruction));
@@ -106,13 +117,21 @@ function tryPayment(runtime: Runtime, given: Case): 'executed' | 'failed' | unde
     else if (!isOf(signers.map(addressOfKey), account)) assert.ok(gain >= 0n, account);
   }
   assert.ok(fee <= MAX_FEE);
+  if (err === null && terms.memo !== undefined) assert.equal(memosIn(logs).join(), terms.memo);
   return err === null ? 'executed' : 'failed';
+}
+
+/** What the memo program has noted: its log names the length, and then the text. */
+function memosIn(logs: readonly string[]): string[] {
+  return logs.flatMap((line, at) =>
+    line.startsWith('Program log: Memo (len ') ? [String(logs[at + 1]).slice('Program log: '.length)] : [],
+  );
 }
 
 /** Lamports of wallets, and amounts of token accounts. */
 function holdings(runtime: Runtime): ReadonlyMap<string, bigint> {
   return new Map([
-    ...WALLETS.map((it) => [it, runtime.balance(it)] as const),
+    ...OWNERS.map((it) => [it, runtime.balance(it)] as const),
     ...tokenAccounts().map((it) => [it, tokenAccountOf(runtime.account(it))?.amount ?? 0n] as const),
   ]);
 }
@@ -125,7 +144,7 @@ function isOf(wallets: readonly string[], account: string): boolean {
   return wallets.includes(account) || tokenAccounts(wallets).includes(account);
 }
 
-function tokenAccounts(owners: readonly string[] = WALLETS): string[] {
+function tokenAccounts(owners: readonly string[] = OWNERS): string[] {
   return TOKENS.flatMap(({ mint, program }) => owners.map((it) => associatedTokenAddress(it, mint, program)));
 }
 
@@ -149,7 +168,13 @@ function aCase(): fc.Arbitrary<Case> {
     };
     const addresses = [...WALLETS, ...tokenAccounts(), ...TOKENS.map(({ mint }) => mint), PROGRAMS.token];
     const transfer = honestTransfer({ terms, payer, token });
-    const pool = { addresses, transfer, wallets: WALLETS, tokens: TOKENS };
+    const pool = {
+      addresses,
+      transfer,
+      wallets: WALLETS,
+      tokens: TOKENS,
+      multisig: MULTISIGS.get(token.program) ?? '',
+    };
     return someChanges(pool).map((change) => ({ token, terms, change, signers }));
   });
 }

@@ -11,6 +11,7 @@ import type { Token } from '../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../src/solana/associated-token.js';
 import { PROGRAMS } from '../../src/solana/programs.js';
 import type { Draft } from '../helpers/draft.js';
+import { multisigTransfer } from '../helpers/multisig.js';
 import {
   guard,
   instruction,
@@ -33,6 +34,8 @@ export interface Pool {
   readonly transfer: TransferParts;
   readonly wallets: readonly string[];
   readonly tokens: readonly Token[];
+  /** A multisig account for which the payer's signature is enough. */
+  readonly multisig: string;
 }
 
 /** Up to three changes of a payment's transaction, one after the other. */
@@ -48,6 +51,12 @@ function aChange(pool: Pool): fc.Arbitrary<Change> {
       (transfer): Change =>
         (it) =>
           replaced(it, 2, [transferChecked(transfer)]),
+    ),
+    // The payer signs a memo as well, which makes a payer of a wallet that is no authority.
+    fc.constant<Change>((it) =>
+      replaced(replaced(it, 2, [multisigTransfer(pool.multisig, pool.transfer)]), 3, [
+        memo('order 7', [{ address: pool.transfer.authority, signs: true }]),
+      ]),
     ),
     fc.tuple(at, anInstruction(pool)).map(
       ([place, more]): Change =>

@@ -4,8 +4,7 @@ import type { Reason } from '../../../src/protocol/reasons.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { CHECKS, checkPayment } from '../../../src/solana/checks.js';
-import { readInstruction } from '../../../src/solana/instructions.js';
+import { CHECKS, checkPayment, subjectOf } from '../../../src/solana/checks.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import { type DecodedTransaction, decodeTransaction } from '../../../src/solana/transaction.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
@@ -48,17 +47,6 @@ function decoded(draft: Draft): DecodedTransaction {
   const result = decodeTransaction(buildDraft(draft));
   if (!result.ok) throw new Error(result.detail);
   return result.transaction;
-}
-
-type Subject = Parameters<(typeof CHECKS)[number]['run']>[0];
-
-/** What the rules look at, as `checkPayment` puts it together. */
-function subjectOf(draft: Draft, terms: Terms): Subject {
-  const transaction = decoded(draft);
-  const instructions = transaction.instructions.map(readInstruction);
-  const transfers = instructions.filter((it) => it.kind === 'token-transfer');
-  const named = transaction.accounts[1] ?? '';
-  return { transaction, instructions, transfers, payer: named, terms, memo: terms.memo, policy: POLICY };
 }
 
 interface Case {
@@ -173,14 +161,14 @@ test('every rule has a payment that breaks it, and no rule is missing', () => {
 });
 
 test.each(Object.entries(BROKEN))('%s: broken', (name, { reason, draft = HONEST, terms = TERMS }) => {
-  const subject = subjectOf(draft, terms);
+  const subject = subjectOf(decoded(draft), terms, POLICY);
   const first = CHECKS.find((check) => check.run(subject) !== undefined);
   expect(first?.name).toBe(name);
   expect(checkPayment(subject.transaction, terms, POLICY)).toMatchObject({ ok: false, reason });
 });
 
 test.each(CHECKS.map((check) => [check.name, check] as const))('%s: kept', (_name, check) => {
-  expect(check.run(subjectOf(HONEST, TERMS))).toBeUndefined();
+  expect(check.run(subjectOf(decoded(HONEST), TERMS, POLICY))).toBeUndefined();
 });
 
 test('a payment that keeps every rule names its payer and its transfer', () => {
