@@ -1,7 +1,6 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
-import { readHistory, readLandedTransaction } from './landed-transaction.js';
 import type { SolanaRpc } from './rpc.js';
 import {
   readAccounts,
@@ -92,11 +91,13 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       const params = [signatures, { searchTransactionHistory: searchHistory }];
       return call('getSignatureStatuses', params, (result) => readStatuses(result, signatures.length));
     },
-    getTransaction(signature, commitment) {
+    async getTransaction(signature, commitment) {
+      const { readLandedTransaction } = await landedReaders();
       const config = { encoding: 'base64', commitment, maxSupportedTransactionVersion: 0 };
       return call('getTransaction', [signature, config], readLandedTransaction);
     },
-    getHistory(address, before) {
+    async getHistory(address, before) {
+      const { readHistory } = await landedReaders();
       const config = {
         limit: MAX_HISTORY_PER_CALL,
         commitment: 'confirmed',
@@ -109,6 +110,11 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()));
     },
   };
+}
+
+/** Loaded when the chain's past is first asked about: most of what is paid is seen to land. */
+function landedReaders() {
+  return import('./landed-transaction.js');
 }
 
 function atMost(items: readonly string[], limit: number, what: string): void {
