@@ -1,4 +1,4 @@
-import jwt from 'jsonwebtoken';
+import type Jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { isAddress } from '../protocol/address.js';
@@ -25,7 +25,7 @@ export type AccessCheck =
 /** Access tokens: JWTs by RFC 9068 (service.md §3). */
 export interface AccessTokens {
   /** A new token, good for {@link ACCESS_TOKEN_MS}. */
-  issue(claims: AccessClaims): string;
+  issue(claims: AccessClaims): Promise<string>;
   /** Checks a token, and that neither it nor its session was revoked. Rejects or throws when that cannot be looked up. */
   check(token: string): Soon<AccessCheck>;
   /** Refuses one token from now on. One that is not valid anyway is left alone. */
@@ -66,29 +66,36 @@ const claimsSchema = z.object({
   scope: z.string(),
 });
 
+type JwtPackage = typeof Jwt;
+
 /** Makes access tokens with the keys of a ring. */
 export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   const { counters, now } = setup;
   const verified = new LRUCache<string, Extract<AccessCheck, { ok: true }>>({ max: MAX_VERIFIED });
+  // Loaded from here on, not with the package.
+  const loading = import('jsonwebtoken').then((it) => it.default);
 
-  function readOnce(token: string): AccessCheck {
+  function readOnce(token: string): Soon<AccessCheck> {
     const known = verified.get(token);
     if (known !== undefined && now() < known.expiresAt) return known;
-    const read = readToken(setup, token);
-    if (read.ok) verified.set(token, read);
-    else verified.delete(token);
-    return read;
+    return loading.then((jwt) => {
+      const read = readToken(jwt, setup, token);
+      if (read.ok) verified.set(token, read);
+      else verified.delete(token);
+      return read;
+    });
   }
 
   function check(token: string): Soon<AccessCheck> {
-    const read = readOnce(token);
-    if (!read.ok) return read;
-    const revoked = counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
-    return whenKnown(revoked, (isRevoked) => (isRevoked ? REVOKED : read));
+    return whenKnown(readOnce(token), (read) => {
+      if (!read.ok) return read;
+      const revoked = counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
+      return whenKnown(revoked, (isRevoked) => (isRevoked ? REVOKED : read));
+    });
   }
 
   async function deny(token: string): Promise<void> {
-    const read = readToken(setup, token);
+    const read = readToken(await loading, setup, token);
     if (read.ok) await counters.takeOnce(tokenKey(read.id), read.expiresAt - now() + CLOCK_SKEW_MS);
   }
 
@@ -96,10 +103,14 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
     await counters.takeOnce(sessionKey(session), ACCESS_TOKEN_MS + CLOCK_SKEW_MS);
   }
 
-  return { issue: (claims) => issue(setup, claims), check, deny, denySession };
+  return { issue: async (claims) => issue(await loading, setup, claims), check, deny, denySession };
 }
 
-function issue({ ring, issuer, audience, now, newId }: AccessTokenSetup, claims: AccessClaims): string {
+function issue(
+  jwt: JwtPackage,
+  { ring, issuer, audience, now, newId }: AccessTokenSetup,
+  claims: AccessClaims,
+): string {
   const iat = Math.floor(now() / 1_000);
   const { kid, key } = ring.signing;
   const payload = { scope: claims.scopes.join(' '), sid: claims.session, iat, exp: iat + ACCESS_TOKEN_MS / 1_000 };
@@ -113,10 +124,10 @@ function issue({ ring, issuer, audience, now, newId }: AccessTokenSetup, claims:
   });
 }
 
-function readToken({ ring, issuer, audience, now }: AccessTokenSetup, token: string): AccessCheck {
+function readToken(jwt: JwtPackage, { ring, issuer, audience, now }: AccessTokenSetup, token: string): AccessCheck {
   if (token.length > MAX_TOKEN_LENGTH)
     return refused('invalid_access_token', `it is longer than ${MAX_TOKEN_LENGTH} characters`);
-  const header = headerSchema.safeParse(headerOf(token));
+  const header = headerSchema.safeParse(headerOf(jwt, token));
   if (!header.success) return refused('invalid_access_token', `it is not a JWT of the type ${TYPE} that names its key`);
   const key = ring.verifying.get(header.data.kid);
   if (key === undefined)
@@ -137,7 +148,7 @@ function readToken({ ring, issuer, audience, now }: AccessTokenSetup, token: str
   }
 }
 
-function headerOf(token: string): unknown {
+function headerOf(jwt: JwtPackage, token: string): unknown {
   try {
     return jwt.decode(token, { complete: true })?.header;
   } catch {

@@ -31,8 +31,8 @@ export function createWalletTokens(
   refresh: RefreshTokens,
   scopes: readonly string[],
 ): WalletTokens {
-  function grantOf(refreshToken: string, { id, address, scopes }: Session): TokenGrant {
-    const accessToken = access.issue({ address, scopes, session: id });
+  async function grantOf(refreshToken: string, { id, address, scopes }: Session): Promise<TokenGrant> {
+    const accessToken = await access.issue({ address, scopes, session: id });
     return { accessToken, refreshToken, expiresInSeconds: ACCESS_TOKEN_MS / 1_000 };
   }
 
