@@ -218,7 +218,7 @@ function fieldsFor(
   start: Extract<BodyStart, { bytes: Buffer }>,
   nowMs: number,
 ): string[] {
-  const bodyDigest = start.kind === 'whole' ? createHash('sha256').update(start.bytes).digest('hex') : UNSIGNED_BODY;
+  const bodyDigest = start.kind === 'whole' ? digestOf(start.bytes) : UNSIGNED_BODY;
   const signed = {
     ...call.payment,
     id: newId('req'),
@@ -234,6 +234,13 @@ function fieldsFor(
     'x-request-id': call.requestId,
     ...signatureHeaders(signed, call.secrets),
   });
+}
+
+/** Most calls have no body. */
+const NO_BODY_DIGEST = createHash('sha256').digest('hex');
+
+function digestOf(body: Uint8Array): string {
+  return body.length === 0 ? NO_BODY_DIGEST : createHash('sha256').update(body).digest('hex');
 }
 
 function methodOf(req: IncomingMessage): Dispatcher.HttpMethod {

@@ -1,4 +1,3 @@
-import bs58 from 'bs58';
 import { isSignature, signatureText } from './address.js';
 import type { Parsed } from './parsed.js';
 import { parsed, unparsed } from './parsed.js';
@@ -22,8 +21,8 @@ export function readServicePayment(header: string): Parsed<string> {
   const { value } = decoded;
   if (value.length === SIGNATURE_BYTES) return parsed(signatureText(value));
   const text = Buffer.from(value).toString('latin1');
-  const bytes = isSignature(text) ? bs58.decodeUnsafe(text) : undefined;
-  if (bytes !== undefined) return parsed(signatureText(bytes));
+  // Base58 has one text for the same bytes.
+  if (isSignature(text)) return parsed(text);
   const detail = `must be base64 of the 64 bytes of a transaction signature, or of its base58 text; it holds ${value.length} bytes`;
   return unparsed(`${SERVICE_PAYMENT_HEADER} ${detail}`);
 }

@@ -99,14 +99,15 @@ export function createRouter({
   const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl })];
   const router = Router();
   passOthers(router, [CALLS]);
-  guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
-  guardRoutes(router, open, [...common, ...requests, repeatable]);
-  guardRoutes(router, signIn, [...common, ...signIns, repeatable]);
-  guardRoutes(router, api.authenticated, [...common, ...challenges, repeatable]);
+  // Before the others, with whose many paths each call would be compared.
   if (gateway !== undefined && calls !== undefined) {
     router.use(`${CALLS}/:slug`, ...common, markOwnErrors, ...challenges);
     router.use(createCallRouter({ facilitator, gateway, gates: calls }));
   }
+  guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
+  guardRoutes(router, open, [...common, ...requests, repeatable]);
+  guardRoutes(router, signIn, [...common, ...signIns, repeatable]);
+  guardRoutes(router, api.authenticated, [...common, ...challenges, repeatable]);
   router.use(problemHandler);
   return router;
 }

@@ -1,6 +1,8 @@
 import type { Pool } from 'undici';
 import { badOption } from '../errors.js';
+import { isRecord } from './answer-shape.js';
 import { connectionFailure } from './connection-failure.js';
+import { type HttpAnswer, post } from './http-post.js';
 import { RpcError } from './rpc.js';
 
 /** What one endpoint needs. */
@@ -26,12 +28,6 @@ export interface JsonRpcEndpoint {
   call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown>;
   /** Ends the connections; calls under way fail with `closed`. */
   close(): Promise<void>;
-}
-
-interface HttpAnswer {
-  readonly status: number;
-  readonly retryAfter: string | string[] | undefined;
-  readonly text: string;
 }
 
 const DEFAULT_MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -64,11 +60,6 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
   let pool = openPool();
   let id = 0;
 
-  async function post(through: Pool, body: string, signal: AbortSignal): Promise<HttpAnswer> {
-    const answer = await through.request({ method: 'POST', path, headers, body, signal });
-    return { status: answer.statusCode, retryAfter: answer.headers['retry-after'], text: await answer.body.text() };
-  }
-
   /**
    * Silence may mean that the way to the other side is gone without a word, for every connection that is kept open: the next
    * calls go over new ones, and those under way on the old ones come to their end.
@@ -87,21 +78,22 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
       const where = `${method} at ${url.host}`;
       const through = pool;
       const opened = await through;
-      const deadline = new AbortController();
-      // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
-      const timer = setTimeout(() => setImmediate(() => deadline.abort()), timeoutMs);
       id += 1;
+      const sent = post(opened, { path, headers, body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) });
+      const giveUp = () => {
+        retire(through);
+        sent.giveUp(new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, { mayHaveArrived: true }));
+      };
+      let isOver = false;
+      // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
+      const timer = setTimeout(() => setImmediate(() => isOver || giveUp()), timeoutMs);
       try {
-        const answer = await post(opened, JSON.stringify({ jsonrpc: '2.0', id, method, params }), deadline.signal);
-        return readAnswer(where, answer);
+        return readAnswer(where, await sent.answer);
       } catch (cause) {
         if (cause instanceof RpcError) throw cause;
-        if (deadline.signal.aborted) {
-          retire(through);
-          throw new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, { mayHaveArrived: true });
-        }
         throw transportError(where, cause);
       } finally {
+        isOver = true;
         clearTimeout(timer);
       }
     },
@@ -123,7 +115,8 @@ function authorization(url: URL): { authorization?: string } {
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-function readAnswer(where: string, { status, retryAfter, text }: HttpAnswer): unknown {
+function readAnswer(where: string, { status, headers, text }: HttpAnswer): unknown {
+  const retryAfter = headers['retry-after'];
   if (status === 429) throw rateLimited(where, retryAfter);
   if (status === 401 || status === 403) throw turnedAway(where, status);
   const message = parseMessage(text);
@@ -139,7 +132,8 @@ function readAnswer(where: string, { status, retryAfter, text }: HttpAnswer): un
 /** Balances over 2^53 lamports exist; as JSON numbers they would be rounded, so they are read as texts. */
 function parseMessage(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text.replace(/"lamports"\s*:\s*(\d{16,})/g, '"lamports":"$1"'));
+    const exact = text.includes('"lamports"') ? text.replace(/"lamports"\s*:\s*(\d{16,})/g, '"lamports":"$1"') : text;
+    const value: unknown = JSON.parse(exact);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
@@ -176,9 +170,4 @@ function transportError(where: string, cause: unknown): RpcError {
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new RpcError('closed', `${where}: closed`);
   if (!mayHaveArrived) return new RpcError('unreachable', `${where}: no connection (${code})`, { cause });
   return new RpcError('unreachable', `${where}: connection lost (${code})`, { cause, mayHaveArrived });
-}
-
-/** Whether a value is an object with string keys (an array is not). */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
+import { count, listOf, record, text } from './answer-shape.js';
 import { AnswerShapeError } from './answer-shape-error.js';
 import { type DecodedTransaction, decodeTransaction, type Instruction } from './transaction.js';
 
@@ -46,57 +47,123 @@ export interface HistoryEntry {
   readonly blockTime: number | undefined;
 }
 
-const index = z.int().min(0).max(255);
-const instruction = z.object({ programIdIndex: index, accounts: z.array(index), data: z.string() });
-const tokenBalance = z.object({
-  accountIndex: index,
-  mint: z.string(),
-  owner: z.string().nullish(),
-  uiTokenAmount: z.object({ decimals: z.int(), amount: z.string().regex(/^\d{1,20}$/) }),
-});
+/** What is read of an answer. By hand: it comes with every call that was paid, and a schema takes several times as long. */
+interface Answer {
+  readonly slot: number;
+  readonly blockTime: number | undefined;
+  readonly transaction: string;
+  readonly err: unknown;
+  readonly fee: number;
+  readonly computeUnits: number;
+  /** Accounts of lookup tables. */
+  readonly loaded: readonly string[];
+  readonly inner: readonly { readonly index: number; readonly instructions: readonly CompiledInstruction[] }[];
+  readonly preBalances: readonly number[];
+  readonly postBalances: readonly number[];
+  readonly preTokenBalances: readonly TokenBalance[];
+  readonly postTokenBalances: readonly TokenBalance[];
+}
 
-const answer = z.object({
-  slot: z.int().min(0),
-  blockTime: z.number().nullish(),
-  transaction: z.tuple([z.string(), z.literal('base64')]),
-  meta: z.object({
-    err: z.unknown(),
-    fee: z.int().min(0),
-    computeUnitsConsumed: z.int().min(0).nullish(),
-    loadedAddresses: z.object({ writable: z.array(z.string()), readonly: z.array(z.string()) }).nullish(),
-    innerInstructions: z.array(z.object({ index, instructions: z.array(instruction) })).nullish(),
-    preBalances: z.array(z.number()),
-    postBalances: z.array(z.number()),
-    preTokenBalances: z.array(tokenBalance).nullish(),
-    postTokenBalances: z.array(tokenBalance).nullish(),
-  }),
-});
+interface CompiledInstruction {
+  readonly program: number;
+  readonly accounts: readonly number[];
+  readonly data: string;
+}
 
-type Answer = z.output<typeof answer>;
+interface TokenBalance {
+  readonly account: number;
+  readonly mint: string;
+  readonly owner: string | undefined;
+  readonly decimals: number;
+  readonly amount: bigint;
+}
+
+const HIGHEST_INDEX = 255;
+const AMOUNT = /^\d{1,20}$/;
+
+function readAnswer(result: unknown): Answer {
+  const { slot, blockTime, transaction, meta } = record(result, 'transaction');
+  const about = record(meta, 'meta');
+  const { writable, readonly: readOnly } = record(about['loadedAddresses'] ?? {}, 'loadedAddresses');
+  if (!Array.isArray(transaction) || transaction[1] !== 'base64')
+    throw new AnswerShapeError('transaction is not base64');
+  return {
+    slot: count(slot, 'slot'),
+    blockTime: blockTime === undefined || blockTime === null ? undefined : numberOf(blockTime, 'blockTime'),
+    transaction: text(transaction[0], 'transaction'),
+    err: about['err'] ?? null,
+    fee: count(about['fee'], 'fee'),
+    computeUnits: count(about['computeUnitsConsumed'] ?? 0, 'computeUnitsConsumed'),
+    loaded: [...listOf(writable, 'writable', text), ...listOf(readOnly, 'readonly', text)],
+    inner: listOf(about['innerInstructions'], 'innerInstructions', readInner),
+    preBalances: balances(about['preBalances'], 'preBalances'),
+    postBalances: balances(about['postBalances'], 'postBalances'),
+    preTokenBalances: listOf(about['preTokenBalances'], 'preTokenBalances', readTokenBalance),
+    postTokenBalances: listOf(about['postTokenBalances'], 'postTokenBalances', readTokenBalance),
+  };
+}
+
+function readInner(entry: unknown, name: string) {
+  const { index, instructions } = record(entry, name);
+  return { index: indexOf(index, name), instructions: listOf(instructions, name, readCompiled) };
+}
+
+function readCompiled(entry: unknown, name: string): CompiledInstruction {
+  const { programIdIndex, accounts, data } = record(entry, name);
+  return { program: indexOf(programIdIndex, name), accounts: listOf(accounts, name, indexOf), data: text(data, name) };
+}
+
+function readTokenBalance(entry: unknown, name: string): TokenBalance {
+  const { accountIndex, mint, owner, uiTokenAmount } = record(entry, name);
+  const { decimals, amount } = record(uiTokenAmount, name);
+  const digits = text(amount, name);
+  if (!AMOUNT.test(digits)) throw new AnswerShapeError(`${name} has an amount that is none`);
+  return {
+    account: indexOf(accountIndex, name),
+    mint: text(mint, name),
+    owner: owner === undefined || owner === null ? undefined : text(owner, name),
+    decimals: count(decimals, name),
+    amount: BigInt(digits),
+  };
+}
+
+function balances(value: unknown, name: string): readonly number[] {
+  if (!Array.isArray(value)) throw new AnswerShapeError(`${name} is not a list`);
+  return listOf(value, name, numberOf);
+}
+
+function indexOf(value: unknown, name: string): number {
+  const index = count(value, name);
+  if (index > HIGHEST_INDEX) throw new AnswerShapeError(`${name} has an index of more than ${HIGHEST_INDEX}`);
+  return index;
+}
+
+function numberOf(value: unknown, name: string): number {
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  throw new AnswerShapeError(`${name} is not a number`);
+}
 
 /** Result of `getTransaction` in the encoding `base64`: only the bytes tell which payment it is. */
 export function readLandedTransaction(result: unknown): LandedTransaction | null {
   if (result === null) return null;
-  const parsed = answer.safeParse(result);
-  if (!parsed.success) throw new AnswerShapeError(`transaction: ${parsed.error.issues[0]?.path.join('.')}`);
-  const { slot, blockTime, transaction, meta } = parsed.data;
-  const { writable = [], readonly: readOnly = [] } = meta.loadedAddresses ?? {};
-  const decoded = decodeTransaction(Buffer.from(transaction[0], 'base64'), [...writable, ...readOnly]);
+  const answer = readAnswer(result);
+  const { slot, blockTime, transaction, err, fee, computeUnits, loaded } = answer;
+  const decoded = decodeTransaction(Buffer.from(transaction, 'base64'), loaded);
   if (!decoded.ok) throw new AnswerShapeError(`transaction: ${decoded.detail}`);
   const { messageHash, blockhash, instructions } = decoded.transaction;
-  const accounts = [...decoded.transaction.accounts, ...writable, ...readOnly];
+  const accounts = [...decoded.transaction.accounts, ...loaded];
   return {
     slot,
     blockTime: milliseconds(blockTime),
     messageHash,
     blockhash,
-    err: meta.err ?? null,
-    feeLamports: BigInt(meta.fee),
-    computeUnits: meta.computeUnitsConsumed ?? 0,
+    err,
+    feeLamports: BigInt(fee),
+    computeUnits,
     accounts,
-    instructions: withInner(instructions, meta, accounts),
-    lamports: lamports(meta, accounts),
-    tokenAccounts: tokenAccounts(meta, accounts),
+    instructions: withInner(instructions, answer, accounts),
+    lamports: lamports(answer, accounts),
+    tokenAccounts: tokenAccounts(answer, accounts),
   };
 }
 
@@ -122,48 +189,47 @@ function milliseconds(seconds: number | null | undefined): number | undefined {
 
 function withInner(
   instructions: readonly Instruction[],
-  meta: Answer['meta'],
+  { inner }: Answer,
   accounts: readonly string[],
 ): readonly Instruction[] {
-  const inner = new Map((meta.innerInstructions ?? []).map((it) => [it.index, it.instructions]));
+  const made = new Map(inner.map((it) => [it.index, it.instructions]));
   return instructions.flatMap((it, position) => [
     it,
-    ...(inner.get(position) ?? []).map((compiled) => resolve(compiled, accounts)),
+    ...(made.get(position) ?? []).map((compiled) => resolve(compiled, accounts)),
   ]);
 }
 
-function resolve(compiled: z.output<typeof instruction>, accounts: readonly string[]): Instruction {
+function resolve({ program, accounts: indexes, data }: CompiledInstruction, accounts: readonly string[]): Instruction {
   return {
-    program: accounts[compiled.programIdIndex] ?? '',
-    accounts: compiled.accounts.map((it) => accounts[it] ?? ''),
-    data: bs58.decodeUnsafe(compiled.data) ?? new Uint8Array(),
+    program: accounts[program] ?? '',
+    accounts: indexes.map((it) => accounts[it] ?? ''),
+    data: bs58.decodeUnsafe(data) ?? new Uint8Array(),
   };
 }
 
-function lamports(
-  { preBalances, postBalances }: Answer['meta'],
-  accounts: readonly string[],
-): ReadonlyMap<string, Change> {
-  return new Map(
-    accounts.flatMap((account, position): [string, Change][] => {
-      const [before, after] = [preBalances[position], postBalances[position]];
-      if (!Number.isSafeInteger(before) || !Number.isSafeInteger(after)) return [];
-      return [[account, { before: BigInt(before ?? 0), after: BigInt(after ?? 0) }]];
-    }),
-  );
+function lamports({ preBalances, postBalances }: Answer, accounts: readonly string[]): ReadonlyMap<string, Change> {
+  const changes = new Map<string, Change>();
+  for (const [position, account] of accounts.entries()) {
+    const [before, after] = [preBalances[position], postBalances[position]];
+    if (isExact(before) && isExact(after)) changes.set(account, { before: BigInt(before), after: BigInt(after) });
+  }
+  return changes;
 }
 
-function tokenAccounts(meta: Answer['meta'], accounts: readonly string[]): ReadonlyMap<string, TouchedTokenAccount> {
+function isExact(value: unknown): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function tokenAccounts(answer: Answer, accounts: readonly string[]): ReadonlyMap<string, TouchedTokenAccount> {
   const found = new Map<string, TouchedTokenAccount>();
-  const take = (balances: Answer['meta']['preTokenBalances'], change: (amount: bigint) => Partial<Change>): void => {
-    for (const { accountIndex, mint, owner, uiTokenAmount } of balances ?? []) {
-      const address = accounts[accountIndex] ?? '';
+  const take = (some: readonly TokenBalance[], change: (amount: bigint) => Partial<Change>): void => {
+    for (const { account, mint, owner, decimals, amount } of some) {
+      const address = accounts[account] ?? '';
       const { before, after } = found.get(address) ?? { before: 0n, after: 0n };
-      const { decimals, amount } = uiTokenAmount;
-      found.set(address, { mint, owner: owner ?? undefined, decimals, before, after, ...change(BigInt(amount)) });
+      found.set(address, { mint, owner, decimals, before, after, ...change(amount) });
     }
   };
-  take(meta.preTokenBalances, (before) => ({ before }));
-  take(meta.postTokenBalances, (after) => ({ after }));
+  take(answer.preTokenBalances, (before) => ({ before }));
+  take(answer.postTokenBalances, (after) => ({ after }));
   return found;
 }

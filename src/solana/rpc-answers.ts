@@ -1,6 +1,6 @@
 import type { Commitment } from '../protocol/types.js';
+import { count, record, text } from './answer-shape.js';
 import { AnswerShapeError } from './answer-shape-error.js';
-import { isRecord } from './json-rpc.js';
 import type {
   AccountState,
   ChainTip,
@@ -101,24 +101,9 @@ function withSlot(result: unknown): { slot: number; value: unknown } {
   return { slot: count(record(context, 'context')['slot'], 'context.slot'), value };
 }
 
-function record(value: unknown, name: string): Record<string, unknown> {
-  if (isRecord(value)) return value;
-  throw new AnswerShapeError(`${name} is not an object`);
-}
-
 function list(value: unknown, name: string, expected: number): readonly unknown[] {
   if (Array.isArray(value) && value.length === expected) return value;
   throw new AnswerShapeError(`${name} is not a list of ${expected}`);
-}
-
-function text(value: unknown, name: string): string {
-  if (typeof value === 'string') return value;
-  throw new AnswerShapeError(`${name} is not a text`);
-}
-
-function count(value: unknown, name: string): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new AnswerShapeError(`${name} is not a whole number`);
 }
 
 function amount(value: unknown, name: string): bigint {

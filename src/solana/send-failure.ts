@@ -1,4 +1,4 @@
-import { isRecord } from './json-rpc.js';
+import { isRecord } from './answer-shape.js';
 import { RpcError } from './rpc.js';
 
 /**

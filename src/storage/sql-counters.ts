@@ -1,5 +1,6 @@
-import type { Counters, WindowCount } from './counters.js';
+import type { Counters } from './counters.js';
 import type { SqlDatabase, SqlInput, Statement } from './sql-database.js';
+import { bytesOf, increments, textOf } from './sql-increments.js';
 
 /** Counters that can forget what has expired. */
 export interface PrunableCounters extends Counters {
@@ -36,14 +37,6 @@ const COUNTERS = {
     text: `update tollhouse_value set value = $4, expires_at = $5 where ${LIVE_VALUE} and value = $3 returning expires_at`,
   },
   remove: { name: 'tollhouse_remove', text: 'delete from tollhouse_value where key = $1' },
-  increment: {
-    name: 'tollhouse_increment',
-    text: `insert into tollhouse_count (key, count, expires_at) values ($1, $2, $3)
-      on conflict (key) do update set
-        count = case when tollhouse_count.expires_at > $4 then tollhouse_count.count else 0 end + excluded.count,
-        expires_at = case when tollhouse_count.expires_at > $4 then tollhouse_count.expires_at else excluded.expires_at end
-      returning count, expires_at`,
-  },
   decrement: {
     name: 'tollhouse_decrement',
     text: 'update tollhouse_count set count = count - 1 where key = $1 and count > 0 and expires_at > $2',
@@ -80,13 +73,7 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
 
   async function get(key: string): Promise<string | undefined> {
     const [row] = await database.query(COUNTERS.get, bytesOf(key), now());
-    return row?.value instanceof Uint8Array ? Buffer.from(row.value).toString() : undefined;
-  }
-
-  async function increment(key: string, windowMs: number, by = 1): Promise<WindowCount> {
-    const time = now();
-    const [row] = await database.query(COUNTERS.increment, bytesOf(key), by, time + Math.ceil(windowMs), time);
-    return { count: Number(row?.count), resetsAt: Number(row?.expires_at) };
+    return row === undefined ? undefined : textOf(row.value);
   }
 
   async function prune(limit: number): Promise<number> {
@@ -98,7 +85,7 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
   return {
     anyTaken,
     get,
-    increment,
+    increment: increments(database, now),
     prune,
     takeOnce: (key, ttlMs) => {
       const time = now();
@@ -120,8 +107,4 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
 /** Places that are left over ask for the first key once more. */
 function fourOf(keys: readonly string[]): Uint8Array[] {
   return Array.from({ length: KEYS_AT_ONCE }, (_, at) => bytesOf(keys[at] ?? keys[0] ?? ''));
-}
-
-function bytesOf(text: string): Uint8Array {
-  return Buffer.from(text);
 }

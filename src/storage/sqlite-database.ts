@@ -135,6 +135,12 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
 
   const writes = sqliteWrites(connection);
 
+  /** Sees whatever this process has asked to be written before. */
+  function read(step: Step): readonly Row[] {
+    writes.flush();
+    return run(step);
+  }
+
   function runAll(steps: readonly Step[]): readonly (readonly Row[])[] {
     return steps.map(run);
   }
@@ -155,7 +161,7 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
 
   return {
     dialect: 'sqlite',
-    query: (...step) => attempt(() => (prepare(step[0]).readonly ? run(step) : writes.add(() => run(step)))),
+    query: (...step) => attempt(() => (prepare(step[0]).readonly ? read(step) : writes.add(() => run(step)))),
     batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
     batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),
     async close() {
