@@ -2,18 +2,19 @@ import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 
 import { LRUCache } from 'lru-cache';
 import { isSmallOrder } from './small-order.js';
 
-// RFC 8410: the fixed DER heads of an Ed25519 public key (SPKI) and private key (PKCS #8).
-const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
+// RFC 8410: the fixed DER head of an Ed25519 private key (PKCS #8).
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-// Building a key object costs as much as a verification, and payers come again.
+// Payers come again.
 const publicKeys = new LRUCache<string, KeyObject>({ max: 5_000 });
 
 function publicKeyObject(publicKey: Uint8Array): KeyObject {
   const id = Buffer.from(publicKey).toString('latin1');
   let key = publicKeys.get(id);
   if (key === undefined) {
-    key = createPublicKey({ key: Buffer.concat([SPKI_HEAD, publicKey]), format: 'der', type: 'spki' });
+    // From a JWK the key is taken as it is; OpenSSL's reader of DER costs as much as a verification.
+    const x = Buffer.from(publicKey).toString('base64url');
+    key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
     publicKeys.set(id, key);
   }
   return key;
@@ -44,6 +45,6 @@ export function createEd25519Signer(seed: Uint8Array): Ed25519Signer {
   const der = Buffer.concat([PKCS8_HEAD, seed]);
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   der.fill(0);
-  const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' }).subarray(SPKI_HEAD.length);
-  return { publicKey: Uint8Array.from(publicKey), sign: (message) => Uint8Array.from(sign(null, message, key)) };
+  const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
+  return { publicKey: Uint8Array.from(Buffer.from(x, 'base64url')), sign: (message) => Uint8Array.from(sign(null, message, key)) };
 }
