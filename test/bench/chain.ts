@@ -9,8 +9,8 @@ export interface BenchChain {
   readonly process: Contestant;
   /** A new wallet with what is asked for, as in `Sandbox.createWallet`. */
   wallet(funds: Json): Promise<Keypair>;
-  /** JSON-RPC calls over HTTP so far. */
-  calls(): Promise<number>;
+  /** JSON-RPC calls over HTTP so far; of one method, or of all. */
+  calls(method?: string): Promise<number>;
   /** A fresh blockhash. */
   blockhash(): Promise<string>;
 }
@@ -24,7 +24,7 @@ export async function startChain(slotMs = 20): Promise<BenchChain> {
     wsUrl: await process.ask<string>('wsUrl'),
     process,
     wallet: async (funds) => Keypair.fromSecretKey(bs58.decode(await process.ask<string>('wallet', funds))),
-    calls: async () => (await process.ask<{ readonly total: number }>('calls')).total,
+    calls: async (method = 'total') => (await process.ask<Readonly<Record<string, number>>>('calls'))[method] ?? 0,
     async blockhash() {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getLatestBlockhash', params: [] });
       const headers = { 'content-type': 'application/json' };

@@ -24,9 +24,11 @@ export const verifyBench: BenchPart = {
     });
     try {
       const figures = [...(await good(context, verifier))];
-      const before = await chain.calls();
+      // A fresh blockhash is kept at hand by the clock, whether anybody pays or not.
+      const caused = async () => (await chain.calls()) - (await chain.calls('getLatestBlockhash'));
+      const before = await caused();
       figures.push(...(await bad(context, verifier)));
-      const calls = (await chain.calls()) - before;
+      const calls = (await caused()) - before;
       return [...figures, { name: 'RPC calls for all that was refused', value: calls, unit: 'calls', atMost: 0 }];
     } finally {
       await verifier.stop();
