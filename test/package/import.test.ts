@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const ROOT = join(__dirname, '../..');
+const run = promisify(execFile);
+
+/** What `import 'tollhouse'` loads, with what these need themselves. Whatever else is needed is loaded when it is first used. */
+const LOADED_AT_IMPORT = [
+  ['express', '@solana/web3.js'],
+  ['zod', '@x402/core/schemas', 'express-rate-limit', 'lru-cache', 'ipaddr.js', 'bs58', 'ws'],
+].flat();
+
+/** Not even by way of others. */
+const LOADED_LATER = [
+  '@solana/spl-token',
+  'undici',
+  'jsonwebtoken',
+  'helmet',
+  'kysely',
+  'pg',
+  'better-sqlite3',
+  'ioredis',
+];
+
+/** Modules of our own that are for what an importer may never do. */
+const PARTS_LOADED_LATER = [
+  'sql-storage',
+  'service-document',
+  'transfer-transaction',
+  'mint-traits',
+  'landed-transaction',
+];
+
+/** Tells which files Node has compiled after an import, of either module system. */
+const LIST_LOADED = `
+  const { Session } = require('node:inspector');
+  const session = new Session();
+  session.connect();
+  const urls = new Set();
+  session.on('Debugger.scriptParsed', ({ params }) => urls.add(params.url));
+  session.post('Debugger.enable');
+  const [how, ...names] = process.argv.slice(2);
+  const load = how === 'import' ? (name) => import(name) : require;
+  (async () => {
+    for (const name of names) await load(name);
+    console.log(JSON.stringify([...urls].filter((it) => it.includes('node_modules'))));
+  })();
+`;
+
+/** Does what loads the parts that an import leaves out, on a sandbox. */
+const USE = `
+  const express = require('express');
+  const [how, index, sandboxEntry] = process.argv.slice(2);
+  const load = how === 'import' ? (name) => import(name) : require;
+  (async () => {
+    const { createFacilitator, createIdentity, createRouter, openStorage, requirePayment } = await load(index);
+    const { startSandbox } = await load(sandboxEntry);
+    const { network, rpcUrl, wsUrl, tokens, createWallet, close } = await startSandbox();
+    const storage = await openStorage('memory:');
+    const feePayer = await createWallet({ sol: '1' });
+    const [seller, buyer] = [await createWallet({ usdc: '0' }), await createWallet({ usdc: '1' })];
+    const recipient = seller.publicKey.toBase58();
+    const { ledger } = storage;
+    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, tokens, keypair: feePayer, ledger });
+    const identity = createIdentity({ network, domain: 'shop.example', jwtSecret: 'a secret of thirty-two bytes or more' });
+    const app = express();
+    app.get('/paid', requirePayment({ facilitator, price: '$0.01', payTo: recipient }));
+    app.use(createRouter({ facilitator, identity }));
+    const server = app.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = 'http://127.0.0.1:' + server.address().port;
+    const order = { amount: '0.5', token: 'USDC', recipient, payer: buyer.publicKey.toBase58() };
+    const posted = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(order) };
+    const { status: offered } = await fetch(url + '/paid');
+    const { paths } = await (await fetch(url + '/openapi.json')).json();
+    const { status: created } = await fetch(url + '/create-payment', posted);
+    const bearer = { header: (name) => (name === 'authorization' ? 'Bearer nonsense' : undefined), url };
+    const { status: proof } = await identity.prove(bearer);
+    console.log(JSON.stringify({ offered, described: Object.keys(paths).includes('/settle'), created, proof }));
+    server.closeAllConnections();
+    server.close();
+    await facilitator.close();
+    await storage.close();
+    await close();
+  })();
+`;
+
+let built = '';
+
+// Below node_modules, where the packages are found that it imports.
+beforeAll(async () => {
+  mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true });
+  built = mkdtempSync(join(ROOT, 'node_modules/.cache/tollhouse-import-'));
+  const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
+  await run(process.execPath, [tsdown, '--out-dir', built, '--no-dts'], { cwd: ROOT });
+});
+
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+const FORMATS = [
+  { how: 'import', ending: 'js' },
+  { how: 'require', ending: 'cjs' },
+];
+
+/** Runs a program of its own, and answers what it prints. */
+async function evaluate(program: string, ...given: string[]): Promise<unknown> {
+  const file = join(built, `program-${randomUUID()}.cjs`);
+  writeFileSync(file, program);
+  const { stdout } = await run(process.execPath, [file, ...given], { cwd: ROOT, maxBuffer: 2 ** 26 });
+  return JSON.parse(stdout);
+}
+
+/** The files that are loaded with some modules. */
+async function filesLoadedBy(how: string, ...names: string[]): Promise<string[]> {
+  return (await evaluate(LIST_LOADED, how, ...names)) as string[];
+}
+
+/** The packages of some files; ours is not one. */
+function packagesOf(files: readonly string[]): string[] {
+  const names = files.flatMap((url) => /.*\/node_modules\/((?:@[^/]+\/)?[^/.][^/]*)/.exec(url)?.[1] ?? []);
+  return [...new Set(names)].sort();
+}
+
+describe.each(FORMATS)('$how of the built package', ({ how, ending }) => {
+  test('loads these packages and what they need, and no other', async () => {
+    const ours = packagesOf(await filesLoadedBy(how, join(built, `index.${ending}`)));
+    const allowed = packagesOf(await filesLoadedBy(how, ...LOADED_AT_IMPORT));
+    expect(ours.filter((name) => !allowed.includes(name))).toEqual([]);
+    expect(ours.filter((name) => LOADED_LATER.includes(name))).toEqual([]);
+  });
+
+  test('leaves out the parts of its own that are needed later, if ever', async () => {
+    const files = await filesLoadedBy(how, join(built, `index.${ending}`));
+    const own = files.filter((url) => url.includes('tollhouse-import-')).map((url) => url.split('/').at(-1) ?? '');
+    expect(own).toContain(`index.${ending}`);
+    expect(own.filter((name) => PARTS_LOADED_LATER.some((part) => name.startsWith(part)))).toEqual([]);
+  });
+
+  test('and what it left out is there when it is used', async () => {
+    const entries = ['index', 'sandbox'].map((name) => join(built, `${name}.${ending}`));
+    expect(await evaluate(USE, how, ...entries)).toEqual({
+      offered: 402,
+      described: true,
+      created: 200,
+      proof: 'refused',
+    });
+  });
+});
+
+test('nothing that is built imports the program: loading it runs it', () => {
+  const files = readdirSync(built).filter((name) => !name.startsWith('program-'));
+  expect(files).toEqual(expect.arrayContaining(['index.js', 'index.cjs', 'cli.js']));
+  const importers = files.filter((name) => /\.\/cli\.c?js["']/.test(readFileSync(join(built, name), 'utf8')));
+  expect(importers).toEqual([]);
+});
