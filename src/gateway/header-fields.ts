@@ -17,8 +17,10 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 
 /** Names and values of fields. */
-export function* pairsOf(fields: Fields): Generator<readonly [name: string, value: string]> {
-  for (let at = 0; at + 1 < fields.length; at += 2) yield [fields[at] ?? '', fields[at + 1] ?? ''];
+export function pairsOf(fields: Fields): readonly (readonly [name: string, value: string])[] {
+  const pairs: (readonly [string, string])[] = [];
+  for (let at = 0; at + 1 < fields.length; at += 2) pairs.push([fields[at] ?? '', fields[at + 1] ?? '']);
+  return pairs;
 }
 
 /** Lower case, with `-` for `_`: many servers cannot tell `X_Tollhouse_Payer` from `X-Tollhouse-Payer`. */

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { randomHex } from '../protocol/ids.js';
 import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
 
 /** Who calls, as the one that stands before us knows it. */
@@ -69,7 +69,7 @@ function callerFields({ socket, headers }: IncomingMessage, caller: Caller): Rec
 function traceFields({ headers }: IncomingMessage): Record<string, string | undefined> {
   const { traceparent, tracestate } = headers;
   if (typeof traceparent !== 'string' || !TRACE_PARENT.test(traceparent)) {
-    return { traceparent: `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01` };
+    return { traceparent: `00-${randomHex(16)}-${randomHex(8)}-01` };
   }
   return { traceparent, tracestate: typeof tracestate === 'string' ? tracestate : undefined };
 }

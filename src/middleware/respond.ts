@@ -62,15 +62,20 @@ export function exposeHeaders(res: Response, names: readonly string[]): void {
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), names));
 }
 
-/** Lists of names that were joined before; most gates have one and the same for every answer. */
-const joined = new WeakMap<readonly string[], string>();
+/** What was joined before: most gates have one list of names for every answer, and find the same names on it. */
+const joined = new WeakMap<readonly string[], Map<unknown, string>>();
+/** The names that an upstream or a handler exposes are its own; so many of them are remembered. */
+const MAX_JOINED = 50;
 
 /** The value of `Access-Control-Expose-Headers` with some names more. */
 export function withExposed(value: unknown, names: readonly string[]): string {
-  if (value !== undefined) return joinExposed(value, names);
-  const known = joined.get(names) ?? joinExposed('', names);
+  const known = joined.get(names) ?? new Map<unknown, string>();
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  const made = joinExposed(value, names);
+  if (known.size < MAX_JOINED && (value === undefined || typeof value === 'string')) known.set(value, made);
   joined.set(names, known);
-  return known;
+  return made;
 }
 
 function joinExposed(value: unknown, names: readonly string[]): string {

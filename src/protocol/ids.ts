@@ -13,10 +13,19 @@ let used = 0;
 
 /** A new id: the prefix, `_`, and base58 of 16 random bytes. */
 export function newId(prefix: IdPrefix): string {
-  if (used === pool.length) {
+  return `${prefix}_${bs58.encode(take(ID_BYTES))}`;
+}
+
+/** Some random bytes, in hexadecimal. At most a few dozen: they come from the same store as the ids. */
+export function randomHex(bytes: number): string {
+  return take(bytes).toString('hex');
+}
+
+function take(bytes: number): Buffer {
+  if (used + bytes > pool.length) {
     pool = randomBytes(POOL_BYTES);
     used = 0;
   }
-  used += ID_BYTES;
-  return `${prefix}_${bs58.encode(pool.subarray(used - ID_BYTES, used))}`;
+  used += bytes;
+  return pool.subarray(used - bytes, used);
 }

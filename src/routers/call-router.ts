@@ -43,21 +43,25 @@ const NOT_CONFIRMED = {
   detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
 } as const;
 
+const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
+
 /** Marks what is answered before a call reaches its upstream as said by the gateway; for all of `/v1`. */
 export const markOwnErrors: RequestHandler = (_req, res, next) => {
   setHeaders(res, GATEWAY_ERROR_HEADERS);
-  exposeHeaders(res, Object.keys(GATEWAY_ERROR_HEADERS));
+  exposeHeaders(res, ERROR_HEADERS);
   next();
 };
 
 /**
  * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream (service.md §4). The order is
- * project, key, what can be passed on at all, limits and budget, payment, upstream. Put {@link markOwnErrors} before it.
+ * project, key, what can be passed on at all, limits and budget, payment, upstream.
+ * @param before - what each call meets first
  */
-export function createCallRouter(parts: CallRouterParts): Router {
+export function createCallRouter(parts: CallRouterParts, before: readonly RequestHandler[]): Router {
   const router = Router();
   router.use(
     '/v1/:slug',
+    ...before,
     handled((req, res) => handleCall(parts, req, res)),
   );
   router.use(problemHandler);

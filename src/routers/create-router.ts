@@ -101,8 +101,8 @@ export function createRouter({
   passOthers(router, [CALLS]);
   // Before the others, with whose many paths each call would be compared.
   if (gateway !== undefined && calls !== undefined) {
-    router.use(`${CALLS}/:slug`, ...common, markOwnErrors, ...challenges);
-    router.use(createCallRouter({ facilitator, gateway, gates: calls }));
+    const before = [...common, markOwnErrors, ...challenges];
+    router.use(createCallRouter({ facilitator, gateway, gates: calls }, before));
   }
   guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
   guardRoutes(router, open, [...common, ...requests, repeatable]);

@@ -14,9 +14,17 @@ export const EVENT_INPUT = {
 
 const NAMES = Object.keys(EVENT_INPUT);
 
+/** Columns that an insert of events names. */
+export const EVENT_INSERT = `${NAMES.join(', ')}, fanned_out`;
+
+/** Whether there is nothing to deliver, because the owner has no webhook: most events never go through the outbox. */
+export function fannedOut(owner: string): string {
+  return `case when exists (select 1 from tollhouse_webhook where tollhouse_webhook.owner = ${owner}) then 0 else 1 end`;
+}
+
 const APPEND: Statement = {
   name: 'tollhouse_append_event',
-  text: `insert into tollhouse_event (${NAMES.join(', ')}) values ($1, $2, $3, $4, $5, $6)`,
+  text: `insert into tollhouse_event (${EVENT_INSERT}) values ($1, $2, $3, $4, $5, $6, ${fannedOut('$4')})`,
 };
 
 /** The steps that write events, to be put into the transaction of what they tell. */

@@ -1,5 +1,5 @@
 import { CALL_COLUMNS } from './call-rows.js';
-import { EVENT_INPUT } from './event-statements.js';
+import { EVENT_INPUT, EVENT_INSERT, fannedOut } from './event-statements.js';
 import { jsonRows } from './json-groups.js';
 import { ROLLUP_INPUT } from './rollups.js';
 import { SPEND_INPUT, SPEND_KEY } from './spend-statements.js';
@@ -42,8 +42,8 @@ export const FINISH_CALLS: Statement = {
       order by n),
     given_back as (delete from tollhouse_reservation using kept where id = reservation),
     told as (
-      insert into tollhouse_event (${listed(EVENT_INPUT)})
-      select ${listed(EVENT_INPUT)} from (
+      insert into tollhouse_event (${EVENT_INSERT})
+      select ${listed(EVENT_INPUT)}, ${fannedOut('entries.owner')} from (
         select n, entry.* from kept cross join lateral ${jsonRows('events', 'entry', EVENT_INPUT)}) as entries
       order by n),
     spent as (

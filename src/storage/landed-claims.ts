@@ -1,4 +1,4 @@
-import { EVENT_INPUT, eventRow, eventSteps } from './event-statements.js';
+import { EVENT_INPUT, EVENT_INSERT, eventRow, eventSteps, fannedOut } from './event-statements.js';
 import { jsonGroups, jsonRow, jsonRows } from './json-groups.js';
 import type { ClaimRequest, LandedMoney, Ledger, PaymentRecord } from './ledger.js';
 import { legsToSql, termsToSql } from './payment-rows.js';
@@ -26,6 +26,9 @@ const CLAIM = {
 
 const NAMES = Object.keys(CLAIM);
 const COLUMNS = NAMES.join(', ');
+const EVENT_VALUES = Object.keys(EVENT_INPUT)
+  .map((column) => `event.${column}`)
+  .join(', ');
 
 const ONE = {
   name: 'tollhouse_claim_landed',
@@ -42,10 +45,8 @@ const MANY = {
       insert into tollhouse_payment (state, ${COLUMNS}) select 'confirmed', ${COLUMNS} from claim order by id
       on conflict (id) do nothing returning lease as won_lease),
     told as (
-      insert into tollhouse_event (${Object.keys(EVENT_INPUT).join(', ')})
-      select ${Object.keys(EVENT_INPUT)
-        .map((column) => `event.${column}`)
-        .join(', ')}
+      insert into tollhouse_event (${EVENT_INSERT})
+      select ${EVENT_VALUES}, ${fannedOut('event.owner')}
       from claim join won on lease = won_lease cross join lateral ${jsonRows('events', 'event', EVENT_INPUT)})
     select n from claim join won on lease = won_lease`,
 };
