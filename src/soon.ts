@@ -3,7 +3,9 @@ export type Soon<T> = T | Promise<T>;
 
 /** Whether a value has to be waited for. Any promise counts, whoever's class it is of. */
 export function isPending<T>(soon: Soon<T>): soon is Promise<T> {
-  return typeof soon === 'object' && soon !== null && 'then' in soon && typeof soon.then === 'function';
+  if (typeof soon !== 'object' || soon === null) return false;
+  const { then }: { readonly then?: unknown } = soon;
+  return typeof then === 'function';
 }
 
 /** What is made of a value: now when it is known, else when it comes. What is known costs no promise and no turn of the queue. */

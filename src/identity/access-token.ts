@@ -19,7 +19,14 @@ export interface AccessClaims {
 
 /** What came out of checking an access token. */
 export type AccessCheck =
-  | { readonly ok: true; readonly claims: AccessClaims; readonly id: string; readonly expiresAt: number }
+  | {
+      readonly ok: true;
+      readonly claims: AccessClaims;
+      readonly id: string;
+      readonly expiresAt: number;
+      /** What is marked in the counters when it, or its session, is revoked. */
+      readonly marks: readonly string[];
+    }
   | { readonly ok: false; readonly code: ProofFault; readonly detail: string };
 
 /** Access tokens: JWTs by RFC 9068 (service.md §3). */
@@ -89,8 +96,7 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   function check(token: string): Soon<AccessCheck> {
     return whenKnown(readOnce(token), (read) => {
       if (!read.ok) return read;
-      const revoked = counters.anyTaken([tokenKey(read.id), sessionKey(read.claims.session)]);
-      return whenKnown(revoked, (isRevoked) => (isRevoked ? REVOKED : read));
+      return whenKnown(counters.anyTaken(read.marks), (isRevoked) => (isRevoked ? REVOKED : read));
     });
   }
 
@@ -169,6 +175,7 @@ function readClaims(payload: unknown): AccessCheck {
     claims: { address: sub.slice(SUBJECT.length), scopes, session: sid },
     id: jti,
     expiresAt: exp * 1_000,
+    marks: [tokenKey(jti), sessionKey(sid)],
   };
 }
 

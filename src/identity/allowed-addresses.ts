@@ -1,8 +1,10 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
 
 /** How much of an IPv6 address names its client: networks of this size are what one customer has. */
 const CLIENT_BITS = 56;
+const UNKNOWN_CLIENT = 'unknown';
 /** Where the IPv4 addresses among the IPv6 ones begin (`::ffff:0:0/96`). */
 const MAPPED_BITS = 96;
 
@@ -39,9 +41,22 @@ export function isAllowedAddress(address: string, allowed: readonly string[]): b
   });
 }
 
+/** A client sends many requests. */
+const clients = new LRUCache<string, string>({ max: 1_000 });
+
 /** What names the client behind an address where failures are counted: the address, or the network of an IPv6 one. */
 export function clientOfAddress(address: string): string {
-  if (!isPlain(address)) return 'unknown';
+  const known = clients.get(address);
+  if (known !== undefined) return known;
+  const client = readClient(address);
+  if (client === undefined) return UNKNOWN_CLIENT;
+  clients.set(address, client);
+  return client;
+}
+
+/** Undefined for what is no address: that may be of any length, and is not remembered. */
+function readClient(address: string): string | undefined {
+  if (!isPlain(address)) return undefined;
   const ip = ipaddr.process(address);
   if (ip.kind() === 'ipv4') return ip.toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${ip}/${CLIENT_BITS}`)}/${CLIENT_BITS}`;

@@ -88,9 +88,9 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
 
 /** Whether a secret is that of a key, or was until its last rotation; takes as long whatever is wrong. */
 function matches(record: ServiceKeyRecord | undefined, hash: string, time: number): boolean {
-  const isCurrent = sameHash(hash, record?.secretHash ?? NO_HASH);
+  if (sameHash(hash, record?.secretHash ?? NO_HASH)) return true;
   const isPrevious = sameHash(hash, record?.previousHash ?? NO_HASH);
-  return isCurrent || (isPrevious && time < (record?.previousUntil ?? 0));
+  return isPrevious && time < (record?.previousUntil ?? 0);
 }
 
 /** What keeps a key from being used whose secret is right. */

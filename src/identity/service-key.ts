@@ -46,7 +46,7 @@ export function hashSecret(secret: string): string {
 
 /** Whether two hashes are the same, in a time that does not tell where they differ. */
 export function sameHash(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  const [a, b] = [Buffer.from(one, 'latin1'), Buffer.from(other, 'latin1')];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 

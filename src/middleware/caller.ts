@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Identity, IdentityRequest, Proof } from '../identity/types.js';
-import type { Soon } from '../soon.js';
+import { isPending, type Soon } from '../soon.js';
 import { createRequestNote } from './request-note.js';
 import { absoluteUrl } from './request-url.js';
 
@@ -11,23 +11,29 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
 }
 
-const proofs = createRequestNote<Request, Map<Identity, Soon<Proof>>>('tollhouse.proofs');
-const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>('tollhouse.offers');
+const proofs = createRequestNote<Request, Map<Identity, Soon<Proof>>>();
+const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 
 /** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
 export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Soon<Proof> {
-  const known = proofs.of(req) ?? new Map<Identity, Soon<Proof>>();
-  proofs.put(req, known);
-  const proof = known.get(identity) ?? identity.prove(new CallerRequest(req, baseUrl));
-  known.set(identity, proof);
+  const known = proofs.of(req);
+  const earlier = known?.get(identity);
+  if (earlier !== undefined) return earlier;
+  const proof = identity.prove(new CallerRequest(req, baseUrl));
+  // A token that is good now is not used up by that, and asking again costs less than the note.
+  if (!isPending(proof) && isToken(proof)) return proof;
+  proofs.put(req, (known ?? new Map<Identity, Soon<Proof>>()).set(identity, proof));
   return proof;
 }
 
 /** The proof that a request carries, looked at once more. A sign-in, which is used up, stays what it was. */
 export async function proofAgain(req: Request, parts: CallerParts): Promise<Proof> {
   const before = await proofOf(req, parts);
-  const isToken = before.status === 'proven' && before.wallet.by === 'jwt';
-  return isToken ? parts.identity.prove(new CallerRequest(req, parts.baseUrl)) : before;
+  return isToken(before) ? parts.identity.prove(new CallerRequest(req, parts.baseUrl)) : before;
+}
+
+function isToken(proof: Proof): boolean {
+  return proof.status === 'proven' && proof.wallet.by === 'jwt';
 }
 
 /** Notes that signing in would help this request: whichever gate answers it says how. */

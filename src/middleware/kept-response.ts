@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { createRequestNote } from './request-note.js';
 
-const keeping = createRequestNote<ServerResponse, Promise<boolean>>('tollhouse.keeping');
-const leftOpen = createRequestNote<ServerResponse, true>('tollhouse.leftOpen');
-const listeners = createRequestNote<ServerResponse, () => void>('tollhouse.onLeftOpen');
+const keeping = createRequestNote<ServerResponse, Promise<boolean>>();
+const leftOpen = createRequestNote<ServerResponse, true>();
+const listeners = createRequestNote<ServerResponse, () => void>();
 
 /** Notes that an answer is being kept for its client; the promise tells whether it was. */
 export function noteKeeping(res: ServerResponse, kept: Promise<boolean>): void {

@@ -4,7 +4,7 @@ import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../identit
 import { type Soon, whenKnown } from '../soon.js';
 import { createRequestNote } from './request-note.js';
 
-const checks = createRequestNote<Request, Map<KeyAuthenticator, Soon<KeyCheck>>>('tollhouse.keys');
+const checks = createRequestNote<Request, Map<KeyAuthenticator, Soon<KeyCheck>>>();
 
 /**
  * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
@@ -40,6 +40,11 @@ const HALF = 'A service key is two headers: X-Service-Key and X-Service-Secret. 
 
 /** Beside limits of other kinds, each an item of the list that the header is. */
 function sendRate(res: Response, { limit, remaining, resetsInSeconds }: KeyRate): void {
-  res.append('RateLimit-Policy', `"key"; q=${limit}; w=1`);
-  res.append('RateLimit', `"key"; r=${remaining}; t=${resetsInSeconds}`);
+  addHeader(res, 'RateLimit-Policy', `"key"; q=${limit}; w=1`);
+  addHeader(res, 'RateLimit', `"key"; r=${remaining}; t=${resetsInSeconds}`);
+}
+
+function addHeader(res: Response, name: string, value: string): void {
+  if (res.hasHeader(name)) res.append(name, value);
+  else res.setHeader(name, value);
 }

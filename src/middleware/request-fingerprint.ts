@@ -19,7 +19,7 @@ export async function requestFingerprint(req: Request, parts: readonly string[] 
   return createHash('sha256').update(head).update('\n').update(body).digest('hex');
 }
 
-const peeked = createRequestNote<Request, Promise<Uint8Array | undefined>>('tollhouse.body');
+const peeked = createRequestNote<Request, Promise<Uint8Array | undefined>>();
 
 async function bodyOf(req: Request): Promise<Uint8Array | undefined> {
   if (!hasBody(req)) return Buffer.alloc(0);

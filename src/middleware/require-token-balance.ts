@@ -59,6 +59,8 @@ const options = z.strictObject({
 interface BalanceRule {
   readonly mints: readonly string[];
   readonly minimum: Minimum;
+  /** The same in atomic units, where the token's decimals are known without asking the chain. */
+  readonly least: bigint | undefined;
   /** How the token is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
   decimals(reader: Holdings): Soon<number>;
@@ -80,7 +82,7 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
 
 function judge(rule: BalanceRule, wallet: string, reader: Holdings): Soon<Verdict> {
   return whenKnown(rule.decimals(reader), (places) => {
-    const atLeast = atomicMinimum(WHERE, rule.minimum.text, places);
+    const atLeast = rule.least ?? atomicMinimum(WHERE, rule.minimum.text, places);
     const holding = reader.readHolding({ wallet, mints: rule.mints, atLeast });
     return whenKnown(holding, ({ amount }) => (amount >= atLeast ? PASSED : tooLittle(rule, wallet, amount, places)));
   });
@@ -104,13 +106,20 @@ function readRule({ facilitator, mint, collection, minBalance }: z.output<typeof
   const asked = mintOption(WHERE, 'mint', mint ?? '', facilitator.tokens);
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   const known = facilitator.tokens.find((token) => token.mint === asked);
-  if (known !== undefined) atomicMinimum(WHERE, minimum.text, known.decimals);
-  return { mints: [asked], minimum, named: { mint: asked }, decimals: (reader) => decimalsOf(WHERE, asked, reader) };
+  const least = known === undefined ? undefined : atomicMinimum(WHERE, minimum.text, known.decimals);
+  const decimals = (reader: Holdings) => known?.decimals ?? decimalsOf(WHERE, asked, reader);
+  return { mints: [asked], minimum, least, named: { mint: asked }, decimals };
 }
 
 function collectionRule(collection: readonly string[], minBalance: BalanceInput): BalanceRule {
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   if (minimum.places > 0) throw badOption(WHERE, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
   const mints = [...new Set(collection)];
-  return { mints, minimum, named: { mints: mints.slice(0, MAX_NAMED) }, decimals: () => 0 };
+  return {
+    mints,
+    minimum,
+    least: BigInt(minimum.text),
+    named: { mints: mints.slice(0, MAX_NAMED) },
+    decimals: () => 0,
+  };
 }

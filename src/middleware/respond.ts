@@ -6,7 +6,7 @@ import { createRequestNote } from './request-note.js';
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
-const codes = createRequestNote<Response, ErrorCode>('tollhouse.problem');
+const codes = createRequestNote<Response, ErrorCode>();
 
 /** The code of the problem that a request was answered with; undefined for other answers. */
 export function problemCodeOf(res: Response): ErrorCode | undefined {

@@ -69,7 +69,8 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
 
 function enter(req: Request, res: Response, next: NextFunction, key: ServiceKey): void {
   const { id, owner, projectId, mode, scopes, metadata } = key;
-  req.serviceKey = { id, owner, mode, scopes, metadata, ...(projectId === undefined ? {} : { projectId }) };
+  const shown = { id, owner, mode, scopes, metadata };
+  req.serviceKey = projectId === undefined ? shown : { ...shown, projectId };
   enterPrivately(res, next, HEADERS);
 }
 

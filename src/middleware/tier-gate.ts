@@ -29,7 +29,7 @@ export function readStanding(
     return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {
       const standing = standingOf(where, tiers, amount, decimals);
       if (standing.tier !== undefined) req.tier = standing.tier;
-      return { ...standing, amount, decimals };
+      return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
     });
   });
 }

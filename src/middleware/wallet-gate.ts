@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { type Holdings, holdingsOf } from '../access/holdings.js';
@@ -6,11 +5,11 @@ import type { ErrorCode } from '../errors.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { identityOf } from '../identity/shared-identity.js';
 import type { Identity, Proof } from '../identity/types.js';
-import { type Soon, whenKnown } from '../soon.js';
-import { beforeHead } from './apply-head.js';
+import { type Soon, whenKnown, whenKnownOr } from '../soon.js';
 import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './caller.js';
 import { createGate, type Decision, type Gate, type Refused } from './gate.js';
-import { exposeHeaders, privateCacheControl, sendProblem } from './respond.js';
+import { keepPrivate } from './keep-private.js';
+import { exposeHeaders, sendProblem } from './respond.js';
 import './request-types.js';
 
 /** Options that all gates by wallet have. */
@@ -78,14 +77,27 @@ const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
 export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet: string) => Soon<Verdict>): Gate {
-  return createGate((req, res) => {
-    exposeHeaders(res, EXPOSED);
+  function decide(req: Request, res: Response): Soon<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
       req.wallet = proof.wallet;
       return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
     });
-  });
+  }
+
+  return createGate((req, res) =>
+    whenKnownOr(
+      () => decide(req, res),
+      (decision) => {
+        if (!decision.admitted) exposeHeaders(res, EXPOSED);
+        return decision;
+      },
+      (error) => {
+        exposeHeaders(res, EXPOSED);
+        throw error;
+      },
+    ),
+  );
 }
 
 function decisionOn(verdict: Verdict, res: Response): Decision {
@@ -133,12 +145,8 @@ const UNPROVEN =
 export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
   if (res.hasHeader('Vary')) res.vary(proofs);
   else res.setHeader('Vary', proofs);
-  beforeHead(res, keepPrivate);
+  keepPrivate(res);
   next();
-}
-
-function keepPrivate(res: ServerResponse): void {
-  res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
 }
 
 /** Tells caches that the answer depends on who is calling. */

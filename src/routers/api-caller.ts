@@ -45,7 +45,7 @@ export const CALLER_ERRORS: readonly ErrorCode[] = [
   'store_unavailable',
 ];
 
-const callers = createRequestNote<Request, ApiCaller>('tollhouse.apiCaller');
+const callers = createRequestNote<Request, ApiCaller>();
 
 /**
  * Makes the check of who calls `/api/v1` (service.md §3): `callerFor('projects:write')` is middleware that lets in a wallet by

@@ -22,7 +22,7 @@ export interface Call {
   isBooked: boolean;
 }
 
-const calls = createRequestNote<Request, Call>('tollhouse.call');
+const calls = createRequestNote<Request, Call>();
 
 /** Notes the call that a request is. */
 export function noteCall(req: Request, call: Call): void {

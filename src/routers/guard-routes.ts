@@ -7,7 +7,7 @@ import { createRequestNote } from '../middleware/request-note.js';
  * none of our business.
  */
 export function guardRoutes(onto: Router, routers: readonly Router[], handlers: readonly RequestHandler[]): void {
-  const met = createRequestNote<Request, true>('tollhouse.met');
+  const met = createRequestNote<Request, true>();
   const once: RequestHandler = (req, _res, next) => {
     if (met.of(req)) return next('route');
     met.put(req, true);

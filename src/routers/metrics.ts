@@ -29,7 +29,7 @@ const MILLISECONDS = 1_000;
 /** Counts what goes on at a facilitator and at the routes that `count` stands in front of, from now on. */
 export function createMetrics(facilitator: Facilitator): Metrics {
   const loading = loadInstruments();
-  const seen = createRequestNote<Request, true>('tollhouse.counted');
+  const seen = createRequestNote<Request, true>();
   const note = (write: (instruments: Instruments) => void) =>
     void loading.then((instruments) => instruments !== undefined && write(instruments));
 

@@ -10,6 +10,9 @@ export interface MemoryCountersOptions {
   readonly now?: () => number;
 }
 
+/** A window that is being counted in. */
+type OpenWindow = { -readonly [Field in keyof WindowCount]: WindowCount[Field] };
+
 type Space<V extends {}> = LRUCache<string, V>;
 
 /** When a full space was searched for dead entries, the next search waits this long: a flood must not cost a scan each. */
@@ -20,7 +23,7 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
   const { maxEntries = 50_000, now = Date.now } = options;
   const marks = createSpaces<true>(maxEntries, now);
   const values = createSpaces<string>(maxEntries, now);
-  const counts = createSpaces<WindowCount>(maxEntries, now);
+  const counts = createSpaces<OpenWindow>(maxEntries, now);
 
   function takeOnce(key: string, ttl: number): boolean {
     const space = marks.of(key);
@@ -45,19 +48,17 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
     return true;
   }
 
-  function change(key: string, window: WindowCount): WindowCount {
-    counts.of(key).set(key, window, { ttl: Math.max(1, window.resetsAt - now()) });
-    return window;
-  }
-
   function increment(key: string, windowMs: number, by: number): WindowCount {
-    const open = counts.of(key).get(key) ?? { count: 0, resetsAt: now() + windowMs };
-    return change(key, { ...open, count: open.count + by });
+    const space = counts.of(key);
+    const window = space.get(key) ?? { count: 0, resetsAt: now() + windowMs };
+    if (window.count === 0) space.set(key, window, { ttl: Math.max(1, window.resetsAt - now()) });
+    window.count += by;
+    return { count: window.count, resetsAt: window.resetsAt };
   }
 
   function decrement(key: string): void {
-    const open = counts.of(key).get(key);
-    if (open !== undefined && open.count > 0) change(key, { ...open, count: open.count - 1 });
+    const window = counts.of(key).get(key);
+    if (window !== undefined && window.count > 0) window.count -= 1;
   }
 
   return {
