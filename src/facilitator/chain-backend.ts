@@ -7,7 +7,7 @@ import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../so
 import type { FeePayer } from '../solana/fee-payer.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
 import { networkFeeOf } from '../solana/network-fee.js';
-import { RpcError, type SolanaRpc } from '../solana/rpc.js';
+import { type LatestBlockhash, RpcError, type SolanaRpc } from '../solana/rpc.js';
 import type { CheckPolicy } from '../solana/rules.js';
 import { explainFault } from '../solana/simulation.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
@@ -49,9 +49,10 @@ type VerifiedCache = LRUCache<string, true>;
 /** Verifies and settles on the chain, with fee payers of our own. */
 export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
   const { network, rpc, delivery, blockhashes, policy } = parts;
+  const offered = createOffered(parts);
   const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
-    supported: async () => supported(parts),
+    supported: async () => offered(),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
     verify: (inspected) => verify(parts, verified, inspected),
     settle: (inspected, step) => settle(parts, verified, inspected, step),
@@ -65,15 +66,23 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
 }
 
 /** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
-function supported({ network, feePayers, blockhashes, monitor, fuse }: ChainBackendParts): Supported {
+function createOffered({ network, feePayers, blockhashes, monitor, fuse }: ChainBackendParts): () => Supported {
   const signers = [...feePayers.keys()];
-  const fault = fuse.fault();
-  if (fault !== undefined) return { kinds: [], extensions: [], signers, fault };
   const [feePayer] = signers;
-  if (feePayer === undefined || monitor.known()?.status === 'down') return { kinds: [], extensions: [], signers };
-  const hint = blockhashes.peek();
-  const kind = { scheme: 'exact', network, feePayer };
-  return { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
+  const nothing: Supported = { kinds: [], extensions: [], signers };
+  /** What was offered last: every 402 asks, and the blockhash is another one only every few seconds. */
+  let last: { readonly hint: LatestBlockhash | undefined; readonly supported: Supported } | undefined;
+  return () => {
+    const fault = fuse.fault();
+    if (fault !== undefined) return { ...nothing, fault };
+    if (feePayer === undefined || monitor.known()?.status === 'down') return nothing;
+    const hint = blockhashes.peek();
+    if (last !== undefined && last.hint === hint) return last.supported;
+    const kind = { scheme: 'exact', network, feePayer };
+    const supported = { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
+    last = { hint, supported };
+    return supported;
+  };
 }
 
 async function verify(

@@ -43,11 +43,19 @@ export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): v
   noted.set(identity, new CallerRequest(req, baseUrl));
 }
 
-/** Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; often none. */
-export async function signInExtensions(req: Request): Promise<Readonly<Record<string, unknown>>> {
-  const noted = [...(offers.of(req) ?? [])];
+/**
+ * Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; undefined where
+ * none is noted, which is the rule.
+ */
+export function signInExtensions(req: Request): Soon<Readonly<Record<string, unknown>> | undefined> {
+  const noted = offers.of(req);
+  return noted === undefined ? undefined : challengesOf([...noted]);
+}
+
+async function challengesOf(noted: readonly (readonly [Identity, IdentityRequest])[]) {
   const challenges = await Promise.all(noted.map(([identity, asked]) => identity.challenge(asked)));
-  return Object.assign({}, ...challenges.map(({ extensions }) => extensions));
+  const all: Readonly<Record<string, unknown>> = Object.assign({}, ...challenges.map(({ extensions }) => extensions));
+  return all;
 }
 
 /** What of a request may prove who is calling. A class, since one is made for every request. */

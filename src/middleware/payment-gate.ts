@@ -4,6 +4,7 @@ import type { Claim, OpenedPayment } from '../facilitator/types.js';
 import type { Door } from '../protocol/door.js';
 import { findTerms } from '../protocol/match-terms.js';
 import type { NetworkId, Payment, SupportedKind, Terms } from '../protocol/types.js';
+import { type Soon, whenKnown } from '../soon.js';
 import { callHook } from './call-hook.js';
 import { signInExtensions } from './caller.js';
 import { isGone } from './delivered.js';
@@ -46,8 +47,10 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
   const identified = presented && payment ? await identify(gate.options, req, res, presented, payment) : undefined;
   if (identified && 'decision' in identified) return identified.decision;
   const open = await openOffer(gate, req, payment);
-  const offer = async (cause: OfferCause) =>
-    sendOffer(req, res, gate.options, { ...open, extensions: await signInExtensions(req) }, cause);
+  const offer = (cause: OfferCause) =>
+    whenKnown(signInExtensions(req), (extensions) =>
+      sendOffer(req, res, gate.options, extensions === undefined ? open : { ...open, extensions }, cause),
+    );
   if (presented === undefined || reading === undefined) return refused(false, () => offer(gate.unpaid ?? UNPAID));
   if (!reading.ok) return refused(true, () => offer({ ...NO_MATCH, detail: reading.detail }));
   const candidates = await candidatesFor(gate, req, reading.payment, open);
@@ -120,7 +123,7 @@ export interface PaymentAttempt {
   /** For a payment that carries an identifier. */
   readonly repeatable: Repeatable | undefined;
   /** Answers 402, with a way to sign in where that would help as well. */
-  offer(cause: OfferCause): Promise<void>;
+  offer(cause: OfferCause): Soon<void>;
 }
 
 const NO_MATCH: OfferCause = {

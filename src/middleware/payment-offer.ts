@@ -59,17 +59,23 @@ export function sendOffer(
   res.statusCode = ERRORS[cause.code].status;
   res.setHeader('Cache-Control', 'no-store');
   const id = requestIdOf(res);
-  const { terms, hint, extensions = {} } = open;
+  const { terms, hint, extensions } = open;
   const write = () => writeOffer(url, options, open, cause);
   // A challenge is good for one request.
-  const isFresh = Object.keys(extensions).length > 0;
+  const isFresh = extensions !== undefined && Object.keys(extensions).length > 0;
   const written = isFresh ? write() : writtenOffer({ url, options, terms, hint, cause }, write);
   setHeaders(res, written.headers);
   if (cause.settlement !== undefined) {
     for (const door of DOORS) setHeaders(res, door.receipt(cause.settlement, network));
   }
-  if (req.accepts(['json', 'html']) === 'html') sendPaywall(res, written.offer, options, cause);
+  if (wantsPage(req)) sendPaywall(res, written.offer, options, cause);
   else sendJson(res, written, id);
+}
+
+/** Most clients name no text and no preferences; then JSON, which we name first, is what they get. */
+function wantsPage(req: Request): boolean {
+  const { accept } = req.headers;
+  return accept !== undefined && /html|text\/|;/i.test(accept) && req.accepts(['json', 'html']) === 'html';
 }
 
 function writeOffer(
