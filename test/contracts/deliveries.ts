@@ -58,6 +58,16 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       expect(await eventsOf(another)).toEqual([]);
     });
 
+    test('are made for what happens from the making of the webhook on', async () => {
+      const log = createSqlEventLog(database);
+      const [before, after] = [anEvent(), anEvent()];
+      await log.append([before]);
+      const webhook = await register();
+      await log.append([after]);
+      await deliveries.fanOut(100);
+      expect(await eventsOf(webhook)).toEqual([after.id]);
+    });
+
     test('are made once, however many look for new events at once, and in steps', async () => {
       const webhook = await register();
       await createSqlEventLog(database).append(Array.from({ length: 45 }, () => anEvent()));
