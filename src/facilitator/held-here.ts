@@ -5,7 +5,8 @@ const OPEN: ReadonlySet<PaymentState> = new Set(['claimed', 'broadcast', 'confir
 
 /**
  * The payment, if this process is at work on it for the same use and not done: nobody else may have it then, though its lease
- * seems to have run out because the clock has jumped ahead.
+ * seems to have run out because the clock has jumped ahead. Where its answer has left, it is waited for until that is
+ * written down.
  * @param binding - the use, as it is claimed for
  */
 export async function heldHere(
@@ -13,6 +14,7 @@ export async function heldHere(
   id: string,
   binding: string,
 ): Promise<PaymentRecord | undefined> {
+  await leases.finishing(id);
   if (!leases.holds(id)) return undefined;
   const record = await ledger.find(id);
   return record?.binding === binding && OPEN.has(record.state) ? record : undefined;

@@ -146,10 +146,7 @@ function claimOf(
     isNew,
     receipt,
     settle: async () => ({ status: 'settled', receipt }),
-    async complete() {
-      await ledger.complete(id, lease);
-      leases.drop(lease);
-    },
+    complete: (write = () => ledger.complete(id, lease)) => leases.finish(lease, write),
     async release() {
       leases.drop(lease);
       await ledger.release(id, lease);

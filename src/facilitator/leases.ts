@@ -13,8 +13,10 @@ export interface Leases {
   holds(id: string): boolean;
   /** Ends that. */
   drop(lease: string): void;
-  /** Ends that when some work could be done, which is tried at every heart-beat from now on. */
-  dropAfter(lease: string, work: () => Promise<unknown>): void;
+  /** Ends that by work that uses the payment up. Never rejects: work that fails is tried again at every heart-beat. */
+  finish(lease: string, work: () => Promise<unknown>): Promise<void>;
+  /** Resolves when work that is just using a payment up, if any, is done or has failed. */
+  finishing(id: string): Promise<void>;
   close(): void;
 }
 
@@ -32,6 +34,8 @@ interface Held {
   readonly leaseMs: number;
   /** What is still to be done before it is dropped. */
   work?: () => Promise<unknown>;
+  /** The first try of it. */
+  finishing?: Promise<void>;
   /** Held when the last heart-beat began: most payments are over before their second one, and cost nothing. */
   old: boolean;
 }
@@ -81,10 +85,18 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
     },
     holds: (id) => byPayment.has(id),
     drop,
-    dropAfter(lease, work) {
+    finish(lease, work) {
       const held = all.get(lease);
-      if (held !== undefined) held.work = work;
+      const finishing = work().then(
+        () => drop(lease),
+        () => {
+          if (held !== undefined) held.work = work;
+        },
+      );
+      if (held !== undefined) held.finishing = finishing;
+      return finishing;
     },
+    finishing: async (id) => all.get(byPayment.get(id) ?? '')?.finishing,
     close() {
       all.clear();
       byPayment.clear();

@@ -205,17 +205,7 @@ function claimOf(
       settling ??= settleOnce();
       return settling;
     },
-    async complete() {
-      const note = () => ledger.complete(record.id, lease);
-      try {
-        await note();
-        leases.drop(lease);
-      } catch {
-        // Nobody can be told: the answer has left. Until the ledger takes it in, the payment stays held; given back, it
-        // would be served twice.
-        leases.dropAfter(lease, note);
-      }
-    },
+    complete: (write = () => ledger.complete(record.id, lease)) => leases.finish(lease, write),
     async release() {
       leases.drop(lease);
       await ledger.release(record.id, lease);

@@ -66,9 +66,11 @@ export interface Claim {
   settle(): Promise<Settlement>;
   /**
    * The paid answer has left: the payment is used up. Does not reject: while the ledger cannot be reached the payment stays
-   * held, and is used up as soon as it can be.
+   * held, and is used up as soon as it can be; given back, it would be served twice.
+   *
+   * @param write writes it down, together with books of one's own; default: in the ledger alone
    */
-  complete(): Promise<void>;
+  complete(write?: () => Promise<unknown>): Promise<void>;
   /** Nothing was delivered: a payment that was not sent is forgotten, a sent one stays good for the same use. */
   release(): Promise<void>;
 }

@@ -93,6 +93,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     limits: createCallLimits({ counters, scale }),
     tries: createPaymentTries(counters),
     proxy,
+    onFault,
     now,
     wake,
     start() {

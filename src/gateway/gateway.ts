@@ -37,6 +37,8 @@ export interface Gateway {
   readonly splitWallet?: string;
   /** How often a payment may be brought again after its call failed. */
   readonly tries: PaymentTries;
+  /** Told of what failed where nobody waits for it; it is tried again. */
+  readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /** An event was written here: webhooks and streams look within a tenth of a second. */

@@ -99,9 +99,9 @@ function identifiedClaim(claim: Claim, repeatable: Repeatable, recorded: ReturnT
     mayBePaid = settlement.status !== 'failed';
     return settlement;
   }
-  async function complete(): Promise<void> {
+  async function complete(write?: () => Promise<unknown>): Promise<void> {
     const answer = recorded();
-    await Promise.all([claim.complete(), answer === undefined ? repeatable.release() : repeatable.finish(answer)]);
+    await Promise.all([claim.complete(write), answer === undefined ? repeatable.release() : repeatable.finish(answer)]);
   }
   async function release(): Promise<void> {
     // Once money may have moved under an identifier, no other payment goes under it.
@@ -121,7 +121,7 @@ function changed(claim: Claim, changes: Partial<Pick<Claim, 'settle' | 'complete
       return claim.receipt;
     },
     settle: () => claim.settle(),
-    complete: () => claim.complete(),
+    complete: (write) => claim.complete(write),
     release: () => claim.release(),
     ...changes,
   };

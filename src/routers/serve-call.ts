@@ -95,11 +95,11 @@ interface Ended<End> {
 }
 
 /**
- * The whole answer has left: payment, sums, budget and events in one transaction. When that cannot be written the payment
- * stays held by this process, so that nobody is served for it again.
+ * The whole answer has left: payment, sums, budget and events in one transaction. While that cannot be written the payment
+ * stays held by this process, so that nobody is served for it again, and it is written as soon as it can be.
  */
 async function bookDelivered(gateway: Gateway, call: Call, claim: Claim, ended: Ended<Delivered>): Promise<void> {
-  const { book, spending } = gateway;
+  const { book, spending, onFault } = gateway;
   const { asset: mint, amount } = ended.receipt;
   const record: CallRecord = {
     ...recordOf(call, claim, ended),
@@ -110,14 +110,20 @@ async function bookDelivered(gateway: Gateway, call: Call, claim: Claim, ended: 
   const { reservationId } = call;
   // It was served: what cannot be written now is not to be given back.
   call.reservationId = undefined;
-  await book.finish(record, {
+  call.isBooked = true;
+  const options = {
     payment: { id: claim.id, lease: claim.lease },
     events: [callEvent(call, record, gateway.now())],
     ...(reservationId === undefined ? {} : { reservationId }),
+  };
+  await claim.complete(async () => {
+    await book.finish(record, options).catch((error: unknown) => {
+      onFault(error);
+      throw error;
+    });
+    gateway.wake();
+    void spending.tell({ key: call.key, charge: { mint, amount }, at: call.at });
   });
-  call.isBooked = true;
-  gateway.wake();
-  void spending.tell({ key: call.key, charge: { mint, amount }, at: call.at });
 }
 
 async function bookFailed(gateway: Gateway, call: Call, claim: Claim, ended: Ended<Undelivered>): Promise<void> {

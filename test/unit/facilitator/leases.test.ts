@@ -1,3 +1,4 @@
+import { heldHere } from '../../../src/facilitator/held-here.js';
 import { createLeases, type Leases } from '../../../src/facilitator/leases.js';
 import type { ClaimRequest } from '../../../src/storage/ledger.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
@@ -83,20 +84,37 @@ describe('the heart-beat', () => {
     expect(await ledger.release(heir.id, heir.lease)).toBe(true);
   });
 
-  test('does what was left to do as soon as it can, then ends; until then the payment stays held', async () => {
+  test('uses a payment up as soon as it can, then ends; until then the payment stays held', async () => {
     const claim = await held();
     let tries = 0;
-    leases.dropAfter(claim.lease, async () => {
+    await leases.finish(claim.lease, async () => {
       tries += 1;
       if (tries < 3) throw new Error('the ledger is away');
       return ledger.complete(claim.id, claim.lease);
     });
+    expect([tries, leases.holds(claim.id)]).toEqual([1, true]);
     await until(() => tries >= 2);
     expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
     await until(async () => (await ledger.find(claim.id))?.state === 'served');
     await held();
     await nextBeats(2);
     expect(tries).toBe(3);
+  });
+
+  test('who asks for a payment that is just being used up waits for that', async () => {
+    const claim = await held();
+    let write = (): void => undefined;
+    const written = new Promise<void>((resolve) => {
+      write = resolve;
+    });
+    void leases.finish(claim.lease, async () => {
+      await written;
+      return ledger.complete(claim.id, claim.lease);
+    });
+    const known = heldHere({ leases, ledger }, claim.id, claim.binding);
+    write();
+    expect(await known).toBeUndefined();
+    expect((await ledger.find(claim.id))?.state).toBe('served');
   });
 
   test('goes on when the ledger was away for a while', async () => {
