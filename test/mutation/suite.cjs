@@ -21,7 +21,6 @@ const FILES = [
   'chain/payouts-together.test.ts',
   'chain/holdings.test.ts',
   'chain/delivery.test.ts',
-  'contracts/facilitator.test.ts',
 ];
 
 function testsIn(folder) {
