@@ -20,7 +20,8 @@ const text = (max: number) =>
 const line = (max: number) =>
   text(max).regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must be one line, without control characters');
 /** Not `toLocaleString`, whose first call loads the tables of all languages. */
-const grouped = (value: number) => String(value).replace(/\B(?=(\d{3})+$)/g, ',');
+const grouped = (value: number): string =>
+  value < 1_000 ? String(value) : `${grouped(Math.floor(value / 1_000))},${String(value % 1_000).padStart(3, '0')}`;
 const wholeNumber = (what: string, min: number, max: number) => {
   const range = `must be ${what}, ${grouped(min)} to ${grouped(max)}`;
   return z.int(range).min(min, range).max(max, range);
