@@ -46,5 +46,8 @@ export function createEd25519Signer(seed: Uint8Array): Ed25519Signer {
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   der.fill(0);
   const { x = '' } = createPublicKey(key).export({ format: 'jwk' });
-  return { publicKey: Uint8Array.from(Buffer.from(x, 'base64url')), sign: (message) => Uint8Array.from(sign(null, message, key)) };
+  return {
+    publicKey: Uint8Array.from(Buffer.from(x, 'base64url')),
+    sign: (message) => Uint8Array.from(sign(null, message, key)),
+  };
 }

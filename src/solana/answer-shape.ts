@@ -27,5 +27,6 @@ export function count(value: unknown, name: string): number {
 export function listOf<T>(value: unknown, name: string, read: (entry: unknown, name: string) => T): readonly T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new AnswerShapeError(`${name} is not a list`);
-  return value.map((entry: unknown) => read(entry, name));
+  // A hole is an entry that is none, and `map` would pass over it.
+  return Array.from(value, (entry: unknown) => read(entry, name));
 }
