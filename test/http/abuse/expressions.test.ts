@@ -116,8 +116,8 @@ const EXPRESSIONS = expressions();
 
 test('a measure that sees what it looks for', () => {
   // It errs on the side of what it measures: whatever else the machine does can hide a square now and then.
-  const seen = [1, 2, 3, 4, 5].map(() => growth((input) => /\/+$/.test(input), pumped('', '/', '!')));
-  expect(Math.max(...seen)).toBeGreaterThan(MOST);
+  const isSeen = () => growth((input) => /\/+$/.test(input), pumped('', '/', '!')) > MOST;
+  expect([1, 2, 3, 4, 5].some(isSeen)).toBe(true);
   expect(growth((input) => /^[a-z]+$/.test(input), pumped('', 'a', '!'))).toBeLessThan(MOST);
 });
 
