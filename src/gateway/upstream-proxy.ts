@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { TollhouseError } from '../errors.js';
 import { newId } from '../protocol/ids.js';
 import type { AddressGuard } from './address-guard.js';
 import { Exchange, type ExchangeEnd, type ExchangeFailure, type ExchangeRules } from './exchange.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
+import { openAgent } from './open-agent.js';
 import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
 import { type Caller, upstreamFields } from './upstream-fields.js';
 import { publicLocation, type UpstreamTarget, upstreamTarget } from './upstream-target.js';
@@ -166,12 +167,6 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     },
     close: async () => (await opened).destroy(),
   };
-}
-
-/** Loads undici, from the first proxy on, not with the package. */
-async function openAgent(options: Agent.Options): Promise<Agent> {
-  const { Agent } = await import('undici');
-  return new Agent(options);
 }
 
 type ForwardHead = Pick<ForwardOptions, 'url' | 'rest' | 'maxBodyBytes'>;

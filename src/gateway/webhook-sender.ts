@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { AddressGuard } from './address-guard.js';
+import { openAgent } from './open-agent.js';
 
 /** One message to one address. */
 export interface WebhookRequest {
@@ -72,12 +73,6 @@ export function createWebhookSender({ guard, timeoutMs = TIMEOUT_MS }: WebhookSe
     },
     close: async () => (await opened).destroy(),
   };
-}
-
-/** Loads undici, from the first sender on, not with the package. */
-async function openAgent(options: Agent.Options): Promise<Agent> {
-  const { Agent } = await import('undici');
-  return new Agent(options);
 }
 
 /** Reads no more than is kept; the rest goes with the connection. */

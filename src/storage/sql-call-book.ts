@@ -118,7 +118,6 @@ function wholeDays(from: number, to: number): readonly [number, number] {
   return first < last ? [first, last] : [to, to];
 }
 
-/** Starts of the hour, the day and the month. */
 function filterOf({ owner, from, to, keyId = '', projectId = '' }: SpendingQuery) {
   return [owner, dayOf(from), to, keyId, projectId] as const;
 }

@@ -1,0 +1,7 @@
+import type { Agent } from 'undici';
+
+/** Makes an agent of undici, which is loaded with the first one and not with the package. */
+export async function openAgent(options: Agent.Options): Promise<Agent> {
+  const { Agent } = await import('undici');
+  return new Agent(options);
+}
