@@ -112,26 +112,10 @@ export function minimumOf(where: string, { minBalance }: Tier, decimals: number)
  * @throws TollhouseError `bad_option` when a minimum has more decimal places than the token
  */
 export function standingOf(where: string, { levels }: Tiers, amount: bigint, decimals: number): Standing {
-  const minimums = minimumsOf(where, levels, decimals);
+  const minimums = levels.map((tier) => minimumOf(where, tier, decimals));
   const missed = minimums.findIndex((minimum) => amount < minimum);
   const reached = missed === -1 ? minimums.length : missed;
   return { tier: levels[reached - 1], next: levels[reached], missing: (minimums[reached] ?? amount) - amount };
-}
-
-interface Minimums {
-  readonly decimals: number;
-  readonly minimums: readonly bigint[];
-}
-
-/** A gate asks for the same ones with every request. */
-const readBefore = new WeakMap<readonly Tier[], Minimums>();
-
-function minimumsOf(where: string, levels: readonly Tier[], decimals: number): readonly bigint[] {
-  const known = readBefore.get(levels);
-  if (known !== undefined && known.decimals === decimals) return known.minimums;
-  const minimums = levels.map((tier) => minimumOf(where, tier, decimals));
-  readBefore.set(levels, { decimals, minimums });
-  return minimums;
 }
 
 interface Level {
