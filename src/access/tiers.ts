@@ -101,9 +101,16 @@ export function readTiers(where: string, options: TiersOptions | undefined, toke
   return Object.freeze({ mint, levels: Object.freeze(levels) });
 }
 
+/** Minimums that were worked out: a gate asks for several of them with every request. */
+const minimums = new WeakMap<Tier, { readonly decimals: number; readonly least: bigint }>();
+
 /** The least balance of a tier in atomic units of its token; see {@link atomicMinimum}. */
-export function minimumOf(where: string, { minBalance }: Tier, decimals: number): bigint {
-  return atomicMinimum(where, minBalance, decimals);
+export function minimumOf(where: string, tier: Tier, decimals: number): bigint {
+  const known = minimums.get(tier);
+  if (known?.decimals === decimals) return known.least;
+  const least = atomicMinimum(where, tier.minBalance, decimals);
+  minimums.set(tier, { decimals, least });
+  return least;
 }
 
 /**
@@ -112,10 +119,10 @@ export function minimumOf(where: string, { minBalance }: Tier, decimals: number)
  * @throws TollhouseError `bad_option` when a minimum has more decimal places than the token
  */
 export function standingOf(where: string, { levels }: Tiers, amount: bigint, decimals: number): Standing {
-  const minimums = levels.map((tier) => minimumOf(where, tier, decimals));
-  const missed = minimums.findIndex((minimum) => amount < minimum);
-  const reached = missed === -1 ? minimums.length : missed;
-  return { tier: levels[reached - 1], next: levels[reached], missing: (minimums[reached] ?? amount) - amount };
+  const least = levels.map((tier) => minimumOf(where, tier, decimals));
+  const missed = least.findIndex((minimum) => amount < minimum);
+  const reached = missed === -1 ? least.length : missed;
+  return { tier: levels[reached - 1], next: levels[reached], missing: (least[reached] ?? amount) - amount };
 }
 
 interface Level {

@@ -20,16 +20,18 @@ export function guardRoutes(onto: Router, routers: readonly Router[], handlers: 
 
 /**
  * Lets requests past a router at once whose paths do not begin as any of its routes does: it has many, and each would be
- * compared with the path. Call it before anything is mounted on the router.
+ * compared with the path. They do not even enter it, since Express takes a turn of the event loop to leave a router.
  * @param more - paths beside those of its routes; only the first segment of each counts
  */
 export function passOthers(router: Router, more: readonly string[]): void {
+  const enter = Reflect.get(router, 'handle');
   let firsts: ReadonlySet<string> | undefined;
-  router.use((req, _res, next) => {
+  const handle: RequestHandler = (req, res, next) => {
     firsts ??= new Set([...pathsOf(router), ...more].map(firstOf));
-    if (firsts.has(firstOf(req.path))) next();
-    else next('router');
-  });
+    if (firsts.has(firstOf(req.path))) Reflect.apply(enter, router, [req, res, next]);
+    else next();
+  };
+  Object.assign(router, { handle });
 }
 
 /** Express does not tell letters of different cases apart. */

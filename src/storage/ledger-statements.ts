@@ -16,15 +16,11 @@ const UNPAID = `state <> 'confirmed'`;
 
 /** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
 export const LEDGER = {
-  claim: {
-    name: 'tollhouse_claim',
-    text: `insert into tollhouse_payment
-        (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash, claimed_at, lease, lease_ends,
-          owner, project_id, owed)
-      values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-      on conflict (id) do update set lease = excluded.lease, lease_ends = excluded.lease_ends
-        where tollhouse_payment.finished_at is null and tollhouse_payment.binding = excluded.binding
-          and (tollhouse_payment.lease is null or tollhouse_payment.lease_ends <= excluded.claimed_at)
+  /** Takes a payment that nobody holds any more, for what it was made for. */
+  takeOver: {
+    name: 'tollhouse_take_over',
+    text: `update tollhouse_payment set lease = $2, lease_ends = $5
+      where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
       returning ${LIFE}`,
   },
   find: { name: 'tollhouse_find', text: `select ${PAYMENT} from tollhouse_payment where id = $1` },

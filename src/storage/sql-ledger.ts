@@ -1,7 +1,7 @@
 import { eventSteps } from './event-statements.js';
-import { claimToSql, landedClaims } from './landed-claims.js';
 import type { Broadcast, ClaimRequest, ClaimResult, Outcome, UnresolvedQuery } from './ledger.js';
 import { LEDGER } from './ledger-statements.js';
+import { createClaimNew } from './new-payments.js';
 import { firstOf, lifeOf, toPayment } from './payment-rows.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
 import type { SqlDatabase, SqlInput, Statement, Step } from './sql-database.js';
@@ -12,12 +12,17 @@ import { sqlPaymentRequests } from './sql-payment-requests.js';
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
  */
 export function createSqlLedger(database: SqlDatabase, now: () => number = Date.now): PrunableLedger {
+  const claimNew = createClaimNew(database, now);
+
   async function claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { id, binding, payer, terms, blockhash } = request;
-    const [won] = await database.query(LEDGER.claim, ...claimToSql(request, now()));
-    if (won !== undefined) return { status: 'won', record: { id, binding, payer, terms, blockhash, ...lifeOf(won) } };
+    const { id, binding, payer, terms, blockhash, lease, leaseMs } = request;
+    const fresh = await claimNew(request);
+    if (fresh !== undefined) return { status: 'won', record: fresh };
+    const time = now();
+    const [free] = await database.query(LEDGER.takeOver, id, lease, binding, time, time + leaseMs);
+    if (free !== undefined) return { status: 'won', record: { id, binding, payer, terms, blockhash, ...lifeOf(free) } };
     const [row] = await database.query(LEDGER.find, id);
-    // Given back and forgotten between the two statements: it is free again.
+    // Given back and forgotten between the statements: it is free again.
     if (row === undefined) return claim(request);
     const record = toPayment(row);
     const isOpen = row.finished_at === null && record.binding === binding;
@@ -39,7 +44,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
 
   return {
     claim,
-    claimLanded: landedClaims(database, now),
+    claimLanded: claimNew,
     release,
     prune: (...range) => pruneLedger(database, ...range),
     recordBroadcast: (id, lease, { signature, lastValidBlockHeight }: Broadcast) =>

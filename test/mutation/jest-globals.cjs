@@ -11,9 +11,37 @@ globalThis.jest = {
   restoreAllMocks: () => mocker.restoreAllMocks(),
 };
 
+/** A mutant that makes a test wait for ever is found in this time; without one no test takes half of it. Milliseconds. */
+const LONGEST_TEST_MS = 8_000;
+
 /** Mocha takes a parameter for a callback, and jest's tests here have none. */
 function plain(body) {
   return () => body();
+}
+
+/**
+ * What Stryker takes for reached by a test is what ran since Mocha's `beforeEach`. What a suite does before all of its tests
+ * is reached by each of them, and not by the last test of the suite before it.
+ */
+function forAllTests(body) {
+  return async function beforeAllTests() {
+    const stryker = globalThis.__stryker__;
+    if (stryker === undefined || stryker.activeMutant !== undefined) return void (await body());
+    const suite = this.test.parent;
+    const [test, id] = [stryker.currentTestId, `before all of ${suite.fullTitle()}`];
+    stryker.currentTestId = id;
+    await body();
+    stryker.currentTestId = test;
+    const { perTest } = stryker.mutantCoverage ?? { perTest: {} };
+    for (const [mutant, count] of Object.entries(perTest[id] ?? {})) {
+      suite.eachTest((reaching) => {
+        const name = reaching.fullTitle();
+        perTest[name] ??= {};
+        perTest[name][mutant] = (perTest[name][mutant] ?? 0) + count;
+      });
+    }
+    delete perTest[id];
+  };
 }
 
 function eachOf(declare) {
@@ -29,7 +57,7 @@ function eachOf(declare) {
 
 function installOn(context) {
   const { describe, it, before, after, beforeEach, afterEach } = context;
-  const test = (name, body) => it(name, plain(body));
+  const test = (name, body) => it(name, plain(body)).timeout(LONGEST_TEST_MS);
   const suite = (name, body) => describe(name, plain(body));
   suite.each = eachOf(suite);
   suite.skip = (name) => describe.skip(name, () => {});
@@ -40,7 +68,7 @@ function installOn(context) {
     describe: suite,
     it: test,
     test,
-    beforeAll: (body) => before(plain(body)),
+    beforeAll: (body) => before(forAllTests(body)),
     afterAll: (body) => after(plain(body)),
     beforeEach: (body) => beforeEach(plain(body)),
     afterEach: (body) => afterEach(plain(body)),

@@ -6,30 +6,20 @@ require('./typescript.cjs');
 const { installOn } = require('./jest-globals.cjs');
 
 const TESTS = path.resolve(__dirname, '..');
-const FOLDERS = [
-  'unit/protocol',
-  'unit/solana',
-  'unit/facilitator',
-  'unit/middleware',
-  'unit/access',
-  'chain/adversarial',
-  'chain/native',
-];
-const FILES = [
-  'unit/gateway/project-demand.test.ts',
-  'chain/payouts.test.ts',
-  'chain/payouts-together.test.ts',
-  'chain/holdings.test.ts',
-  'chain/delivery.test.ts',
-];
 
-function testsIn(folder) {
-  const names = readdirSync(path.join(TESTS, folder)).filter((name) => name.endsWith('.test.ts'));
-  return names.sort().map((name) => `${folder}/${name}`);
+function testsIn(place) {
+  if (place.endsWith('.test.ts')) return [place];
+  const names = readdirSync(path.join(TESTS, place)).filter((name) => name.endsWith('.test.ts'));
+  return names.sort().map((name) => `${place}/${name}`);
 }
 
-const { describe } = globalThis;
-installOn(globalThis);
-for (const file of [...FOLDERS.flatMap(testsIn), ...FILES]) {
-  describe(file, () => void require(path.join(TESTS, file)));
+/** Declares the tests of some files, and of all files of some folders, below `test`. */
+function declareTests(places) {
+  const { describe } = globalThis;
+  installOn(globalThis);
+  for (const file of new Set(places.flatMap(testsIn))) {
+    describe(file, () => void require(path.join(TESTS, file)));
+  }
 }
+
+module.exports = { declareTests };

@@ -1,0 +1,118 @@
+// npm run mutation -- [--left] [--concurrency N] [name of a part]…
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import type { MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core';
+import { Stryker } from '@stryker-mutator/core';
+import { PARTS } from './parts.js';
+
+const FOLDER = 'data/mutation';
+/** Killed by a test, or by never coming to an end. */
+const DETECTED: ReadonlySet<string> = new Set(['Killed', 'Timeout']);
+/** Neither: what was not tried, or does not run at all. */
+const UNCOUNTED: ReadonlySet<string> = new Set(['Ignored', 'CompileError', 'RuntimeError']);
+const ENOUGH = 0.85;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { left: { type: 'boolean', default: false }, concurrency: { type: 'string', default: '2' } },
+});
+const chosen = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+if (chosen.length === 0) {
+  console.error(`there is no such part; there are: ${PARTS.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+
+mkdirSync(FOLDER, { recursive: true });
+for (const { name, mutate } of chosen) {
+  const before = values.left ? resultsOf(name) : [];
+  const left = before.filter(({ status }) => !isDetected(status));
+  const again = values.left ? left.map(rangeOf) : mutate;
+  if (again.length === 0) continue;
+  const results = await new Stryker(optionsFor(name, again)).runMutationTest();
+  // A range may hold smaller mutants that were detected before.
+  const tried = new Map(results.map((result) => [nameOf(result), trimmed(result)]));
+  const merged = values.left
+    ? before.map((it) => (isDetected(it.status) ? it : (tried.get(nameOf(it)) ?? it)))
+    : [...tried.values()];
+  writeFileSync(fileOf(name), `${JSON.stringify(merged, null, 1)}\n`);
+}
+
+const known = PARTS.map(({ name }) => ({ name, results: resultsOf(name) }));
+for (const { name, results } of known) console.log(`${name}: ${scoreText(results)}`);
+const all = known.flatMap(({ results }) => results);
+console.log(`all: ${scoreText(all)}`);
+writeFileSync(
+  `${FOLDER}/left.txt`,
+  all
+    .filter(({ status }) => !isDetected(status))
+    .map(lineOf)
+    .sort()
+    .join(''),
+);
+console.log(`What is left: ${FOLDER}/left.txt`);
+process.exit(scoreOf(all) >= ENOUGH ? 0 : 1);
+
+type Result = Pick<MutantResult, 'fileName' | 'location' | 'mutatorName' | 'replacement' | 'status'>;
+
+function optionsFor(part: string, mutate: readonly string[]): PartialStrykerOptions {
+  return {
+    mutate: [...mutate],
+    testRunner: 'mocha',
+    plugins: ['@stryker-mutator/mocha-runner'],
+    mochaOptions: { spec: [`test/mutation/suites/${part}.cjs`] },
+    coverageAnalysis: 'perTest',
+    ignoreStatic: true,
+    ignorePatterns: ['dist', 'examples', 'data'],
+    reporters: ['progress-append-only'],
+    tempDirName: `${FOLDER}/sandbox`,
+    concurrency: Number(values.concurrency),
+    timeoutMS: 10_000,
+    timeoutFactor: 1.2,
+    dryRunTimeoutMinutes: 15,
+    thresholds: { high: 100, low: 0, break: null },
+  };
+}
+
+function trimmed({ fileName, location, mutatorName, replacement, status }: MutantResult): Result {
+  return { fileName: fileName.slice(fileName.indexOf('src/')), location, mutatorName, replacement, status };
+}
+
+function resultsOf(part: string): readonly Result[] {
+  if (!existsSync(fileOf(part))) return [];
+  const results: readonly Result[] = JSON.parse(readFileSync(fileOf(part), 'utf8'));
+  return results.filter(({ status }) => !UNCOUNTED.has(status));
+}
+
+function fileOf(part: string): string {
+  return `${FOLDER}/${part}.json`;
+}
+
+function isDetected(status: string): boolean {
+  return DETECTED.has(status);
+}
+
+/** Reports count columns from 1, and ranges from 0. */
+function rangeOf({ fileName, location: { start, end } }: Result): string {
+  return `${fileName}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
+}
+
+function nameOf(result: Result): string {
+  const { fileName, location, mutatorName, replacement } = result;
+  return JSON.stringify([fileName.slice(fileName.indexOf('src/')), location, mutatorName, replacement]);
+}
+
+function lineOf({ fileName, location: { start }, mutatorName, replacement, status }: Result): string {
+  const by = (replacement ?? '').replaceAll(/\s+/g, ' ').slice(0, 80);
+  return `${fileName}:${start.line}:${start.column} ${status} ${mutatorName} ${by}\n`;
+}
+
+function scoreOf(results: readonly Result[]): number {
+  return results.length === 0 ? 0 : results.filter(({ status }) => isDetected(status)).length / results.length;
+}
+
+function scoreText(results: readonly Result[]): string {
+  const detected = results.filter(({ status }) => isDetected(status)).length;
+  const unreached = results.filter(({ status }) => status === 'NoCoverage').length;
+  const percent = (100 * scoreOf(results)).toFixed(1);
+  return `${detected} of ${results.length} killed, ${percent} % (${unreached} reached by no test)`;
+}

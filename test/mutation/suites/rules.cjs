@@ -1,0 +1,15 @@
+require('../suite.cjs').declareTests([
+  'unit/solana/checks.test.ts',
+  'unit/solana/instructions.test.ts',
+  'unit/solana/malformed-transaction.test.ts',
+  'unit/solana/transaction.test.ts',
+  'unit/solana/token-accounts.test.ts',
+  'unit/solana/keypair.test.ts',
+  'unit/solana/network-fee.test.ts',
+  'unit/solana/expiry.test.ts',
+  'unit/facilitator/landed-reader.test.ts',
+  'chain/adversarial',
+  'chain/native',
+  'chain/payouts.test.ts',
+  'chain/payouts-together.test.ts',
+]);
