@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ledger } from '../../src/storage/ledger.js';
+import { legsToSql, termsToSql } from '../../src/storage/payment-rows.js';
 import { openPostgres } from '../../src/storage/postgres-database.js';
 import { pruneLedger } from '../../src/storage/prune-ledger.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import type { SqlDatabase, SqlInput } from '../../src/storage/sql-database.js';
 import { createSqlLedger } from '../../src/storage/sql-ledger.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
 import { newClaim } from '../contracts/ledger-samples.js';
@@ -137,8 +138,8 @@ async function whilePruning(database: SqlDatabase, samples: number) {
 const BARE = {
   name: 'bench_bare',
   text: `insert into tollhouse_payment (id, state, binding, payer, network, asset, amount, pay_to, terms, blockhash,
-      claimed_at, lease, lease_ends)
-    values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      claimed_at, lease, lease_ends, owner, project_id, owed)
+    values ($1, 'claimed', $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     on conflict (id) do nothing returning id`,
 };
 
@@ -160,21 +161,11 @@ async function many(count: number, work: () => Promise<unknown>): Promise<void> 
   }
 }
 
-function bareValues() {
-  const { binding, payer, terms, blockhash, lease } = newClaim();
-  const id = randomBytes(32).toString('hex');
-  return [
-    id,
-    binding,
-    payer,
-    terms.network,
-    terms.asset,
-    1n,
-    terms.payTo,
-    '{}',
-    blockhash,
-    Date.now(),
-    lease,
-    0,
-  ] as const;
+/** The columns of a claim, those that are the same for all of them made once. */
+function bareValues(): readonly SqlInput[] {
+  return [randomBytes(32).toString('hex'), ...SAME, Date.now(), randomUUID(), 0, ...WHOSE];
 }
+
+const { binding, payer, terms, blockhash, owner, projectId, owed } = newClaim();
+const SAME = [binding, payer, ...termsToSql(terms), blockhash];
+const WHOSE = [owner ?? null, projectId ?? null, legsToSql(owed)];
