@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearest } from '../nearest.js';
 import { demoWallet } from '../sandbox/demo-wallets.js';
 import { readSecretFile } from '../server/secret-file.js';
 import type { KeypairInput } from '../solana/keypair.js';
@@ -9,8 +10,18 @@ export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+    throw new UsageError(complaintOf(error, Object.keys(options)));
   }
+}
+
+/** What `parseArgs` says, in one sentence, with the option that was meant. */
+function complaintOf(error: unknown, known: readonly string[]): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [, unknown] = /Unknown option '--([^']+)'/.exec(text) ?? [];
+  if (unknown === undefined) return text;
+  const meant = nearest(unknown, known);
+  const hint = meant === undefined ? '--help tells what there is' : `did you mean "--${meant}"?`;
+  return `unknown option "--${unknown}"; ${hint}`;
 }
 
 /**

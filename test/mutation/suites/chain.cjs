@@ -1,10 +1,7 @@
 require('../suite.cjs').declareTests([
   'unit/solana',
-  'chain/delivery.test.ts',
   'chain/holdings.test.ts',
-  'faults/websocket.test.ts',
-  'faults/transactions.test.ts',
-  'faults/one-of-three.test.ts',
-  'faults/rpc.test.ts',
   'http/rpc-calls.test.ts',
+  'chain/delivery.test.ts',
+  'faults/websocket.test.ts',
 ]);
