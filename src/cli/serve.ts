@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
 import { VERSION } from '../routers/version.js';
 import { forgetSecrets, readConfiguration, type ServerConfiguration } from '../server/configuration.js';
 import { type RunningServer, startServer } from '../server/start-server.js';
-import { type Command, UsageError } from './command.js';
+import { none, readArguments } from './arguments.js';
+import type { Command } from './command.js';
 import { printStep } from './terminal.js';
 import { untilStopped } from './until-stopped.js';
 
@@ -37,7 +37,9 @@ export const serve: Command = {
   summary: 'start the facilitator, on a local sandbox chain unless configured otherwise',
   help: HELP,
   async run(args) {
-    const { port, host } = readFlags(args);
+    const { values, positionals } = readArguments(args, { port: { type: 'string' }, host: { type: 'string' } });
+    none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
+    const { port, host } = values;
     const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
     const server = await startServer(takeConfiguration(overrides));
     await printWelcome(server);
@@ -52,15 +54,6 @@ function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerC
   const configuration = readConfiguration({ ...process.env, ...overrides });
   forgetSecrets(process.env);
   return configuration;
-}
-
-function readFlags(args: readonly string[]) {
-  try {
-    const options = { port: { type: 'string' }, host: { type: 'string' } } as const;
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
-  }
 }
 
 async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {
