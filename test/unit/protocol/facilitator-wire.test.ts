@@ -7,10 +7,10 @@ import {
   encodeSettlement,
   encodeSupported,
   encodeVerification,
-  type FacilitatorCall,
   readFacilitatorCall,
   readFacilitatorRequest,
 } from '../../../src/protocol/facilitator-wire.js';
+import type { Reason } from '../../../src/protocol/reasons.js';
 import {
   anyJson,
   FEE_PAYER,
@@ -49,8 +49,8 @@ const SUPPORTED = {
   signers: [FEE_PAYER, PAYER],
 };
 
-function requirements(change: Record<string, unknown>): FacilitatorCall {
-  return readFacilitatorRequest({ ...BODY_V2, paymentRequirements: { ...WIRE_TERMS, ...change } });
+function requiring(change: Record<string, unknown>) {
+  return { ...BODY_V2, paymentRequirements: { ...WIRE_TERMS, ...change } };
 }
 
 describe('readFacilitatorRequest', () => {
@@ -89,7 +89,12 @@ describe('readFacilitatorRequest', () => {
 
   test('terms without a fee payer are read, the facilitator refuses them by name', () => {
     const { feePayer: _, ...terms } = TERMS;
-    expect(requirements({ extra: {} })).toMatchObject({ ok: true, terms });
+    expect(readFacilitatorRequest(requiring({ extra: {} }))).toStrictEqual({
+      ok: true,
+      version: 2,
+      payment: PAYMENT,
+      terms,
+    });
   });
 
   test.each([
@@ -117,36 +122,100 @@ describe('readFacilitatorRequest', () => {
     expect(readFacilitatorRequest(body)).toMatchObject({ ok: false, detail: expect.stringMatching(detail) });
   });
 
-  test.each([
-    ['a malformed body', requirements({ payTo: 'nobody' }), true, 'invalid_payload'],
-    ['an unknown network', requirements({ network: 'eip155:8453' }), false, 'invalid_network'],
-    ['an unknown scheme', requirements({ scheme: 'upto' }), false, 'invalid_exact_svm_unsupported_scheme'],
+  test.each<[string, unknown, boolean, Reason, string]>([
+    ['no object', 'pay', true, 'invalid_payload', 'the body must be a JSON object, not "pay"'],
+    ['null', null, true, 'invalid_payload', 'the body must be a JSON object, not null'],
+    [
+      'no version',
+      { ...BODY_V2, x402Version: undefined, paymentPayload: {} },
+      true,
+      'invalid_payload',
+      'paymentPayload must be an object with x402Version, 1 or 2',
+    ],
+    [
+      'a payTo that is no address',
+      requiring({ payTo: 'nobody' }),
+      true,
+      'invalid_payload',
+      'paymentRequirements.payTo is not a Solana address',
+    ],
+    [
+      'a payTo of version 1 that is no address',
+      { ...BODY_V1, paymentRequirements: { ...REQUIREMENTS_V1, payTo: 'nobody' } },
+      true,
+      'invalid_payload',
+      'paymentRequirements.payTo is not a Solana address',
+    ],
+    [
+      'no amount in version 1',
+      { ...BODY_V1, paymentRequirements: { ...REQUIREMENTS_V1, maxAmountRequired: undefined } },
+      true,
+      'invalid_payload',
+      'paymentRequirements: maxAmountRequired: Required',
+    ],
+    [
+      'no accepted terms',
+      { ...BODY_V2, paymentPayload: { ...PAYLOAD_V2, accepted: undefined } },
+      true,
+      'invalid_payload',
+      'paymentPayload: accepted: Required',
+    ],
+    [
+      'no scheme in version 1',
+      { ...BODY_V1, paymentPayload: { ...PAYLOAD_V1, scheme: undefined } },
+      true,
+      'invalid_payload',
+      'paymentPayload: scheme: Required',
+    ],
+    [
+      'an unknown network',
+      requiring({ network: 'eip155:8453' }),
+      false,
+      'invalid_network',
+      'the network "eip155:8453" is not known here',
+    ],
+    [
+      'an unknown scheme',
+      requiring({ scheme: 'upto' }),
+      false,
+      'invalid_exact_svm_unsupported_scheme',
+      'the scheme "upto" is not spoken here',
+    ],
     [
       'requirements on another network',
-      requirements({ network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }),
+      requiring({ network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }),
       false,
       'invalid_exact_svm_network_mismatch',
+      'the payment is on solana-devnet, the requirements are on solana',
     ],
     [
       'version 3',
-      readFacilitatorRequest({
-        x402Version: 3,
-        paymentPayload: { ...PAYLOAD_V2, x402Version: 3 },
-        paymentRequirements: {},
-      }),
+      { x402Version: 3, paymentPayload: { ...PAYLOAD_V2, x402Version: 3 }, paymentRequirements: {} },
       false,
       'invalid_x402_version',
+      'x402Version 3 is not spoken here; 1 and 2 are',
     ],
-    ['two versions', readFacilitatorRequest({ ...BODY_V2, x402Version: 1 }), false, 'invalid_x402_version'],
+    [
+      'two versions',
+      { ...BODY_V2, x402Version: 1 },
+      false,
+      'invalid_x402_version',
+      'x402Version 1 of the body is not that of paymentPayload, 2',
+    ],
     [
       'a transaction that is no base64',
-      readFacilitatorRequest({ ...BODY_V2, paymentPayload: { ...PAYLOAD_V2, payload: { transaction: '!' } } }),
+      { ...BODY_V2, paymentPayload: { ...PAYLOAD_V2, payload: { transaction: 'AAA!' } } },
       false,
       'invalid_exact_svm_payload_transaction_could_not_be_decoded',
+      'paymentPayload: payload.transaction is not base64: it holds characters or bits that base64 does not have',
     ],
-  ])('%s: malformed or a business answer, and the reason', (_, call, malformed, reason) => {
-    expect(call).toMatchObject({ ok: false, malformed, reason });
-  });
+  ])(
+    'a body with %s: malformed or a business answer, the reason and what is wrong',
+    (_, body, malformed, reason, detail) => {
+      const call = readFacilitatorRequest(body);
+      expect(call).toEqual({ ok: false, version: expect.any(Number), malformed, reason, detail });
+    },
+  );
 
   test('never throws, whatever it is given', () => {
     fc.assert(
@@ -223,17 +292,5 @@ describe('the answers, read by the official client over HTTP', () => {
       extensions: ['bazaar'],
       signers: { 'solana:*': [FEE_PAYER, PAYER] },
     });
-  });
-});
-
-describe('encodeSettlement', () => {
-  test('answers a version 1 request with the version 1 name and without an amount', () => {
-    expect(encodeSettlement(SETTLEMENTS.settled, 'solana-devnet', 1)).toEqual({
-      success: true,
-      transaction: SIGNATURE,
-      network: 'solana-devnet',
-      payer: PAYER,
-    });
-    expect(encodeSettlement(SETTLEMENTS.refused, 'solana-testnet', 1).network).toBe('solana-testnet');
   });
 });

@@ -95,8 +95,13 @@ describe('parsePrice', () => {
     }
   });
 
+  test('an error without the name of a function is about the price', () => {
+    expect(() => parsePrice('0 USDC', TOKENS)).toThrow(/^price: a price must be more than zero, not "0 USDC"/);
+  });
+
   test('without USDC among the tokens a price in dollars is refused', () => {
-    expect(readPrice('$1', [])).toEqual({ ok: false, detail: expect.stringContaining('no token "USDC"') });
+    const detail = 'there is no token "USDC" here; no token is known; another mint is priced as { amount, asset }';
+    expect(readPrice('$1', [])).toEqual({ ok: false, detail });
   });
 });
 
@@ -121,6 +126,37 @@ describe('readPrice', () => {
     Symbol('price'),
   ])('answers a sentence for %p', (price) => {
     expect(readPrice(price, TOKENS)).toEqual({ ok: false, detail: expect.stringMatching(/./) });
+  });
+
+  const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
+
+  test.each([
+    ['0.0 USDC', 'a price must be more than zero, not "0.0 USDC"'],
+    [{ amount: 0n, asset: 'USDC' }, 'a price must be more than zero, not { amount: 0 }'],
+    ['$1  USDT', '"$1  USDT" names two tokens; write "$1" or "1 USDT"'],
+    ['1.5', '"1.5" names no token; did you mean "$1.5" or "1.5 USDC"?'],
+    ['1  2  3', `"1  2  3" is not a price; ${FORMS}`],
+    ['-1 USDC', `"-1" is negative; ${FORMS}`],
+    ['$0.0000001', `"0.0000001" has more decimal places than the token, which has 6; ${FORMS}`],
+    [5, `5 is not a price; ${FORMS}`],
+    [{ amount: 1n, asset: 'USDC', decimals: 6 }, `a price has no field "decimals"; ${FORMS}`],
+    [{ amount: 1, asset: 'USDC' }, 'amount must be atomic units as bigint or digits, not 1'],
+    [{ amount: -1n, asset: 'USDC' }, '-1 is negative'],
+    [{ amount: 2n ** 64n, asset: 'USDC' }, '18446744073709551616 is more than a token account can hold'],
+    [{ amount: 1n, asset: null }, 'asset must be a symbol or a mint address, not null'],
+    ['1 USDD', 'there is no token "USDD" here; did you mean "USDC"?'],
+    [
+      '1 DOGE',
+      'there is no token "DOGE" here; the known ones are USDC, USDG, PYUSD, SOL, USDT; another mint is priced as { amount, asset }',
+    ],
+  ])('says of %p what is wrong and what to write', (price, detail) => {
+    expect(readPrice(price, TOKENS)).toEqual({ ok: false, detail });
+  });
+
+  test('reads a text of 64 characters, and none of 65', () => {
+    expect(readPrice(`${' '.repeat(58)}1 USDC`, TOKENS)).toMatchObject({ ok: true, value: { amount: 1_000_000n } });
+    const detail = 'a price has at most 64 characters';
+    expect(readPrice(`${' '.repeat(59)}1 USDC`, TOKENS)).toEqual({ ok: false, detail });
   });
 
   test('never throws', () => {
@@ -191,7 +227,8 @@ describe('parseDecimal and formatAmount', () => {
     [Number.MAX_VALUE, 0, /more than a token account/],
     [Number.MIN_VALUE, 18, /decimal places/],
     ['1.5', 0, /more decimal places/],
-    ['1'.repeat(500), 0, /at most 400 characters/],
+    ['1'.repeat(400), 0, /more than a token account/],
+    ['1'.repeat(401), 0, /at most 400 characters/],
   ])('parseDecimal(%p, %p) is refused', (input, places, message) => {
     expect(parseDecimal(input, places)).toEqual({ ok: false, detail: expect.stringMatching(message) });
   });

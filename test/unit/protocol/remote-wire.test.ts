@@ -20,6 +20,7 @@ import {
   aTransaction,
   FEE_PAYER,
   PAYER,
+  PAYLOAD_V2,
   PAYMENT,
   SETTLEMENTS,
   SIGNATURE,
@@ -52,6 +53,15 @@ describe('encodeFacilitatorRequest', () => {
         });
       }),
     );
+  });
+
+  test('tells the terms that the payer accepted and those that are asked for, each as they are', () => {
+    const accepted = { ...TERMS, memo: 'order 7' };
+    expect(encodeFacilitatorRequest({ ...PAYMENT, accepted }, TERMS)).toStrictEqual({
+      x402Version: 2,
+      paymentPayload: { ...PAYLOAD_V2, accepted: { ...WIRE_TERMS, extra: { feePayer: FEE_PAYER, memo: 'order 7' } } },
+      paymentRequirements: WIRE_TERMS,
+    });
   });
 
   test('hands extensions on', () => {
@@ -137,7 +147,8 @@ describe('decodeSettlement', () => {
     ['a transaction that is being settled', 'settlement_in_progress', undefined],
     ['a pending transaction that is not named', 'settlement_pending', undefined],
     ['a reason that is not known here, and no transaction', 'the_moon', undefined],
-    ['a send that broke off', 'transaction_failed', undefined],
+    ['a send that broke off', 'invalid_exact_svm_transaction_failed', undefined],
+    ['a send that broke off, in other words', 'transaction_failed', undefined],
     ['no reason at all', undefined, undefined],
   ])('%s does not end the payment', (_, errorReason, transaction) => {
     const body = {
@@ -148,7 +159,7 @@ describe('decodeSettlement', () => {
       payer: null,
     };
     const signature = transaction === undefined ? {} : { signature: transaction };
-    expect(decodeSettlement(body, ASKED)).toEqual({
+    expect(decodeSettlement(body, ASKED)).toStrictEqual({
       ok: true,
       value: { status: 'pending', payer: PAYER, ...signature },
     });
@@ -164,16 +175,16 @@ describe('decodeSettlement', () => {
     expect(decodeSettlement(body, ASKED)).toEqual({ ok: true, value: SETTLEMENTS.pending });
   });
 
-  test('a refusal for a known reason, with nothing sent, ends it', () => {
-    const body = { success: false, errorReason: 'duplicate_settlement', transaction: '' };
-    expect(decodeSettlement(body, ASKED)).toEqual({
+  test.each([
+    ['a refusal for a known reason, with nothing sent', 'duplicate_settlement', ''],
+    ['a transaction that landed with an error', 'invalid_exact_svm_transaction_failed', SIGNATURE],
+    ['a transaction that expired', 'invalid_exact_svm_transaction_expired', SIGNATURE],
+    ['a transaction that expired and is not named', 'invalid_exact_svm_transaction_expired', ''],
+  ] as const)('%s ends it', (_, reason, transaction) => {
+    const signature = transaction === '' ? {} : { signature: transaction };
+    expect(decodeSettlement({ success: false, errorReason: reason, transaction }, ASKED)).toStrictEqual({
       ok: true,
-      value: {
-        status: 'failed',
-        reason: 'duplicate_settlement',
-        message: REASONS.duplicate_settlement,
-        payer: PAYER,
-      },
+      value: { status: 'failed', payer: PAYER, ...signature, reason, message: REASONS[reason] },
     });
   });
 
@@ -247,6 +258,14 @@ describe('decodeSupported', () => {
   test.each([[null], [{}], [{ kinds: {} }], [{ kinds: [{ scheme: 'exact' }] }]])('%j is no answer', (body) => {
     expect(decodeSupported(body)).toEqual({ ok: false, detail: expect.stringMatching(/./) });
   });
+});
+
+test('an answer with a key that would become a prototype is none, however good it is otherwise', () => {
+  const poisoned = (good: object) => JSON.parse(JSON.stringify(good).replace(/}$/, ',"__proto__":{}}'));
+  const refused = { ok: false, detail: 'its JSON has a key named __proto__' };
+  expect(decodeVerification(poisoned({ isValid: true }), ASKED)).toEqual(refused);
+  expect(decodeSettlement(poisoned({ success: true, transaction: SIGNATURE }), ASKED)).toEqual(refused);
+  expect(decodeSupported(poisoned({ kinds: [] }))).toEqual(refused);
 });
 
 test('no answer of another facilitator makes a decoder throw', () => {

@@ -30,6 +30,15 @@ test.each([
   expect(reading).toMatchObject({ ok: false, detail: expect.stringContaining('X-Service-Payment') });
 });
 
+test.each([
+  [200, 'must be base64 of the 64 bytes of a transaction signature, or of its base58 text; it holds 150 bytes'],
+  [204, 'is longer than 200 characters'],
+])('of %i characters that hold no signature it is said what would', (length, detail) => {
+  const header = base64(new Uint8Array((length / 4) * 3));
+  expect(header).toHaveLength(length);
+  expect(readServicePayment(header)).toEqual({ ok: false, detail: `X-Service-Payment ${detail}` });
+});
+
 test('whatever comes, it is read or refused', () => {
   fc.assert(fc.property(fc.string(), (header) => typeof readServicePayment(header).ok === 'boolean'));
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { MAX_SHARES, type Share, splitAmount, WHOLE } from '../../../src/protocol/split.js';
+import { MAX_SHARES, type Share, sharesFault, splitAmount, WHOLE } from '../../../src/protocol/split.js';
+import { PAY_TO, PAYER } from './samples.js';
 
 const U64_MAX = 2n ** 64n - 1n;
 
@@ -45,4 +46,42 @@ test.each([
 ])('%d by %j is %j', (total, bps, amounts) => {
   const split = bps.map((it, index) => ({ recipient: `wallet ${index}`, bps: it }));
   expect(splitAmount(total, split).map(({ amount }) => amount)).toEqual(amounts);
+});
+
+describe('sharesFault', () => {
+  const paid = (...bps: number[]): Share[] => bps.map((it) => ({ recipient: PAY_TO, bps: it }));
+  const equal = (count: number) => paid(...new Array<number>(count - 1).fill(1), WHOLE - count + 1);
+  const COUNT = 'must name 1 to 8 recipients';
+  const ADDRESS = 'names a recipient that is no Solana wallet address';
+  const LEAST = 'must give each recipient at least 1 basis point';
+  const SUM = 'must sum to 10000 basis points';
+
+  test.each<[string, Share[], string | undefined]>([
+    ['nobody', [], COUNT],
+    ['one recipient', paid(WHOLE), undefined],
+    ['eight recipients, the least share is one basis point', equal(8), undefined],
+    ['nine recipients', equal(9), COUNT],
+    ['one who is no wallet, among others', [...paid(WHOLE - 1), { recipient: 'nobody', bps: 1 }], ADDRESS],
+    ['nobody who is a wallet', [{ recipient: '', bps: WHOLE }], ADDRESS],
+    ['two wallets', [...paid(1), { recipient: PAYER, bps: WHOLE - 1 }], undefined],
+    ['a share of nothing, among others', paid(WHOLE, 0), LEAST],
+    ['a share below nothing', paid(WHOLE + 1, -1), LEAST],
+    ['shares that are no whole numbers', paid(9_998.5, 1.5), LEAST],
+    ['a share that is no number', paid(Number.NaN, WHOLE), LEAST],
+    ['a share without end', paid(Number.POSITIVE_INFINITY), LEAST],
+    ['one basis point too few', paid(5_000, 4_999), SUM],
+    ['one basis point too many', paid(5_000, 5_001), SUM],
+  ])('%s', (_, split, fault) => {
+    expect(sharesFault(split)).toBe(fault);
+  });
+
+  test('finds nothing wrong with a split of the whole among wallets, and something with any other sum', () => {
+    fc.assert(
+      fc.property(shares, fc.integer({ min: 1, max: WHOLE }), (split, more) => {
+        const [first, ...others] = split.map(({ bps }) => ({ recipient: PAY_TO, bps }));
+        expect(sharesFault([first!, ...others])).toBeUndefined();
+        expect(sharesFault([{ ...first!, bps: first!.bps + more }, ...others])).toBe(SUM);
+      }),
+    );
+  });
 });

@@ -92,6 +92,16 @@ describe('decodeBase64', () => {
     );
   });
 
+  test.each([
+    ['', 'it is empty'],
+    ['-_-_', 'it uses the URL-safe alphabet; the standard one has + and /'],
+    ['AAA', 'its length is not a multiple of four; is the padding missing?'],
+    ['AAA!', 'it holds characters or bits that base64 does not have'],
+    ['AAB=', 'it holds characters or bits that base64 does not have'],
+  ])('says of %j what is wrong', (text, detail) => {
+    expect(decodeBase64(text)).toEqual({ ok: false, detail });
+  });
+
   test('what it reads is what would be written', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9+/=_-]{1,12}$/), (text) => {
