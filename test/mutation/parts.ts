@@ -1,8 +1,10 @@
-/** Sources that are mutated together, by the tests of `suites/<name>.cjs`. */
+/** Sources that are mutated together. */
 export interface MutationPart {
   readonly name: string;
   /** As globs. */
   readonly mutate: readonly string[];
+  /** Tests that try them, each a file of `suites`; the slower ones try only what is left. Default: the one named like the part. */
+  readonly suites?: readonly string[];
 }
 
 /** What speaks with a node, and waits for it. */
@@ -32,5 +34,9 @@ export const PARTS: readonly MutationPart[] = [
   { name: 'protocol', mutate: ['src/protocol/**/*.ts'] },
   { name: 'rules', mutate: ['src/solana/**/*.ts', ...CHAIN.map((file) => `!${file}`)] },
   { name: 'chain', mutate: CHAIN },
-  { name: 'facilitator', mutate: ['src/facilitator/**/*.ts'] },
+  {
+    name: 'facilitator',
+    mutate: ['src/facilitator/**/*.ts'],
+    suites: ['facilitator', 'facilitator-slow'],
+  },
 ];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core';
 import { Stryker } from '@stryker-mutator/core';
-import { PARTS } from './parts.js';
+import { type MutationPart, PARTS } from './parts.js';
 
 const FOLDER = 'data/mutation';
 /** Killed by a test, or by never coming to an end. */
@@ -23,18 +23,12 @@ if (chosen.length === 0) {
 }
 
 mkdirSync(FOLDER, { recursive: true });
-for (const { name, mutate } of chosen) {
-  const before = values.left ? resultsOf(name) : [];
-  const left = before.filter(({ status }) => !isDetected(status));
-  const again = values.left ? left.map(rangeOf) : mutate;
-  if (again.length === 0) continue;
-  const results = await new Stryker(optionsFor(name, again)).runMutationTest();
-  // A range may hold smaller mutants that were detected before.
-  const tried = new Map(results.map((result) => [nameOf(result), trimmed(result)]));
-  const merged = values.left
-    ? before.map((it) => (isDetected(it.status) ? it : (tried.get(nameOf(it)) ?? it)))
-    : [...tried.values()];
-  writeFileSync(fileOf(name), `${JSON.stringify(merged, null, 1)}\n`);
+for (const part of chosen) {
+  let results = values.left ? resultsOf(part.name) : undefined;
+  for (const suite of part.suites ?? [part.name]) {
+    results = await tryAll(part, suite, results);
+    writeFileSync(fileOf(part.name), `${JSON.stringify(results, null, 1)}\n`);
+  }
 }
 
 const known = PARTS.map(({ name }) => ({ name, results: resultsOf(name) }));
@@ -54,12 +48,27 @@ process.exit(scoreOf(all) >= ENOUGH ? 0 : 1);
 
 type Result = Pick<MutantResult, 'fileName' | 'location' | 'mutatorName' | 'replacement' | 'status'>;
 
-function optionsFor(part: string, mutate: readonly string[]): PartialStrykerOptions {
+/** Tries all mutants of a part, or those that nothing detected before. */
+async function tryAll({ mutate }: MutationPart, suite: string, before?: readonly Result[]): Promise<readonly Result[]> {
+  const again = before?.filter(({ status }) => !isDetected(status)).map(rangeOf) ?? mutate;
+  if (again.length === 0) return before ?? [];
+  const results = (await new Stryker(optionsFor(suite, again)).runMutationTest()).map(trimmed);
+  // A range may hold smaller mutants that were detected before.
+  const tried = new Map(results.map((result) => [nameOf(result), result]));
+  return before?.map((it) => (isDetected(it.status) ? it : betterOf(it, tried.get(nameOf(it))))) ?? results;
+}
+
+/** What one suite does not reach another may have reached, and not noticed. */
+function betterOf(before: Result, now: Result | undefined): Result {
+  return now === undefined || now.status === 'NoCoverage' ? before : now;
+}
+
+function optionsFor(suite: string, mutate: readonly string[]): PartialStrykerOptions {
   return {
     mutate: [...mutate],
     testRunner: 'mocha',
     plugins: ['@stryker-mutator/mocha-runner'],
-    mochaOptions: { spec: [`test/mutation/suites/${part}.cjs`] },
+    mochaOptions: { spec: [`test/mutation/suites/${suite}.cjs`] },
     coverageAnalysis: 'perTest',
     ignoreStatic: true,
     ignorePatterns: ['dist', 'examples', 'data'],
@@ -96,9 +105,8 @@ function rangeOf({ fileName, location: { start, end } }: Result): string {
   return `${fileName}:${start.line}:${start.column - 1}-${end.line}:${end.column - 1}`;
 }
 
-function nameOf(result: Result): string {
-  const { fileName, location, mutatorName, replacement } = result;
-  return JSON.stringify([fileName.slice(fileName.indexOf('src/')), location, mutatorName, replacement]);
+function nameOf({ fileName, location, mutatorName, replacement }: Result): string {
+  return JSON.stringify([fileName, location, mutatorName, replacement]);
 }
 
 function lineOf({ fileName, location: { start }, mutatorName, replacement, status }: Result): string {

@@ -1,7 +1,7 @@
 require('../suite.cjs').declareTests([
   'unit/solana',
+  'chain/delivery.test.ts',
   'chain/holdings.test.ts',
   'http/rpc-calls.test.ts',
-  'chain/delivery.test.ts',
   'faults/websocket.test.ts',
 ]);
