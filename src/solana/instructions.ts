@@ -84,17 +84,15 @@ const TRANSFER_CHECKED_BYTES = 10;
 function readTokenInstruction(instruction: Instruction): PlainInstruction {
   const { program, accounts, data } = instruction;
   if (data[0] === TRANSFER) return readUncheckedTransfer(instruction);
+  if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || !names(accounts, 4)) return OTHER;
   const [source, mint, destination, authority] = accounts;
-  if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || authority === undefined) return OTHER;
-  if (source === undefined || mint === undefined || destination === undefined) return OTHER;
   const amount = view(data).getBigUint64(1, true);
   return { kind: 'token-transfer', program, source, mint, destination, authority, amount };
 }
 
 function readUncheckedTransfer({ program, accounts, data }: Instruction): PlainInstruction {
+  if (data.length !== TRANSFER_BYTES || !names(accounts, 3)) return OTHER;
   const [source, destination, authority] = accounts;
-  if (data.length !== TRANSFER_BYTES || source === undefined || destination === undefined) return OTHER;
-  if (authority === undefined) return OTHER;
   const amount = view(data).getBigUint64(1, true);
   return { kind: 'unchecked-token-transfer', program, source, destination, authority, amount };
 }
@@ -104,9 +102,8 @@ const CREATE_IDEMPOTENT = 1;
 
 function readTokenAccountCreation({ accounts, data }: Instruction): PlainInstruction {
   const variant = data.length === 0 ? CREATE : data.length === 1 ? data[0] : undefined;
+  if ((variant !== CREATE && variant !== CREATE_IDEMPOTENT) || !names(accounts, 4)) return OTHER;
   const [funder, account, owner, mint] = accounts;
-  if (variant !== CREATE && variant !== CREATE_IDEMPOTENT) return OTHER;
-  if (funder === undefined || account === undefined || owner === undefined || mint === undefined) return OTHER;
   return { kind: 'create-token-account', funder, account, owner, mint };
 }
 
@@ -141,10 +138,20 @@ const ADVANCE_NONCE_ACCOUNT = 4;
 function readSystemInstruction({ accounts, data }: Instruction): PlainInstruction {
   const variant = data.length >= 4 ? view(data).getUint32(0, true) : undefined;
   if (variant === ADVANCE_NONCE_ACCOUNT) return { kind: 'nonce-advance' };
+  if (variant !== SYSTEM_TRANSFER || data.length !== SYSTEM_TRANSFER_BYTES || !names(accounts, 2)) return OTHER;
   const [source, destination] = accounts;
-  if (variant !== SYSTEM_TRANSFER || data.length !== SYSTEM_TRANSFER_BYTES) return OTHER;
-  if (source === undefined || destination === undefined) return OTHER;
   return { kind: 'sol-transfer', source, destination, lamports: view(data).getBigUint64(4, true) };
+}
+
+interface Named {
+  readonly 2: readonly [string, string, ...string[]];
+  readonly 3: readonly [string, string, string, ...string[]];
+  readonly 4: readonly [string, string, string, string, ...string[]];
+}
+
+/** Whether an instruction names at least so many accounts. */
+function names<N extends keyof Named>(accounts: readonly string[], count: N): accounts is Named[N] {
+  return accounts.length >= count;
 }
 
 function view(data: Uint8Array): DataView {

@@ -178,7 +178,7 @@ export function readHistory(result: unknown): readonly HistoryEntry[] {
   return parsed.data.map(({ signature, slot, err, blockTime }) => ({
     signature,
     slot,
-    failed: (err ?? null) !== null,
+    failed: err !== null,
     blockTime: milliseconds(blockTime),
   }));
 }

@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
-import type { Reason } from '../../../src/protocol/reasons.js';
+import { REASONS, type Reason } from '../../../src/protocol/reasons.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
@@ -164,7 +164,29 @@ test.each(Object.entries(BROKEN))('%s: broken', (name, { reason, draft = HONEST,
   const subject = subjectOf(decoded(draft), terms, POLICY);
   const first = CHECKS.find((check) => check.run(subject) !== undefined);
   expect(first?.name).toBe(name);
-  expect(checkPayment(subject.transaction, terms, POLICY)).toMatchObject({ ok: false, reason });
+  const { requiredSignatures, accounts } = subject.transaction;
+  const signer = requiredSignatures > 1 ? { payer: accounts[1] } : {};
+  expect(checkPayment(subject.transaction, terms, POLICY)).toEqual({
+    ok: false,
+    reason,
+    message: REASONS[reason],
+    ...signer,
+  });
+});
+
+test('each rule can be asked by itself, whatever else is broken', () => {
+  for (const { draft = HONEST, terms = TERMS } of Object.values(BROKEN)) {
+    const subject = subjectOf(decoded(draft), terms, POLICY);
+    for (const check of CHECKS) expect(() => check.run(subject)).not.toThrow();
+  }
+});
+
+test('who only is named and does not sign is not told as the payer', () => {
+  const draft = { ...HONEST, instructions: [guard(2, [{ address: TRANSFER.authority, written: true }])] };
+  const { accounts, requiredSignatures } = decoded(draft);
+  expect([accounts[1], requiredSignatures]).toEqual([TRANSFER.authority, 1]);
+  const reason = 'invalid_exact_svm_payload_excessive_signers';
+  expect(checkPayment(decoded(draft), TERMS, POLICY)).toEqual({ ok: false, reason, message: REASONS[reason] });
 });
 
 test.each(CHECKS.map((check) => [check.name, check] as const))('%s: kept', (_name, check) => {

@@ -4,6 +4,7 @@ import bs58 from 'bs58';
 import { TollhouseError } from '../../../src/errors.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
 import { readKeypair } from '../../../src/solana/keypair.js';
+import { createSplitWallet } from '../../../src/solana/payout-transaction.js';
 
 const wallet = Keypair.generate();
 const { secretKey } = wallet;
@@ -19,6 +20,61 @@ test.each([
   ['the JSON of a key file over several lines', `${JSON.stringify([...secretKey], null, 2)}\n`],
 ])('a key pair is read from %s', (_name, input) => {
   expect(readKeypair(input, 'here').publicKey).toEqual(Uint8Array.from(wallet.publicKey.toBytes()));
+});
+
+/** A key whose bytes are also the lowest and the highest that there are. */
+const edged = Keypair.fromSeed(Uint8Array.from({ length: 32 }, (_, index) => (index % 2) * 255));
+
+test('the JSON of a key file may hold any byte', () => {
+  const read = readKeypair(JSON.stringify([...edged.secretKey]), 'here');
+  expect(read.publicKey).toEqual(Uint8Array.from(edged.publicKey.toBytes()));
+});
+
+test.each([
+  ['256 more', (byte: number) => byte + 256],
+  ['256 less', (byte: number) => byte - 256],
+  ['a fraction more', (byte: number) => byte + 0.5],
+  ['a text', (byte: number) => `${byte}`],
+  ['a list', (byte: number) => [byte]],
+])('the JSON of a key file with a number that only comes to the byte is refused: %s', (_how, change) => {
+  for (const at of [0, 1, 63]) {
+    const bent = [...edged.secretKey].map((byte, index) => (index === at ? change(byte) : byte));
+    expect(Uint8Array.from(bent as number[])).toEqual(Uint8Array.from(edged.secretKey));
+    expect(() => readKeypair(JSON.stringify(bent), 'here')).toThrow(/^here: option "keypair" must be/);
+  }
+});
+
+test('bytes that were given stay as they are, and what was made of a text is wiped', () => {
+  const given = Uint8Array.from(secretKey);
+  readKeypair(given, 'here');
+  readKeypair({ secretKey: given }, 'here');
+  expect(given).toEqual(Uint8Array.from(secretKey));
+
+  const decode = jest.spyOn(bs58, 'decodeUnsafe');
+  const read = readKeypair(text, 'here');
+  const [made] = decode.mock.results.map(({ value }) => value as Uint8Array);
+  decode.mockRestore();
+  expect(Uint8Array.from(made!)).toEqual(new Uint8Array(64));
+  expect(read.publicKey).toEqual(Uint8Array.from(wallet.publicKey.toBytes()));
+});
+
+test('the message says which option it is, what it may be, or what is wrong with it', () => {
+  const messageOf = (input: Uint8Array) => errorOf(() => readKeypair(input, 'payTo', 'wallet'));
+  expect(messageOf(secretKey.subarray(1))).toMatchObject({
+    message:
+      'payTo: option "wallet" must be a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file',
+    context: { param: 'wallet' },
+  });
+  expect(messageOf(otherHalf)).toMatchObject({
+    message: 'payTo: option "wallet": the public half does not belong to the secret half',
+    context: { param: 'wallet' },
+  });
+});
+
+test('keys are shown by their address', () => {
+  const address = wallet.publicKey.toBase58();
+  expect(inspect(createFeePayer(wallet, 'here'))).toBe(`FeePayer(${address})`);
+  expect(inspect(createSplitWallet(wallet, 'here', 'splitKeypair'))).toBe(`SplitWallet(${address})`);
 });
 
 const otherHalf = Uint8Array.from([...secretKey.subarray(0, 32), ...Keypair.generate().publicKey.toBytes()]);

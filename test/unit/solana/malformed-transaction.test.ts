@@ -1,4 +1,5 @@
 import { Keypair } from '@solana/web3.js';
+import { ByteReader } from '../../../src/solana/byte-reader.js';
 import { decodeTransaction } from '../../../src/solana/transaction.js';
 
 /** A message in its parts: one signer, an account, a program, and an instruction of it. */
@@ -92,6 +93,21 @@ test.each(ENDS)('cut off after %i bytes: %s', (length, fault) => {
 });
 
 test.each([
+  ['written', [3, 7, 7, 7, 0], 4],
+  ['read', [0, 3, 7, 7, 7], 5],
+])('cut off inside the accounts that are %s of a lookup table', (_how, indexes, length) => {
+  const bytes = Buffer.concat([build({ tables: 1 }).subarray(0, 239), Uint8Array.from(indexes)]);
+  expect(detailOf(bytes)).toBe('decoded');
+  const cut = bytes.subarray(0, 239 + length - 1);
+  expect(detailOf(cut)).toBe('The transaction cannot be decoded: it ends inside its lookup tables.');
+});
+
+test('128 signatures are a number of signatures, and not a version', () => {
+  const bytes = Buffer.concat([Uint8Array.of(0x80, 0x01), Buffer.alloc(1_000)]);
+  expect(detailOf(bytes)).toBe('The transaction cannot be decoded: it ends inside its signatures.');
+});
+
+test.each([
   ['longer than it must be', [0x81, 0x00]],
   ['longer than it must be, in the third byte', [0x81, 0x80, 0x00]],
   ['more than 65,535', [0x80, 0x80, 0x04]],
@@ -122,6 +138,12 @@ test.each([
     reason: 'invalid_exact_svm_payload_transaction_version_unsupported',
     detail: `Transactions with a version ${version} message are not supported yet; sign a legacy or version 0 transaction.`,
   });
+});
+
+test('a reader that runs over the end says so by the name of its error', () => {
+  expect(() => new ByteReader(new Uint8Array()).byte('header')).toThrow(
+    expect.objectContaining({ name: 'ByteReaderError', message: 'it ends before its header' }),
+  );
 });
 
 test('no bytes at all are refused', () => {

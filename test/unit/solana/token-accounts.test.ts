@@ -1,8 +1,10 @@
+import { Keypair } from '@solana/web3.js';
 import { createAccountBatch } from '../../../src/solana/account-batch.js';
+import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import type { SolanaRpc } from '../../../src/solana/rpc.js';
 import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
-import { mintFactsOf, tokenAccountOf } from '../../../src/solana/token-accounts.js';
+import { mintFactsOf, readMint, readTokenBalances, tokenAccountOf } from '../../../src/solana/token-accounts.js';
 import { rpcErrorOf } from '../../helpers/rejection.js';
 import { closeRpcEndpoints, type Reaction, type ReceivedCall, startRpcEndpoint } from '../../helpers/rpc-endpoint.js';
 
@@ -95,6 +97,39 @@ describe('an account', () => {
     ['that is none', null],
   ])('%s is no token account', (_name, account) => {
     expect(tokenAccountOf(account)).toBeUndefined();
+  });
+});
+
+describe('what is asked of the chain', () => {
+  const told = ({ owner, data }: { readonly owner: string; readonly data: Uint8Array }) => ({
+    lamports: 1,
+    owner,
+    data: [Buffer.from(data).toString('base64'), 'base64'],
+  });
+  const mint = told(state(PROGRAMS.token, 82, { 44: 9, 45: 1 }));
+  const holding = told(state(PROGRAMS.token, 165, { 64: 7, 65: 1 }));
+
+  test.each([
+    ['a mint', mint, { decimals: 9, program: PROGRAMS.token }],
+    ['a token account', holding, undefined],
+    ['nothing', null, undefined],
+  ])('an address where there is %s, read as a mint', async (_what, account, facts) => {
+    const { rpc, calls } = await connect(() => ({ result: { value: [account] } }));
+    expect(await readMint('mint', rpc)).toEqual(facts);
+    const config = expect.objectContaining({ commitment: 'confirmed' });
+    expect(calls).toMatchObject([{ method: 'getMultipleAccounts', params: [['mint'], config] }]);
+  });
+
+  test('amounts are told in the order of their owners, undefined where there is no token account', async () => {
+    const [mintAddress, ...owners] = Array.from({ length: 4 }, () => Keypair.generate().publicKey.toBase58());
+    const { rpc, calls } = await connect(() => ({
+      result: { value: [holding, null, told(state(PROGRAMS.system, 0))] },
+    }));
+    const amounts = await readTokenBalances(owners, mintAddress!, PROGRAMS.token, rpc);
+    expect(amounts).toEqual([263n, undefined, undefined]);
+    const addresses = owners.map((owner) => associatedTokenAddress(owner, mintAddress!, PROGRAMS.token));
+    const config = expect.objectContaining({ commitment: 'confirmed' });
+    expect(calls).toMatchObject([{ method: 'getMultipleAccounts', params: [addresses, config] }]);
   });
 });
 
