@@ -3,7 +3,7 @@ export interface MutationPart {
   readonly name: string;
   /** As globs. */
   readonly mutate: readonly string[];
-  /** Tests that try them, each a file of `suites`; the slower ones try only what is left. Default: the one named like the part. */
+  /** Tests that try them, each a file of `suites`; the later ones try only what none before them reaches. Default: the one named like the part. */
   readonly suites?: readonly string[];
 }
 

@@ -25,8 +25,8 @@ if (chosen.length === 0) {
 mkdirSync(FOLDER, { recursive: true });
 for (const part of chosen) {
   let results = values.left ? resultsOf(part.name) : undefined;
-  for (const suite of part.suites ?? [part.name]) {
-    results = await tryAll(part, suite, results);
+  for (const [at, suite] of (part.suites ?? [part.name]).entries()) {
+    results = await tryAll(part, suite, { isAgain: at === 0 ? isLeft : isUnreached, before: results });
     writeFileSync(fileOf(part.name), `${JSON.stringify(results, null, 1)}\n`);
   }
 }
@@ -35,32 +35,40 @@ const known = PARTS.map(({ name }) => ({ name, results: resultsOf(name) }));
 for (const { name, results } of known) console.log(`${name}: ${scoreText(results)}`);
 const all = known.flatMap(({ results }) => results);
 console.log(`all: ${scoreText(all)}`);
-writeFileSync(
-  `${FOLDER}/left.txt`,
-  all
-    .filter(({ status }) => !isDetected(status))
-    .map(lineOf)
-    .sort()
-    .join(''),
-);
+writeFileSync(`${FOLDER}/left.txt`, all.filter(isLeft).map(lineOf).sort().join(''));
 console.log(`What is left: ${FOLDER}/left.txt`);
 process.exit(scoreOf(all) >= ENOUGH ? 0 : 1);
 
 type Result = Pick<MutantResult, 'fileName' | 'location' | 'mutatorName' | 'replacement' | 'status'>;
 
-/** Tries all mutants of a part, or those that nothing detected before. */
-async function tryAll({ mutate }: MutationPart, suite: string, before?: readonly Result[]): Promise<readonly Result[]> {
-  const again = before?.filter(({ status }) => !isDetected(status)).map(rangeOf) ?? mutate;
-  if (again.length === 0) return before ?? [];
-  const results = (await new Stryker(optionsFor(suite, again)).runMutationTest()).map(trimmed);
-  // A range may hold smaller mutants that were detected before.
-  const tried = new Map(results.map((result) => [nameOf(result), result]));
-  return before?.map((it) => (isDetected(it.status) ? it : betterOf(it, tried.get(nameOf(it))))) ?? results;
+interface Again {
+  /** What was found out before; nothing in the first run. */
+  readonly before: readonly Result[] | undefined;
+  /** Which of them are to be tried. */
+  isAgain(result: Result): boolean;
 }
 
-/** What one suite does not reach another may have reached, and not noticed. */
+/** Tries mutants of a part with the tests of a suite. */
+async function tryAll({ mutate }: MutationPart, suite: string, { before, isAgain }: Again): Promise<readonly Result[]> {
+  const again = before?.filter(isAgain).map(rangeOf) ?? mutate;
+  if (again.length === 0) return before ?? [];
+  const results = (await new Stryker(optionsFor(suite, again)).runMutationTest()).map(trimmed);
+  // A range may hold smaller mutants that are not to be tried.
+  const tried = new Map(results.map((result) => [nameOf(result), result]));
+  return before?.map((it) => (isAgain(it) ? betterOf(it, tried.get(nameOf(it))) : it)) ?? results;
+}
+
+/** What this suite does not reach another may have reached. */
 function betterOf(before: Result, now: Result | undefined): Result {
-  return now === undefined || now.status === 'NoCoverage' ? before : now;
+  return now === undefined || isUnreached(now) ? before : now;
+}
+
+function isLeft({ status }: Result): boolean {
+  return !isDetected(status);
+}
+
+function isUnreached({ status }: Result): boolean {
+  return status === 'NoCoverage';
 }
 
 function optionsFor(suite: string, mutate: readonly string[]): PartialStrykerOptions {
@@ -120,7 +128,7 @@ function scoreOf(results: readonly Result[]): number {
 
 function scoreText(results: readonly Result[]): string {
   const detected = results.filter(({ status }) => isDetected(status)).length;
-  const unreached = results.filter(({ status }) => status === 'NoCoverage').length;
+  const unreached = results.filter(isUnreached).length;
   const percent = (100 * scoreOf(results)).toFixed(1);
   return `${detected} of ${results.length} killed, ${percent} % (${unreached} reached by no test)`;
 }

@@ -1,8 +1,8 @@
 require('../suite.cjs').declareTests([
+  'http/gateway-proofs.test.ts',
+  'cli/db-reconcile.test.ts',
   'http/recovery.test.ts',
-  'http/native-once.test.ts',
   'chain/payouts.test.ts',
   'http/native-solana-pay.test.ts',
-  'http/health.test.ts',
-  'http/unknown-outcome.test.ts',
+  'http/native-once.test.ts',
 ]);
