@@ -57,7 +57,8 @@ function eachOf(declare) {
 
 function installOn(context) {
   const { describe, it, before, after, beforeEach, afterEach } = context;
-  const test = (name, body) => it(name, plain(body)).timeout(LONGEST_TEST_MS);
+  // In a suite of its own, since Mocha does the tests of a suite before the suites in it, and jest all in their order.
+  const test = (name, body) => void describe('', () => void it(name, plain(body)).timeout(LONGEST_TEST_MS));
   const suite = (name, body) => describe(name, plain(body));
   suite.each = eachOf(suite);
   suite.skip = (name) => describe.skip(name, () => {});

@@ -1,4 +1,4 @@
-// npm run mutation -- [--left] [--concurrency N] [name of a part]…
+// npm run mutation -- [--left | --unreached] [--concurrency N] [name of a part]…
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { MutantResult, PartialStrykerOptions } from '@stryker-mutator/api/core';
@@ -14,7 +14,7 @@ const ENOUGH = 0.85;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { left: { type: 'boolean', default: false }, concurrency: { type: 'string', default: '2' } },
+  options: { left: { type: 'boolean' }, unreached: { type: 'boolean' }, concurrency: { type: 'string', default: '2' } },
 });
 const chosen = PARTS.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 if (chosen.length === 0) {
@@ -24,9 +24,12 @@ if (chosen.length === 0) {
 
 mkdirSync(FOLDER, { recursive: true });
 for (const part of chosen) {
-  let results = values.left ? resultsOf(part.name) : undefined;
+  let results = values.left || values.unreached ? resultsOf(part.name) : undefined;
   for (const [at, suite] of (part.suites ?? [part.name]).entries()) {
-    results = await tryAll(part, suite, { isAgain: at === 0 ? isLeft : isUnreached, before: results });
+    results = await tryAll(part, suite, {
+      isAgain: at === 0 && !values.unreached ? isLeft : isUnreached,
+      before: results,
+    });
     writeFileSync(fileOf(part.name), `${JSON.stringify(results, null, 1)}\n`);
   }
 }
