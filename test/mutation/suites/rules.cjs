@@ -8,6 +8,7 @@ require('../suite.cjs').declareTests([
   'unit/solana/sign-transaction.test.ts',
   'unit/solana/payment-transaction.test.ts',
   'unit/solana/transfer-transaction.test.ts',
+  'unit/solana/fee-payer.test.ts',
   'unit/solana/on-curve.test.ts',
   'unit/solana/mint-policy.test.ts',
   'unit/solana/simulation.test.ts',

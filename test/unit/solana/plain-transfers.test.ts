@@ -120,6 +120,12 @@ test.each([
   },
 );
 
+test('SOL that is sent to the account beside tells nothing of its tokens', () => {
+  const tokens = [FROM, { ...TO, after: 105n }];
+  const [first] = transfersOf([transferChecked(TRANSFER), sol(5n, DESTINATION)], { tokens });
+  expect(first).toEqual({ ...EXPECTED, amount: 98n });
+});
+
 test('a payment to oneself is told with the amount that was sent', () => {
   const [moved] = transfersOf([transferChecked({ ...TRANSFER, destination: SOURCE })], {
     tokens: [{ ...FROM, before: 400n, after: 450n }],
