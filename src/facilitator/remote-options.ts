@@ -38,7 +38,7 @@ const url = z.string(ADDRESS).refine(isBaseUrl, ADDRESS);
 
 /** Schema of {@link RemoteFacilitatorOptions}; the defaults stand here. */
 export const remoteFacilitatorOptions = z.strictObject({
-  url: z.union([url, z.array(url).min(1).readonly()], `${ADDRESS}, or a list of them`),
+  url: z.union([url, z.array(url).min(1, ADDRESS).readonly()], `${ADDRESS}, or a list of them`),
   network: networkOption,
   ledger: ledgerOption,
   answers: answersOption,

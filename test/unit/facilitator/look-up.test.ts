@@ -4,19 +4,12 @@ import type { LandedTransaction } from '../../../src/solana/landed-transaction.j
 import { NATIVE_SOL } from '../../../src/solana/programs.js';
 import { RpcError, type SolanaRpc } from '../../../src/solana/rpc.js';
 import { fakeNode, rejectionOf } from '../../helpers/fake-node.js';
+import { solTransfer } from '../../helpers/request-parts.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const SIGNATURE = 'signature';
 const [from, to] = ['from', 'to'].map((name) => walletKey(name).address) as [string, string];
 const TRANSFER = { asset: NATIVE_SOL, amount: 5n, decimals: 9, from, to };
-const SOL_TRANSFER = 2;
-
-function solTransfer(lamports: number): Uint8Array {
-  const data = new Uint8Array(12);
-  data[0] = SOL_TRANSFER;
-  data[4] = lamports;
-  return data;
-}
 
 const LANDED: LandedTransaction = {
   slot: 95,

@@ -1,0 +1,133 @@
+import bs58 from 'bs58';
+import type { InspectedPayment } from '../../../src/facilitator/backend.js';
+import { rejectionOf } from '../../helpers/fake-node.js';
+import { AWAY, aPeer, backendOf, inspected, outage, remotesOf, stepOf, useRemotes } from '../../helpers/remotes.js';
+
+const SIGNATURE = bs58.encode(new Uint8Array(64).fill(7));
+
+useRemotes();
+
+describe('how a settlement ends', () => {
+  const refusal = { errorReason: 'insufficient_funds', errorMessage: 'too little' };
+  const landedWithError = {
+    errorReason: 'invalid_exact_svm_transaction_failed',
+    errorMessage: 'it failed',
+    transaction: SIGNATURE,
+  };
+  const expired = { errorReason: 'invalid_exact_svm_transaction_expired', errorMessage: 'too late' };
+  const failure = { reason: 'insufficient_funds', message: 'too little' };
+  const failed = {
+    status: 'failed',
+    final: 'failed',
+    reason: 'invalid_exact_svm_transaction_failed',
+    message: 'it failed',
+    signature: SIGNATURE,
+  };
+  const over = {
+    status: 'failed',
+    final: 'expired',
+    reason: 'invalid_exact_svm_transaction_expired',
+    message: 'too late',
+  };
+  const pending = { errorReason: 'settlement_pending' };
+  const known = { signature: SIGNATURE };
+  const cases: [string, object, object, object, object[]][] = [
+    ['a refusal', refusal, { ...failure, status: 'unsent' }, { status: 'pending' }, []],
+    ['landed with an error', landedWithError, failed, failed, []],
+    ['expired', expired, over, over, []],
+    ['pending', pending, { status: 'pending' }, { status: 'pending' }, []],
+    [
+      'pending with a signature',
+      { ...pending, transaction: SIGNATURE },
+      { status: 'pending', ...known },
+      { status: 'pending', ...known },
+      [known],
+    ],
+  ];
+
+  async function scene(answer: object) {
+    const peer = await aPeer();
+    peer.replies = { ...peer.replies, '/settle': { body: { success: false, ...answer } } };
+    const backend = backendOf(await remotesOf([peer, 'well']));
+    return { backend, payment: await inspected(backend, peer), step: stepOf() };
+  }
+
+  /** A payment that was sent before. */
+  function recordOf({ payer, terms, transaction }: InspectedPayment, signature?: string) {
+    const { messageHash: id, blockhash } = transaction;
+    const record = { id, state: 'broadcast', binding: 'x', payer, terms, blockhash, claimedAt: 0 } as const;
+    return signature === undefined ? record : { ...record, signature };
+  }
+
+  test.each(cases)('%s, asked for the first time', async (_name, answer, expected, _again, notes) => {
+    const { backend, payment, step } = await scene(answer);
+    expect(await backend.settle(payment, step)).toStrictEqual({ payer: payment.payer, ...expected });
+    expect(step.noted).toEqual([{}, ...notes]);
+  });
+
+  test.each(cases)('%s, asked for again', async (_name, answer, _first, expected, notes) => {
+    const { backend, payment, step } = await scene(answer);
+    const record = recordOf(payment);
+    expect(await backend.resume(payment, record, step)).toStrictEqual({ payer: payment.payer, ...expected });
+    expect(step.noted).toEqual(notes);
+  });
+
+  test('a refusal of one that was sent is not believed; its signature stays known', async () => {
+    const { backend, payment, step } = await scene(refusal);
+    const open = { status: 'pending', payer: payment.payer, signature: SIGNATURE };
+    expect(await backend.resume(payment, recordOf(payment, SIGNATURE), step)).toStrictEqual(open);
+  });
+
+  test('what is held by somebody else by now is not asked for', async () => {
+    const peer = await aPeer();
+    const backend = backendOf(await remotesOf([peer, 'well']));
+    const payment = await inspected(backend, peer);
+    expect(await backend.settle(payment, stepOf({ isHeld: false }))).toMatchObject({
+      status: 'unsent',
+      reason: 'settlement_in_progress',
+      payer: payment.payer,
+    });
+    expect(peer.count('/settle')).toBe(0);
+  });
+
+  test('one that was turned away is an outage, and the note is taken back', async () => {
+    const peer = await aPeer();
+    peer.replies = { ...peer.replies, '/settle': { status: 429, body: '' } };
+    const backend = backendOf(await remotesOf([peer, 'well']));
+    const step = stepOf();
+    const error = await rejectionOf(backend.settle(await inspected(backend, peer), step));
+    expect(error).toEqual(outage(AWAY));
+    expect(error).toMatchObject({ context: { cause: { message: `/settle at ${peer.host}: answered HTTP 429` } } });
+    expect(step.noted).toEqual([{}, 'withdrawn']);
+  });
+
+  test.each([
+    [1, 65_000, 6_000],
+    [60, 65_000, 65_000],
+    [60, 64_999, 64_999],
+    [60, 65_001, 65_000],
+  ])('terms of %i s, at most %i ms: the answer is waited for %i ms', async (seconds, most, waited) => {
+    const peer = await aPeer();
+    peer.replies = { ...peer.replies, '/settle': { body: { success: false, ...pending } } };
+    const backend = backendOf(await remotesOf([peer, 'well']), most);
+    const payment = await inspected(backend, peer, seconds);
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    await backend.settle(payment, stepOf());
+    expect(timers.mock.calls.map(([, ms]) => ms)).toContain(waited);
+  });
+
+  test('only a commitment that cannot be asked for is warned of, once', async () => {
+    const told: unknown[] = [];
+    const { backend, payment } = await scene(pending);
+    jest.spyOn(process, 'emitWarning').mockImplementation((...args) => void told.push(args));
+    for (const commitment of ['processed', 'confirmed'] as const) await backend.settle(payment, stepOf({ commitment }));
+    expect(told).toEqual([]);
+    for (let index = 0; index < 2; index += 1) await backend.settle(payment, stepOf({ commitment: 'finalized' }));
+    expect(told).toEqual([
+      [
+        'a route asks for the commitment "finalized", which cannot be asked of another facilitator; use createFacilitator for it',
+        { code: 'TOLLHOUSE_REMOTE_COMMITMENT' },
+      ],
+    ]);
+  });
+});
