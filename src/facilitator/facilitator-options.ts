@@ -108,9 +108,7 @@ const MIN_FEES = 10_000n;
 /** Schema of {@link FacilitatorOptions}; the defaults of the embedded facilitator stand here. */
 export const facilitatorOptions = z.strictObject({
   network: networkOption,
-  rpcUrl: z
-    .union([http, z.array(http).min(1, 'an http(s) address')], 'an http(s) address, or a list of them')
-    .optional(),
+  rpcUrl: z.union([http, z.array(http).min(1, 'an address')], 'an http(s) address, or a list of them').optional(),
   wsUrl: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
   keypair: z.custom<FacilitatorOptions['keypair']>(
     (it) => it !== undefined && it !== null,

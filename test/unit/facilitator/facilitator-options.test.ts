@@ -12,7 +12,7 @@ const url = 'https://x402.example.com/api';
 
 describe('createFacilitator', () => {
   test.each<[object, string]>([
-    [{ rpcUrl: [] }, 'option "rpcUrl" must be an http(s) address'],
+    [{ rpcUrl: [] }, 'option "rpcUrl" must be an address'],
     [{ answers: {} }, 'option "answers" must be a store of answers'],
     [{ answers: { begin: true } }, 'option "answers" must be a store of answers'],
     [{ ledger: {} }, 'option "ledger" must be a ledger'],
