@@ -120,7 +120,7 @@ describe('a settlement', () => {
     const stand = openDesk();
     const { inspected: it, step, steps, payment, decoded } = inspected(stand);
     expect((await stand.backend.settle(it, step)).status).toBe('settled');
-    expect(stand.delivered).toEqual([
+    expect(stand.delivered).toStrictEqual([
       {
         transaction: expect.any(Uint8Array),
         signature: signatureOf(payment.transaction),
@@ -190,7 +190,7 @@ describe('what was sent before', () => {
     const known = { ...record, lastValidBlockHeight: 12 };
     for (const signature of [own, other]) await stand.backend.resume(it, { ...known, signature }, step);
     await stand.backend.resume(it, { ...record, signature: other }, step);
-    expect(stand.watched).toEqual([
+    expect(stand.watched).toStrictEqual([
       { ...asked, signature: own, lastValidBlockHeight: 12, transaction: expect.any(Uint8Array) },
       { ...asked, signature: other, lastValidBlockHeight: 12 },
       { ...asked, signature: other },

@@ -129,6 +129,48 @@ describe('the heart-beat', () => {
     expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
   });
 
+  test('spares what was not yet held when the last one began', async () => {
+    const extended: string[] = [];
+    const young = createLeases(
+      {
+        async extend(id) {
+          if (extended.length === 0) young.hold('second', 'second', LEASE_MS);
+          extended.push(id);
+          return true;
+        },
+      },
+      BEATING_MS,
+    );
+    young.hold('first', 'first', LEASE_MS);
+    await until(() => extended.length >= 4);
+    young.close();
+    expect(extended.slice(0, 4)).toEqual(['first', 'first', 'first', 'second']);
+  });
+
+  test('waits for the one before, however long the ledger takes', async () => {
+    let [asked, answer] = [0, (_: boolean): void => undefined];
+    const slow = createLeases(
+      {
+        extend: () => {
+          asked += 1;
+          return new Promise((resolve) => {
+            answer = resolve;
+          });
+        },
+      },
+      BEATING_MS,
+    );
+    slow.hold('slow', 'slow', LEASE_MS);
+    await until(() => asked > 0);
+    await held();
+    await nextBeats(4);
+    expect(asked).toBe(1);
+    answer(true);
+    await until(() => asked > 1);
+    slow.close();
+    answer(true);
+  });
+
   test('knows what this process is at work on, until the newest lease is dropped', async () => {
     const claim = await held();
     leases.hold(claim.id, 'newer', LEASE_MS);

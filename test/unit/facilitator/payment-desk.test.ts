@@ -143,7 +143,7 @@ describe('a payment that is opened again', () => {
     await claim.settle();
     await claim.complete();
     for (const { payment, terms } of [unsent, unknown]) {
-      expect(await stand.desk.openPayment(payment, terms, USE)).toEqual({ status: 'used' });
+      expect(await stand.desk.openPayment(payment, terms, USE)).toStrictEqual({ status: 'used' });
     }
   });
 });

@@ -88,7 +88,7 @@ describe('what is left behind', () => {
       [one, other].map(({ id }) => ['payment.failed', { id, resource: RESOURCE, payer, terms, reason }]),
     );
     const asked = { signature: SIGNATURE, blockhash, commitment: 'finalized', timeoutMs: 1_500 };
-    expect(stand.watched).toEqual([asked, { ...asked, lastValidBlockHeight: 99 }]);
+    expect(stand.watched).toStrictEqual([asked, { ...asked, lastValidBlockHeight: 99 }]);
   });
 
   test('is not asked about again for ten seconds, and not while it is held', async () => {

@@ -91,7 +91,7 @@ describe('another transaction', () => {
     const noted = await lose(() => at.ledger.recordBroadcast(id, lease, {}));
     const sent = await lose(() => at.ledger.recordBroadcast(id, lease, { signature }));
     const landed = await lose(() => at.ledger.recordOutcome(id, lease, { state: 'confirmed', slot, signature }));
-    expect([claimed, noted, sent, landed]).toEqual([
+    expect([claimed, noted, sent, landed]).toStrictEqual([
       { status: 'in_progress' },
       { status: 'other_pending' },
       { status: 'other_pending', signature },

@@ -16,7 +16,7 @@ describe('a request', () => {
   });
 
   test('of a project stays good for the call that it is shown with', async () => {
-    const at = await openRequest({}, { projectId: 'prj_1', owner: 'owner' });
+    const at = await openRequest({}, { projectId: 'prj_1', owner: 'owner', memo: 'order 7' });
     const paid = paying(at.request);
     at.chain.landed = landedAs(paid.decoded);
     expect(await at.settle(paid)).toEqual(settled(at, paid));
@@ -24,6 +24,7 @@ describe('a request', () => {
       state: 'confirmed',
       projectId: 'prj_1',
       owner: 'owner',
+      terms: { memo: 'order 7' },
     });
   });
 

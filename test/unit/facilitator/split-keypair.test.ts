@@ -16,10 +16,29 @@ test('there are payouts where there is a split wallet, and only there', async ()
 });
 
 test('the split wallet pays no fees, and a broken key is named without being shown', () => {
-  expect(() => createFacilitator({ network, keypair, splitKeypair: keypair })).toThrow(
-    /"splitKeypair" must be another/,
-  );
+  const same = thrown(() => createFacilitator({ network, keypair, splitKeypair: keypair }));
+  expect(same).toMatchObject({
+    code: 'bad_option',
+    message: 'createFacilitator: option "splitKeypair" must be another key than the one that pays fees',
+    context: { param: 'splitKeypair' },
+  });
   expect(() => createFacilitator({ network, keypair, splitKeypair: '[7,7,77]' })).toThrow(
     /^createFacilitator: option "splitKeypair" must be((?!77).)*$/,
   );
 });
+
+test('there is no facilitator without a key that pays fees', () => {
+  expect(thrown(() => createFacilitator({ network, keypair: [] }))).toMatchObject({
+    code: 'bad_option',
+    message: 'createFacilitator: option "keypair" must hold at least one key',
+    context: { param: 'keypair' },
+  });
+});
+
+function thrown(call: () => unknown): unknown {
+  try {
+    return call();
+  } catch (error) {
+    return error;
+  }
+}
