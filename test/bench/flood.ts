@@ -30,7 +30,7 @@ interface Plan {
   readonly floodMs: number;
 }
 
-const QUICK: Plan = { rounds: 3, quietMs: 2_000, floodMs: 4_000 };
+const QUICK: Plan = { rounds: 2, quietMs: 1_500, floodMs: 3_000 };
 const FULL: Plan = { rounds: 2, quietMs: 15_000, floodMs: 60_000 };
 
 /** What honest callers do, in turns. */

@@ -27,7 +27,7 @@ export const gatesBench: BenchPart = {
         requireTier: shot('/tier', token),
         serviceKeyAuth: shot('/key', key),
       };
-      const laps = await race(runners, quick ? 5 : 7, (round) => progress(`round ${round}`));
+      const laps = await race(runners, quick ? 3 : 7, (round) => progress(`round ${round}`));
       const gates = ['requireTokenBalance', 'requireTier', 'serviceKeyAuth'] as const;
       return gates.flatMap((gate) => [
         {

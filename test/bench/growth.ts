@@ -31,7 +31,7 @@ export const growthBench: BenchPart = {
       { what: 'gated routes', sizes: [1, 100, 1_000], choose: (size) => ({ kind: 'ours', otherRoutes: size - 1 }) },
       { what: 'fee payers', sizes: [1, 4, 16], choose: (size) => ({ kind: 'ours', feePayers: size }) },
     ];
-    const [rounds, count] = quick ? [3, 64] : [9, 160];
+    const [rounds, count] = quick ? [3, 32] : [9, 160];
     try {
       const figures: Figure[] = [];
       for (const growth of growths) {

@@ -54,7 +54,7 @@ function compareImports({ quick, progress }: BenchContext, built: string): reado
   const contestants = { nothing: [], byHand: BY_HAND, ours: [built], reference: REFERENCE_IMPORTS };
   const loads = { nothing: [], byHand: [], ours: [], reference: [] } as Record<keyof typeof contestants, Loaded[]>;
   const names = Object.keys(contestants) as (keyof typeof contestants)[];
-  const rounds = quick ? 5 : 15;
+  const rounds = quick ? 3 : 15;
   for (let round = 0; round <= rounds; round += 1) {
     if (round > 0) progress(`round ${round}`);
     for (const name of round % 2 === 0 ? names : names.toReversed()) {

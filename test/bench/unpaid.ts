@@ -34,7 +34,7 @@ async function refusals(
     ours: cannon(ours, PRICED, amount),
     reference: cannon(reference, PRICED, amount / 4),
   };
-  const laps = await race(runners, quick ? 5 : 7, (round) => progress(`402, round ${round}`));
+  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`402, round ${round}`));
   return [
     { name: '402s of ours for each of a bare route', value: cpuRatio(laps.bare, laps.ours), unit: '×', atLeast: 0.95 },
     { name: '402s of the reference for each of a bare route', value: cpuRatio(laps.bare, laps.reference), unit: '×' },
@@ -51,7 +51,7 @@ async function passing(
 ): Promise<readonly Figure[]> {
   const amount = quick ? 3_000 : 8_000;
   const runners = { bare: cannon(bare, FREE, amount), mounted: cannon(mounted, FREE, amount) };
-  const laps = await race(runners, quick ? 5 : 7, (round) => progress(`free route, round ${round}`));
+  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`free route, round ${round}`));
   const name = 'free answers behind the mounted service for each of a bare app';
   return [
     { name, value: cpuRatio(laps.bare, laps.mounted), unit: '×', atLeast: 0.97 },

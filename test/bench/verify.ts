@@ -47,7 +47,7 @@ async function good({ quick, progress }: BenchContext, verifier: Contestant): Pr
         return lap(verifier, count, () => verifier.ask('verify'));
       },
     },
-    quick ? 5 : 7,
+    quick ? 3 : 7,
     (round) => progress(`good payments, round ${round}`),
   );
   const beside = medianOf(laps.verify, 'cpuMs') - medianOf(laps.simulate, 'cpuMs');
@@ -67,7 +67,7 @@ async function bad({ quick, progress }: BenchContext, verifier: Contestant): Pro
     'wrongly signed': refused('wrongly signed'),
     mismatched: refused('mismatched'),
   };
-  const laps = await race(runners, quick ? 5 : 7, (round) => progress(`bad payments, round ${round}`));
+  const laps = await race(runners, quick ? 3 : 7, (round) => progress(`bad payments, round ${round}`));
   const perSecond = (name: Fault | 'signature') => 1000 / medianOf(laps[name], 'cpuMs');
   return [
     ...FAULTS.map((fault) => ({
