@@ -1,4 +1,5 @@
-import { createJsonRpcEndpoint, type JsonRpcEndpoint } from '../../../src/solana/json-rpc.js';
+import { createJsonRpcEndpoint, type JsonRpcEndpoint, type JsonRpcOptions } from '../../../src/solana/json-rpc.js';
+import { openHttpPeer } from '../../helpers/http-peer.js';
 import { rpcErrorOf } from '../../helpers/rejection.js';
 import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../../helpers/rpc-endpoint.js';
 import { openTcpRelay } from '../../helpers/tcp-relay.js';
@@ -7,15 +8,15 @@ const LONG = 30_000;
 const SHORT = 50;
 const clients: JsonRpcEndpoint[] = [];
 
-function connect(url: string, maxAnswerBytes?: number): JsonRpcEndpoint {
-  const client = createJsonRpcEndpoint({ url, ...(maxAnswerBytes === undefined ? {} : { maxAnswerBytes }) });
+function connect(url: string, options: Omit<JsonRpcOptions, 'url'> = {}): JsonRpcEndpoint {
+  const client = createJsonRpcEndpoint({ url, ...options });
   clients.push(client);
   return client;
 }
 
 async function callAgainst(reaction: Reaction, timeoutMs = LONG): Promise<unknown> {
   const { url } = await startRpcEndpoint(() => reaction);
-  return connect(url, 10_000).call('getThing', [1, 'two'], timeoutMs);
+  return connect(url, { maxAnswerBytes: 10_000 }).call('getThing', [1, 'two'], timeoutMs);
 }
 
 afterEach(async () => {
@@ -49,10 +50,55 @@ describe('JSON-RPC endpoint', () => {
     await relay.close();
   });
 
-  it('sends user and password of the address as basic authorization', async () => {
+  it('ends the calls on connections that it has left, too, when it is closed', async () => {
+    const server = await startRpcEndpoint(() => 'hang');
+    const client = connect(server.url);
+    let isOver = false;
+    const patient = rpcErrorOf(client.call('getThing', [], 2_000)).finally(() => {
+      isOver = true;
+    });
+    await rpcErrorOf(client.call('getThing', [], SHORT));
+    await client.close();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(isOver).toBe(true);
+    expect((await patient).failure).toBe('closed');
+  });
+
+  it('opens no more connections than it may', async () => {
     const server = await startRpcEndpoint(() => ({ result: 1 }));
-    await connect(server.url.replace('http://', 'http://user:p%40ss@')).call('getThing', [], LONG);
-    expect(server.calls[0]?.authorization).toBe(`Basic ${Buffer.from('user:p@ss').toString('base64')}`);
+    const client = connect(server.url, { connections: 1 });
+    await Promise.all([1, 2, 3, 4].map(() => client.call('getThing', [], LONG)));
+    expect(server.connections()).toBe(1);
+  });
+
+  it('leaves no timer behind for a call that was answered', async () => {
+    const server = await startRpcEndpoint(() => ({ result: 1 }));
+    const client = connect(server.url, { connections: 1 });
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+    await client.call('getThing', [], LONG);
+    const before = timers();
+    for (let call = 0; call < 10; call += 1) await client.call('getThing', [], LONG);
+    expect(timers() - before).toBeLessThan(5);
+  });
+
+  it('says that it sends and takes JSON', async () => {
+    const peer = await openHttpPeer();
+    peer.reply = () => ({ body: { result: 1 } });
+    await connect(peer.url).call('getThing', ['x'], LONG);
+    await peer.close();
+    const [{ headers, body } = { headers: {}, body: '' }] = peer.calls;
+    expect(headers).toMatchObject({ 'content-type': 'application/json', accept: 'application/json' });
+    expect(JSON.parse(body)).toEqual({ jsonrpc: '2.0', id: 1, method: 'getThing', params: ['x'] });
+  });
+
+  it.each([
+    ['user:p%40ss@', 'user:p@ss'],
+    ['user@', 'user:'],
+    [':pass@', ':pass'],
+  ])('sends user and password of the address as basic authorization: %s', async (part, credentials) => {
+    const server = await startRpcEndpoint(() => ({ result: 1 }));
+    await connect(server.url.replace('http://', `http://${part}`)).call('getThing', [], LONG);
+    expect(server.calls[0]?.authorization).toBe(`Basic ${Buffer.from(credentials).toString('base64')}`);
   });
 
   it('reads lamports beyond 2^53 exactly', async () => {
@@ -114,6 +160,51 @@ describe('JSON-RPC endpoint', () => {
     expect(await rpcErrorOf(callAgainst(reaction))).toMatchObject(expected);
   });
 
+  const DOUBT = { mayHaveArrived: true };
+  const error = (code: unknown, message?: unknown) => JSON.stringify({ error: { code, message } });
+
+  it.each<[string, string, object, Reaction]>([
+    ['answer', 'bad (-32602)', { code: -32_602 }, { error: { code: -32_602, message: 'bad' } }],
+    ['answer', 'no message (7)', { code: 7 }, { error: { code: 7 } }],
+    ['answer', 'no message (7)', { code: 7 }, { status: 200, body: error(7, 5) }],
+    ['answer', `${'x'.repeat(500)} (7)`, { code: 7 }, { error: { code: 7, message: 'x'.repeat(501) } }],
+    ['answer', 'bad (7)', { code: 7 }, { status: 500, body: error(7, 'bad') }],
+    ['rate_limited', 'too many requests', {}, { status: 429 }],
+    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': '0' } }],
+    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': '-5' } }],
+    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': 'soon' } }],
+    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': 'Infinity' } }],
+    [
+      'rate_limited',
+      'too many requests',
+      { retryAfterMs: 500 },
+      { status: 200, headers: { 'retry-after': '0.5' }, body: error(429) },
+    ],
+    ['unreachable', 'answered HTTP 401; check the address and its key', {}, { status: 401, body: error(7) }],
+    ['unreachable', 'answered HTTP 403; check the address and its key', {}, { status: 403, body: error(7) }],
+    ['unreachable', 'answered HTTP 400; check the address and its key', {}, { status: 400 }],
+    ['unreachable', 'answered HTTP 499; check the address and its key', {}, { status: 499 }],
+    ['bad_answer', 'answered HTTP 500', DOUBT, { status: 500 }],
+    ['bad_answer', 'answered HTTP 502', DOUBT, { status: 502, body: '{"result":1}' }],
+    ['bad_answer', 'answered HTTP 201', DOUBT, { status: 201, body: '{"result":1}' }],
+    ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '<html>' }],
+    ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '{}' }],
+    ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '["result"]' }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":"no"}' }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":null}' }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":{}}' }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: error('7', 'bad') }],
+    ['bad_answer', 'the answer is too large', DOUBT, { result: 'x'.repeat(20_000) }],
+  ])('tells as %s: %s %j', async (failure, message, details, reaction) => {
+    const error = await rpcErrorOf(callAgainst(reaction));
+    expect({ ...error, details: { ...error.details }, message: error.message.replace(/:\d+:/, ':80:') }).toEqual({
+      name: 'RpcError',
+      failure,
+      details,
+      message: `getThing at 127.0.0.1:80: ${message}`,
+    });
+  });
+
   it.each<Reaction>(['hang', 'hang_in_body'])('ends a call that does not come back: %s', async (reaction) => {
     const error = await rpcErrorOf(callAgainst(reaction, SHORT));
     expect(error).toMatchObject({ failure: 'timeout', details: { mayHaveArrived: true } });
@@ -123,6 +214,8 @@ describe('JSON-RPC endpoint', () => {
     const error = await rpcErrorOf(connect(await deadUrl()).call('getThing', [], LONG));
     expect(error.failure).toBe('unreachable');
     expect(error.details.mayHaveArrived).toBeUndefined();
+    expect(error.message).toMatch(/^getThing at 127\.0\.0\.1:\d+: no connection \(ECONNREFUSED\)$/);
+    expect(error.cause).toMatchObject({ code: 'ECONNREFUSED' });
   });
 
   it.each<Reaction>([
@@ -151,10 +244,24 @@ describe('JSON-RPC endpoint', () => {
     await arrived;
     await client.close();
     expect((await underWay).failure).toBe('closed');
-    expect((await rpcErrorOf(client.call('getThing', [], LONG))).failure).toBe('closed');
+    const later = await rpcErrorOf(client.call('getThing', [], LONG));
+    expect([later.failure, later.message]).toEqual(['closed', `getThing at ${client.host}: closed`]);
+  });
+
+  it.each([
+    ['https://api.devnet.solana.com/path?key=x', 'api.devnet.solana.com'],
+    ['http://127.0.0.1:8899', '127.0.0.1:8899'],
+  ])('takes the address %s, and is named %s', (url, host) => {
+    expect(connect(url).host).toBe(host);
   });
 
   it.each(['', 'api.devnet.solana.com', 'ws://host', 'file:///x'])('refuses the address "%s" at once', (url) => {
-    expect(() => createJsonRpcEndpoint({ url })).toThrow(expect.objectContaining({ code: 'bad_option' }));
+    expect(() => createJsonRpcEndpoint({ url })).toThrow(
+      expect.objectContaining({
+        code: 'bad_option',
+        context: { param: 'rpcUrl' },
+        message: 'Solana RPC: an endpoint must be an address such as "https://api.devnet.solana.com"',
+      }),
+    );
   });
 });

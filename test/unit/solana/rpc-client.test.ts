@@ -116,11 +116,52 @@ describe('Solana RPC calls', () => {
     });
   });
 
+  it('looks into the history only when it is told to', async () => {
+    const { call } = await ask({ context: { slot: 8 }, value: [null] }, (rpc) => rpc.getSignatureStatuses(['a']));
+    expect(call?.params).toEqual([['a'], { searchTransactionHistory: false }]);
+  });
+
+  it('asks for a transaction of any version', async () => {
+    const { answer, call } = await ask(null, (rpc) => rpc.getTransaction('signature', 'finalized'));
+    expect(answer).toBeNull();
+    const config = { encoding: 'base64', commitment: 'finalized', maxSupportedTransactionVersion: 0 };
+    expect(call).toMatchObject({ method: 'getTransaction', params: ['signature', config] });
+  });
+
+  it.each([
+    [undefined, {}],
+    ['signature', { before: 'signature' }],
+  ])('asks for the history before %s', async (before, expected) => {
+    const { answer, call } = await ask([], (rpc) => rpc.getHistory('address', before));
+    expect(answer).toEqual([]);
+    const config = { limit: 1_000, commitment: 'confirmed', ...expected };
+    expect(call?.method).toBe('getSignaturesForAddress');
+    expect(call?.params).toEqual(['address', config]);
+  });
+
+  it('asks for the genesis hash', async () => {
+    const { answer, call } = await ask('genesis', (rpc) => rpc.getGenesisHash());
+    expect(answer).toBe('genesis');
+    expect(call).toMatchObject({ method: 'getGenesisHash', params: [] });
+  });
+
+  it('refuses calls once it is closed', async () => {
+    const server = await startRpcEndpoint(() => GENESIS);
+    const rpc = connect(server.url);
+    await rpc.close();
+    expect((await rpcErrorOf(rpc.getGenesisHash())).failure).toBe('closed');
+    expect(server.calls).toEqual([]);
+  });
+
   it('refuses more than Solana takes in one call', async () => {
     const rpc = connect(await deadUrl());
     const many = (count: number) => Array.from({ length: count }, String);
-    await expect(rpc.getAccounts(many(101), 'confirmed')).rejects.toThrow(RangeError);
-    await expect(rpc.getSignatureStatuses(many(257))).rejects.toThrow(RangeError);
+    await expect(rpc.getAccounts(many(101), 'confirmed')).rejects.toThrow(
+      new RangeError('101 addresses in one call; at most 100'),
+    );
+    await expect(rpc.getSignatureStatuses(many(257))).rejects.toThrow(
+      new RangeError('257 signatures in one call; at most 256'),
+    );
   });
 
   it.each<[string, unknown, (rpc: SolanaRpc) => Promise<unknown>]>([
@@ -294,6 +335,12 @@ describe('fail-over', () => {
   });
 
   it('refuses to be made without an endpoint', () => {
-    expect(() => createSolanaRpc({ urls: [] })).toThrow(expect.objectContaining({ code: 'bad_option' }));
+    expect(() => createSolanaRpc({ urls: [] })).toThrow(
+      expect.objectContaining({
+        code: 'bad_option',
+        context: { param: 'rpcUrl' },
+        message: 'Solana RPC: no endpoint; give at least one address',
+      }),
+    );
   });
 });

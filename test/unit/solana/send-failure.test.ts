@@ -24,6 +24,27 @@ describe('the error of a first send', () => {
       new RpcError('answer', '', { code: -32002, data: { err: { InstructionError: [0, 'x'] }, logs: null } }),
       { kind: 'rejected', err: { InstructionError: [0, 'x'] }, logs: [] },
     ],
+    ['an answer without a code', new RpcError('answer', ''), { kind: 'sent' }],
+    [
+      'a refusal that is no simulation, whatever it tells beside',
+      new RpcError('answer', '', { code: -32602, data: { err: 'BlockhashNotFound' } }),
+      { kind: 'not_sent' },
+    ],
+    [
+      'a failure that is no answer of a node, whatever it tells beside',
+      new RpcError('rate_limited', '', { code: -32002, data: { err: 'BlockhashNotFound' } }),
+      { kind: 'not_sent' },
+    ],
+    [
+      'a failed simulation whose error is null',
+      new RpcError('answer', '', { code: -32002, data: { err: null, logs: [] } }),
+      { kind: 'not_sent' },
+    ],
+    [
+      'a failed simulation whose error is left out',
+      new RpcError('answer', '', { code: -32002, data: { logs: [] } }),
+      { kind: 'not_sent' },
+    ],
     [
       'a failed simulation after a try in doubt',
       new RpcError('answer', '', { code: -32002, data: { err: 'BlockhashNotFound' }, mayHaveArrived: true }),
