@@ -45,7 +45,7 @@ class Server {
     this.sockets.at(-1)?.send(typeof message === 'string' ? message : JSON.stringify(message));
   }
 
-  notify(subscription: number, slot: number, value: unknown = { err: null }): void {
+  notify(subscription: number | string, slot: number, value: unknown = { err: null }): void {
     this.send({ method: 'signatureNotification', params: { subscription, result: { context: { slot }, value } } });
   }
 
@@ -113,6 +113,67 @@ describe('signature subscriptions', () => {
     server.notify(7, 42);
     server.send({ id: request?.id, result: 7 });
     await until(() => told.length === 1);
+  });
+
+  it('keeps the 64 latest of those that came too early', async () => {
+    const [first, second] = [listen(), listen()];
+    const subscriptions = open();
+    subscriptions.subscribe('first', 'confirmed', first.listener);
+    subscriptions.subscribe('second', 'confirmed', second.listener);
+    const requests = await server.received(2);
+    for (let id = 100; id <= 164; id += 1) server.notify(id, id);
+    server.send({ id: requests[0]?.id, result: 100 });
+    server.send({ id: requests[1]?.id, result: 101 });
+    server.notify(100, 500);
+    server.notify(101, 500);
+    await until(() => first.told.length + second.told.length === 2);
+    expect([first.told, second.told]).toEqual([[{ slot: 500, err: null }], [{ slot: 101, err: null }]]);
+  });
+
+  it('knows its subscription by a text, where the endpoint names it so', async () => {
+    const { told, live, listener } = listen();
+    open().subscribe('sig', 'confirmed', listener);
+    const [request] = await server.received(1);
+    server.send({ id: request?.id, result: 'seven' });
+    await until(() => live.length === 1);
+    server.notify('seven', 42);
+    await until(() => told.length === 1);
+  });
+
+  it('is not live when the endpoint refuses it', async () => {
+    const [refused, taken] = [listen(), listen()];
+    const subscriptions = open();
+    subscriptions.subscribe('refused', 'confirmed', refused.listener);
+    subscriptions.subscribe('taken', 'confirmed', taken.listener);
+    const [first, second] = await server.received(2);
+    server.send({ id: first?.id, error: { code: -32_602 } });
+    server.send({ id: second?.id, result: 7 });
+    await until(() => taken.live.length === 1);
+    expect(refused.live).toEqual([]);
+  });
+
+  it('asks each time by another number', async () => {
+    const { live, listener } = listen();
+    const subscriptions = open();
+    const giveUp = subscriptions.subscribe('first', 'confirmed', listener);
+    const [request] = await server.received(1);
+    server.send({ id: request?.id, result: 7 });
+    await until(() => live.length === 1);
+    giveUp();
+    subscriptions.subscribe('second', 'confirmed', listener);
+    await server.received(2);
+    const [first, ...others] = server.requests.map(({ id }) => id);
+    expect(others).toEqual([(first ?? 0) + 1, (first ?? 0) + 2]);
+  });
+
+  it('leaves a half-open connection at once when it is told to make sure', async () => {
+    const deaf = await Server.start({ autoPong: false });
+    const subscriptions = open({ urls: [deaf.url], silenceMs: 1 });
+    subscriptions.subscribe('sig', 'confirmed', listen().listener);
+    await deaf.received(1);
+    subscriptions.check();
+    await deaf.received(2);
+    await deaf.close();
   });
 
   it('shares one connection', async () => {
@@ -203,6 +264,12 @@ describe('signature subscriptions', () => {
     ['a list', []],
     ['an error', { id: 1, error: { code: -32601 } }],
     ['an answer to nothing', { id: 99, result: 5 }],
+    ['an answer to nothing that names it', { id: 99, result: 7 }],
+    ['a notification without a result', { method: 'signatureNotification', params: { subscription: 7, result: null } }],
+    [
+      'a notification without context',
+      { method: 'signatureNotification', params: { subscription: 7, result: { value: { err: null } } } },
+    ],
     ['a notification without parameters', { method: 'signatureNotification' }],
     [
       'a notification without slot',
