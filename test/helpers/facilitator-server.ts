@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { createRouter } from '../../src/routers/create-router.js';
+import { endsOf, type ServerEnds } from './server-ends.js';
 
 /** A facilitator's HTTP API on a port of its own. */
-export interface FacilitatorServer {
+export interface FacilitatorServer extends ServerEnds {
   readonly url: string;
   /** Paths asked for so far, in order. */
   readonly asked: readonly string[];
@@ -13,10 +14,6 @@ export interface FacilitatorServer {
   count(path: string): number;
   /** Whatever comes before the router from now on; default nothing. */
   before: RequestHandler;
-  /** Connections open right now. */
-  connections(): Promise<number>;
-  /** Stops listening and cuts every connection. */
-  close(): Promise<void>;
 }
 
 /** Serves a facilitator. */
@@ -36,15 +33,7 @@ export async function serveFacilitator(facilitator: EmbeddedFacilitator): Promis
     asked,
     count: (path) => asked.filter((it) => it === path).length,
     before: (_req, _res, next) => next(),
-    connections: () =>
-      new Promise((resolve, reject) =>
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-      ),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    ...endsOf(server),
   };
   return served;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { endsOf, type ServerEnds } from './server-ends.js';
 
 /** A call as it arrived. */
 export interface PeerCall {
@@ -20,7 +21,7 @@ export interface PeerAnswer {
 export type PeerReply = PeerAnswer | 'break' | 'silence';
 
 /** The other side of an HTTP client, on a port of its own. */
-export interface HttpPeer {
+export interface HttpPeer extends ServerEnds {
   readonly url: string;
   readonly host: string;
   readonly calls: readonly PeerCall[];
@@ -28,8 +29,6 @@ export interface HttpPeer {
   count(path: string): number;
   /** From now on; default an empty object. */
   reply: (call: PeerCall) => PeerReply;
-  connections(): Promise<number>;
-  close(): Promise<void>;
 }
 
 /** Opens a peer. */
@@ -50,15 +49,7 @@ export async function openHttpPeer(): Promise<HttpPeer> {
     calls,
     count: (path) => calls.filter((it) => it.path === path).length,
     reply: () => ({ body: {} }),
-    connections: () =>
-      new Promise((resolve, reject) =>
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
-      ),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    ...endsOf(server),
   };
   return peer;
 }
