@@ -61,6 +61,19 @@ describe('blockhash cache', () => {
     expect(endpoint.calls).toHaveLength(0);
   });
 
+  it('counts the age of a hash from when it was asked for', async () => {
+    clock.now = 50_000;
+    const { latest, peek } = create();
+    await latest();
+    expect(peek()?.blockhash).toBe('hash-1');
+  });
+
+  it('has a clock of its own', async () => {
+    cache = createBlockhashCache({ rpc });
+    await cache.latest();
+    expect(cache.peek()?.blockhash).toBe('hash-1');
+  });
+
   it('asks again after a failure', async () => {
     const { latest } = create();
     const { react } = endpoint;
@@ -102,6 +115,61 @@ describe('blockhash cache', () => {
     }, 5);
     await until(() => quiet > 20);
     clearInterval(looking);
+  });
+
+  describe('from timer to timer', () => {
+    const timers: (() => void)[] = [];
+    let asked = 0;
+
+    beforeEach(() => {
+      timers.length = 0;
+      asked = 0;
+      const real = setTimeout;
+      jest.spyOn(globalThis, 'setTimeout').mockImplementation((run) => {
+        timers.push(() => run());
+        return real(() => undefined, 0);
+      });
+    });
+    afterEach(() => {
+      jest.restoreAllMocks();
+    });
+
+    const counting = {
+      async getLatestBlockhash() {
+        asked += 1;
+        return { blockhash: `hash-${asked}`, lastValidBlockHeight: 150 };
+      },
+    };
+
+    it('renews with the first look, and twice more when nobody looks again', async () => {
+      const { peek } = create({ rpc: counting, warmEveryMs: 5 });
+      peek();
+      for (let run = timers.shift(); run !== undefined && asked < 10; run = timers.shift()) {
+        await new Promise((resolve) => setImmediate(resolve));
+        run();
+      }
+      expect(asked).toBe(3);
+      peek();
+      expect(timers).toHaveLength(1);
+    });
+
+    it('has one timer, however often it is looked at', () => {
+      const { peek } = create({ rpc: counting, warmEveryMs: 5 });
+      for (let look = 0; look < 5; look += 1) peek();
+      expect([timers.length, asked]).toEqual([1, 1]);
+    });
+
+    it('does nothing by itself unless it is told to', () => {
+      create({ rpc: counting }).peek();
+      expect([timers.length, asked]).toEqual([0, 0]);
+    });
+
+    it('does nothing more once it is closed', () => {
+      const { peek, close } = create({ rpc: counting, warmEveryMs: 5 });
+      close();
+      peek();
+      expect([timers.length, asked]).toEqual([0, 0]);
+    });
   });
 
   it('stays quiet in the background when the endpoint fails', async () => {

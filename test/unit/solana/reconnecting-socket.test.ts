@@ -134,7 +134,9 @@ describe('a socket', () => {
         return real(run, 0);
       });
       socket.connect();
-      while (delays.length < pauses.length) await new Promise((resolve) => setImmediate(resolve));
+      for (let turn = 0; delays.length < pauses.length && turn < 20_000; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       jest.restoreAllMocks();
       expect(delays.slice(0, pauses.length)).toEqual(pauses);
     },
