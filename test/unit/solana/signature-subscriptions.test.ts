@@ -166,14 +166,18 @@ describe('signature subscriptions', () => {
     expect(others).toEqual([(first ?? 0) + 1, (first ?? 0) + 2]);
   });
 
-  it('leaves a half-open connection at once when it is told to make sure', async () => {
-    const deaf = await Server.start({ autoPong: false });
-    const subscriptions = open({ urls: [deaf.url], silenceMs: 1 });
+  it('asks the connection for a sign of life when it is told to make sure', async () => {
+    let pings = 0;
+    const subscriptions = open({ silenceMs: 600_000 });
     subscriptions.subscribe('sig', 'confirmed', listen().listener);
-    await deaf.received(1);
+    await server.received(1);
+    server.sockets[0]?.on('ping', () => {
+      pings += 1;
+    });
     subscriptions.check();
-    await deaf.received(2);
-    await deaf.close();
+    subscriptions.subscribe('after', 'confirmed', listen().listener);
+    await server.received(2);
+    expect(pings).toBe(1);
   });
 
   it('shares one connection', async () => {
