@@ -114,16 +114,18 @@ describe('the loop, without pushes', () => {
     await goTo(999);
     expect(waiting.over).toBe(false);
     await goTo(1_000);
+    expect(waiting.over).toBe(true);
     await expect(waiting.landing).resolves.toEqual({ status: 'unknown' });
     expect([rounds, timers.size]).toEqual([[400, 800, 1_000], 0]);
   });
 
   it('rests once what it waits for has landed', async () => {
     const { add, goTo, states, timers } = stand();
-    const { landing } = add('a', 400, { sentBefore: true });
+    const waiting = add('a', 400, { sentBefore: true });
     states.set('a', FINAL);
     await goTo(400);
-    await expect(landing).resolves.toEqual({ status: 'landed', slot: 7, err: null });
+    expect(waiting.over).toBe(true);
+    await expect(waiting.landing).resolves.toEqual({ status: 'landed', slot: 7, err: null });
     expect(timers.size).toBe(0);
   });
 

@@ -132,12 +132,17 @@ describe('signature subscriptions', () => {
 
   it('knows its subscription by a text, where the endpoint names it so', async () => {
     const { told, live, listener } = listen();
-    open().subscribe('sig', 'confirmed', listener);
+    const subscriptions = open();
+    subscriptions.subscribe('sig', 'confirmed', listener);
     const [request] = await server.received(1);
     server.send({ id: request?.id, result: 'seven' });
-    await until(() => live.length === 1);
     server.notify('seven', 42);
-    await until(() => told.length === 1);
+    const after = listen();
+    subscriptions.subscribe('after', 'confirmed', after.listener);
+    const [, second] = await server.received(2);
+    server.send({ id: second?.id, result: 8 });
+    await until(() => after.live.length === 1);
+    expect([live, told]).toEqual([[true], [{ slot: 42, err: null }]]);
   });
 
   it('is not live when the endpoint refuses it', async () => {
@@ -295,7 +300,11 @@ describe('signature subscriptions', () => {
     server.send({ id: request?.id, result: 7 });
     server.send(message);
     server.notify(7, 42);
-    await until(() => told.length === 1);
+    const after = listen();
+    subscriptions.subscribe('after', 'confirmed', after.listener);
+    const [, , third] = await server.received(3);
+    server.send({ id: third?.id, result: 8 });
+    await until(() => after.live.length === 1);
     expect(told).toEqual([{ slot: 42, err: null }]);
     expect(live).toEqual([true]);
   });
