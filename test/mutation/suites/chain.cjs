@@ -1,5 +1,1 @@
-require('../suite.cjs').declareTests([
-  'unit/solana',
-  'chain/delivery.test.ts',
-  'chain/holdings.test.ts',
-]);
+require('../suite.cjs').declareTests(['unit/solana', 'chain/delivery.test.ts', 'chain/holdings.test.ts']);
