@@ -106,9 +106,14 @@ describe('what a dead instance leaves', () => {
     await advance(LEASE_MS);
     expect(await alive.recover()).toEqual({ ...NOTHING, open: 1 });
     expect(await alive.recover()).toEqual(NOTHING);
-    stand.sandbox.expireBlockhashes();
-    await advance(LEASE_MS);
-    expect(await alive.recover()).toEqual({ ...NOTHING, expired: 1 });
+    // How long a hash lives is reckoned from the height that is seen first, which may be one of afterwards.
+    let found = { ...NOTHING, open: 1 };
+    while (found.open === 1) {
+      stand.sandbox.expireBlockhashes();
+      await advance(LEASE_MS);
+      found = await alive.recover();
+    }
+    expect(found).toEqual({ ...NOTHING, expired: 1 });
     const answer = await ask(v2);
 
     expect(answer).toMatchObject({ status: 402, text: expect.stringContaining('transaction_expired') });
