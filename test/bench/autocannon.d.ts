@@ -4,6 +4,8 @@ declare module 'autocannon' {
     readonly url: string;
     readonly amount: number;
     readonly connections: number;
+    /** In milliseconds. */
+    readonly sampleInt: number;
     readonly headers?: Readonly<Record<string, string>>;
   }
 

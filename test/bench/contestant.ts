@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Bundle, bundle } from './bundle.js';
 
 /** What goes between the processes of the bench. */
 export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
@@ -35,14 +36,21 @@ const PROCESS = fileURLToPath(new URL('./contestant-process.mjs', import.meta.ur
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const running = new Set<ChildProcess>();
+/** A contestant is started many times. */
+const bundles = new Map<string, Promise<Bundle>>();
+const removals = new Set<() => void>();
 
 /**
  * Starts a contestant.
  *
  * @param name - of the file in `contestants/`
  */
-export function startContestant(name: string, settings: Json = {}): Promise<Contestant> {
-  return startPart(fileURLToPath(new URL(`./contestants/${name}.ts`, import.meta.url)), settings, nodeOptions());
+export async function startContestant(name: string, settings: Json = {}): Promise<Contestant> {
+  const bundling = bundles.get(name) ?? bundle(name, `test/bench/contestants/${name}.ts`);
+  bundles.set(name, bundling);
+  const { file, remove } = await bundling;
+  removals.add(remove);
+  return startPart(file, settings, nodeOptions());
 }
 
 /** Starts a file with the `start` of a contestant, wherever it is, with options for Node. */
@@ -96,9 +104,10 @@ export async function startPart(file: string, settings: Json, execArgv: string[]
   };
 }
 
-/** Ends every contestant that is still running. */
+/** Ends every contestant that is still running, and takes away what was bundled. */
 export function stopContestants(): void {
   for (const child of running) child.kill('SIGKILL');
+  for (const remove of removals) remove();
 }
 
 /** With `BENCH_PROFILE=<folder>` each contestant leaves a profile of its processor time there. */

@@ -1,7 +1,3 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { build } from 'tsdown';
 import { type Contestant, startPart } from '../bench/contestant.js';
 import type { Sample } from './sampler.js';
 import type { SoakSellerSettings } from './seller.js';
@@ -19,33 +15,6 @@ export interface SellerProcess {
   /** How it is; undefined while it is not up. */
   sample(): Promise<Sample | undefined>;
 }
-
-/** Bundles the seller, so that restarts are quick. */
-export async function bundleSeller(): Promise<SellerBundle> {
-  // Packages are looked for from where it lies.
-  const outDir = join(ROOT, `node_modules/.cache/tollhouse-soak-${process.pid}`);
-  await build({
-    config: false,
-    cwd: ROOT,
-    entry: { seller: 'test/soak/seller.ts' },
-    outDir,
-    format: 'esm',
-    platform: 'node',
-    fixedExtension: false,
-    dts: false,
-    report: false,
-    logLevel: 'error',
-  });
-  return { file: join(outDir, 'seller.js'), remove: () => rmSync(outDir, { recursive: true, force: true }) };
-}
-
-/** A file that {@link startSeller} starts. */
-export interface SellerBundle {
-  readonly file: string;
-  remove(): void;
-}
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Starts a seller. */
 export async function startSeller(file: string, settings: SoakSellerSettings): Promise<SellerProcess> {

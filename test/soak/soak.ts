@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bundle } from '../bench/bundle.js';
 import { startPostgres } from '../helpers/postgres.js';
 import { type SoakChain, startChain } from './chain.js';
 import { createChance } from './chance.js';
@@ -11,7 +12,6 @@ import { startLoad } from './load.js';
 import { type OpenShop, openShop } from './open-shop.js';
 import type { SoakOptions } from './options.js';
 import { longestOf, type SoakResult } from './report.js';
-import { bundleSeller } from './seller-process.js';
 import { makeTrouble, wait } from './trouble-maker.js';
 import { chainTroubles, databaseTroubles, processTroubles } from './troubles.js';
 import { type Watch, watchSeller } from './watch.js';
@@ -31,12 +31,12 @@ export async function soak(options: SoakOptions, stop: AbortSignal, tell: (line:
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-soak-'));
   const hasPostgres = options.databases.includes('postgres');
   const postgres = hasPostgres ? await startPostgres() : undefined;
-  const bundle = await bundleSeller();
+  const sellerBundle = await bundle('seller', 'test/soak/seller.ts');
   const chain = await startChain();
   const chance = createChance(options.seed);
   const shops: OpenShop[] = [];
   const { sandbox, upstream, blockhash } = chain;
-  const common = { sandbox, upstream, blockhash, chance, findings, sellerFile: bundle.file, buyers: CLIENTS };
+  const common = { sandbox, upstream, blockhash, chance, findings, sellerFile: sellerBundle.file, buyers: CLIENTS };
   try {
     for (const name of options.databases) {
       const databaseUrl =
@@ -48,7 +48,7 @@ export async function soak(options: SoakOptions, stop: AbortSignal, tell: (line:
     await Promise.all(shops.map(({ seller }) => seller.stop()));
     await chain.close();
     await postgres?.stop();
-    bundle.remove();
+    sellerBundle.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
