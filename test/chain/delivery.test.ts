@@ -394,9 +394,6 @@ describe('a watch', () => {
   });
 });
 
-const allSockets = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length;
-const RUNNERS_SOCKETS = allSockets();
-
 describe('close', () => {
   it('ends all waiting with unknown and takes nothing new', async () => {
     const delivery = open(still, { wsUrl: still.wsUrl });
@@ -408,11 +405,11 @@ describe('close', () => {
     expect((await rpcErrorOf(delivery.watch(wanted))).failure).toBe('closed');
   });
 
-  /** Open sockets that keep this process alive, beside those that its runner has, once those of earlier tests are gone. */
+  /** Open sockets of this process that keep it alive, once those of earlier tests are gone. */
   async function countSockets(): Promise<() => number> {
     await Promise.all(opened.splice(0).map((part) => part.close()));
-    const count = () => allSockets() - RUNNERS_SOCKETS;
-    await until(() => count() <= 0);
+    const count = () => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCPSocket')).length;
+    await until(() => count() === 0);
     return count;
   }
 
@@ -426,7 +423,7 @@ describe('close', () => {
     await delivery.close();
     await rpc.close();
     await expect(landing).resolves.toEqual({ status: 'unknown' });
-    await until(() => sockets() <= 0);
+    await until(() => sockets() === 0);
   });
 
   it('is not needed for the process to end: an idle connection does not hold it', async () => {
@@ -436,6 +433,6 @@ describe('close', () => {
     await open(ticking, { rpc, wsUrl: ticking.wsUrl, timing: PUSH_ONLY }).deliver(wanted);
     await rpc.close();
     const sandboxEnd = 1;
-    await until(() => sockets() <= sandboxEnd);
+    await until(() => sockets() === sandboxEnd);
   });
 });

@@ -106,13 +106,14 @@ describe('what a dead instance leaves', () => {
     await advance(LEASE_MS);
     expect(await alive.recover()).toEqual({ ...NOTHING, open: 1 });
     expect(await alive.recover()).toEqual(NOTHING);
-    // How long a hash lives is reckoned from the height that is seen first, which may be one of afterwards.
-    let found = { ...NOTHING, open: 1 };
-    while (found.open === 1) {
+    async function lookWhenItIsDead() {
       stand.sandbox.expireBlockhashes();
       await advance(LEASE_MS);
-      found = await alive.recover();
+      return alive.recover();
     }
+    const first = await lookWhenItIsDead();
+    // How long a hash lives is reckoned from the height that is seen first; a busy machine may see none before this.
+    const found = first.open === 1 ? await lookWhenItIsDead() : first;
     expect(found).toEqual({ ...NOTHING, expired: 1 });
     const answer = await ask(v2);
 
