@@ -21,7 +21,7 @@ const feePayer = await createWallet({ sol: '1' });
 const seller = await createWallet({ usdc: '0' });
 const storage = await openStorage('memory:'); // 'sqlite:./data/tollhouse.db' or 'postgres://…' where it shall last
 const { ledger, answers, counters } = storage;
-const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, ledger, answers });
+const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, ledger, answers, counters });
 const identity = createIdentity({ network, counters, jwtSecret: 'a secret of thirty-two bytes or more' });
 const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'] });
 gateway.start();

@@ -45,6 +45,7 @@ export { type RequireTokenBalanceOptions, requireTokenBalance } from './middlewa
 export { type KeyGateway, type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key-auth.js';
 export type { WalletGateOptions } from './middleware/wallet-gate.js';
 export { REASONS, type Reason } from './protocol/reasons.js';
+export type { Supported } from './protocol/supported.js';
 export type {
   Commitment,
   NetworkId,
@@ -52,7 +53,6 @@ export type {
   Receipt,
   Refusal,
   Settlement,
-  Supported,
   Terms,
   Token,
   Verification,

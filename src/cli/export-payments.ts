@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { resourceOf } from '../facilitator/payment-desk.js';
+import { resourceOf } from '../facilitator/payment-binding.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { NATIVE_SOL } from '../solana/programs.js';

@@ -8,7 +8,7 @@ import type { PaymentEventBus } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
 import type { Leases } from './leases.js';
-import { createPaymentDesk } from './payment-desk.js';
+import { createPaymentService } from './payment-service.js';
 import type { Facilitator } from './types.js';
 import { x402Client } from './x402-client.js';
 
@@ -32,7 +32,10 @@ export interface FacilitatorParts {
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, ledger, backend, leases, events, now, holdings, health } = parts;
   const { answers = createMemoryAnswers() } = parts;
-  const core = { ...createPaymentDesk({ ledger, backend, leases, events, now }), supported: () => backend.supported() };
+  const core = {
+    ...createPaymentService({ ledger, backend, leases, events, now }),
+    supported: () => backend.supported(),
+  };
   return Object.freeze({
     ...x402Client(core, network),
     ...core,
@@ -51,12 +54,30 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
 }
 
 let warned = false;
+const shared = new Map<string, Ledger>();
 
 /**
- * The ledger that was given, or one in memory. In production one that is forgotten at exit is warned of, once.
- * @param where - the function to be given a ledger, for the warning
+ * The ledger in memory of all facilitators of a kind on a network in this process, so that a payment which one of them has
+ * served is served by none of the others. It lives as long as the process: what was served by a facilitator that is closed
+ * must not be served again by the one that is made after it.
  */
-export function ledgerOrMemory(where: string, ledger: Ledger = createMemoryLedger()): Ledger {
+function sharedMemory(where: string, network: NetworkId): Ledger {
+  const key = `${where} ${network}`;
+  const ledger = shared.get(key) ?? Object.assign(createMemoryLedger(), { close: async () => undefined });
+  shared.set(key, ledger);
+  return ledger;
+}
+
+/**
+ * The ledger that was given, or the one in memory that facilitators on a network share. In production one that is forgotten
+ * at exit is warned of, once.
+ * @param where - the function to be given a ledger: what it makes shares one
+ */
+export function ledgerOrMemory(
+  where: string,
+  network: NetworkId,
+  ledger: Ledger = sharedMemory(where, network),
+): Ledger {
   if (ledger.remembersSince !== undefined && process.env.NODE_ENV === 'production' && !warned) {
     warned = true;
     process.emitWarning(

@@ -1,8 +1,10 @@
 import type { Reason } from '../protocol/reasons.js';
-import type { Commitment, Payment, Refusal, Settlement, Supported, Terms, Verification } from '../protocol/types.js';
+import type { Supported } from '../protocol/supported.js';
+import type { Commitment, Payment, Refusal, Settlement, Terms, Verification } from '../protocol/types.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { PaymentOutline } from '../solana/simulation.js';
 import type { Broadcast, PaymentRecord } from '../storage/ledger.js';
+import type { PaymentUse } from './types.js';
 
 /** A payment whose form and signature are right for its terms. */
 export interface InspectedPayment extends PaymentOutline {
@@ -21,13 +23,18 @@ export type Inspection =
   | { readonly ok: true; readonly inspected: InspectedPayment }
   | { readonly ok: false; readonly refusal: Refusal };
 
+/** On whose behalf a payment is taken: whoever has network fees paid uses a share of his own. */
+export type PaymentPurpose = Pick<PaymentUse, 'seller' | 'isPublic'>;
+
 /** How to settle. */
 export interface SettleStep {
   readonly commitment: Commitment;
+  /** On whose behalf. Default: the operator's own. */
+  readonly purpose?: PaymentPurpose;
   /** Called before the transaction leaves; rejects or answers false when it must not. */
   recordBroadcast(broadcast: Broadcast): Promise<boolean>;
   /** Takes that note back: the transaction provably did not leave. */
-  withdrawBroadcast(): Promise<boolean>;
+  notSent(): Promise<boolean>;
 }
 
 /**
@@ -44,11 +51,20 @@ export interface SettlementBackend {
   supported(): Promise<Supported>;
   /** Applies the rules that need no call to the chain. */
   inspect(payment: Payment, terms: Terms): Promise<Inspection>;
-  /** Asks whether it would succeed. */
-  verify(inspected: InspectedPayment): Promise<Verification>;
+  /**
+   * Asks whether it would succeed.
+   * @param purpose - what it is held for: its money counts as on its way from then on, until it is settled or dropped.
+   * Missing where somebody only asks
+   */
+  verify(inspected: InspectedPayment, purpose?: PaymentPurpose): Promise<Verification>;
   /** Signs, sends and waits. */
   settle(inspected: InspectedPayment, step: SettleStep): Promise<BackendSettlement>;
   /** Finds out what became of a payment that was sent before. */
   resume(inspected: InspectedPayment, record: PaymentRecord, step: SettleStep): Promise<BackendSettlement>;
+  /**
+   * Nobody works for the payment any more. One that was not sent is as if it had never been brought.
+   * @param id - hash of its message
+   */
+  drop?(id: string): void;
   close(): Promise<void>;
 }

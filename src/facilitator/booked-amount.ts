@@ -3,7 +3,8 @@ import { associatedTokenAddress } from '../solana/associated-token.js';
 import { readInstruction } from '../solana/instructions.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { judgeOf } from './request-terms.js';
 
 interface Transfer {

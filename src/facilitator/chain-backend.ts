@@ -1,24 +1,26 @@
 import { LRUCache } from 'lru-cache';
 import { signatureText } from '../protocol/address.js';
-import { REASONS, type Reason } from '../protocol/reasons.js';
-import type { NetworkId, Supported, Terms, Verification } from '../protocol/types.js';
+import { REASONS } from '../protocol/reasons.js';
+import type { Supported } from '../protocol/supported.js';
+import type { NetworkId, Refusal, Terms, Verification } from '../protocol/types.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
-import { networkFeeOf } from '../solana/network-fee.js';
 import { type LatestBlockhash, RpcError, type SolanaRpc } from '../solana/rpc.js';
 import type { CheckPolicy } from '../solana/rules.js';
-import { explainFault } from '../solana/simulation.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { PaymentRecord } from '../storage/ledger.js';
-import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from './backend.js';
-import { online, payerFault, rejectedSettlement, settlementOf, unknownInOutage } from './chain-landing.js';
-import type { FeeFuse } from './fee-fuse.js';
+import type { BackendSettlement, InspectedPayment, PaymentPurpose, SettlementBackend, SettleStep } from './backend.js';
+import { rejectedSettlement, settlementOf, unknownInOutage } from './chain-landing.js';
+import type { FeeLimit } from './fee-limit.js';
 import type { HealthMonitor } from './health.js';
 import { inspectPayment } from './inspect-payment.js';
 import type { LandedReader } from './landed-reader.js';
+import { checkMint, guardsToProve, lookAtFunds, type VerifiedCache } from './look-at-funds.js';
+import type { MoneyInFlight } from './money-in-flight.js';
 import { unavailable, unsent } from './outcomes.js';
+import { type Sponsorship, sponsoredEnd } from './sponsorship.js';
 
 /** What the embedded facilitator works with. */
 export interface ChainBackendParts {
@@ -35,28 +37,35 @@ export interface ChainBackendParts {
   /** Knows whether settling is possible at all. */
   readonly monitor: HealthMonitor;
   /** Bounds what our fee payers spend. */
-  readonly fuse: FeeFuse;
+  readonly feeLimit: FeeLimit;
+  /** What they risk with payments that are under way. */
+  readonly sponsorship: Sponsorship;
+  /** Numbers the looks at payers' accounts. */
+  readonly flight: Pick<MoneyInFlight, 'nextLook'>;
   /** Longest wait for a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
+  /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
+  readonly remembersSince?: number | undefined;
 }
 
 /** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
 const VERIFIED_MS = 30_000;
+/** The chain tells the second in which a block was made, and clocks differ a little. */
+const CLOCK_MS = 2_000;
 const VERIFIED_MAX = 10_000;
-
-type VerifiedCache = LRUCache<string, true>;
 
 /** Verifies and settles on the chain, with fee payers of our own. */
 export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
-  const { network, rpc, delivery, blockhashes, policy } = parts;
+  const { network, rpc, delivery, blockhashes, policy, sponsorship } = parts;
   const offered = createOffered(parts);
   const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
     supported: async () => offered(),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
-    verify: (inspected) => verify(parts, verified, inspected),
+    verify: (inspected, purpose) => verify(parts, verified, inspected, purpose),
     settle: (inspected, step) => settle(parts, verified, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
+    drop: (id) => sponsorship.drop(id),
     async close() {
       await delivery.close();
       blockhashes.close();
@@ -66,14 +75,14 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
 }
 
 /** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
-function createOffered({ network, feePayers, blockhashes, monitor, fuse }: ChainBackendParts): () => Supported {
+function createOffered({ network, feePayers, blockhashes, monitor, feeLimit }: ChainBackendParts): () => Supported {
   const signers = [...feePayers.keys()];
   const [feePayer] = signers;
   const nothing: Supported = { kinds: [], extensions: [], signers };
   /** What was offered last: every 402 asks, and the blockhash is another one only every few seconds. */
   let last: { readonly hint: LatestBlockhash | undefined; readonly supported: Supported } | undefined;
   return () => {
-    const fault = fuse.fault();
+    const fault = feeLimit.fault();
     if (fault !== undefined) return { ...nothing, fault };
     if (feePayer === undefined || monitor.known()?.status === 'down') return nothing;
     const hint = blockhashes.peek();
@@ -89,58 +98,80 @@ async function verify(
   parts: ChainBackendParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
+  purpose: PaymentPurpose | undefined,
 ): Promise<Verification> {
-  const { transaction, payer, sponsored } = inspected;
-  if (sponsored) await parts.fuse.reach(networkFeeOf(transaction));
+  const { payer, sponsored } = inspected;
+  const { sponsorship } = parts;
+  if (sponsored) {
+    // Who only asks whether a payment is good is a server elsewhere.
+    const refusal = await sponsorship.admit(inspected, purpose ?? { isPublic: true });
+    if (refusal !== undefined) return { ok: false, payer, ...refusal };
+  }
+  const look = lookAtFunds(parts, verified, inspected);
   // The message alone decides a simulation; the terms were compared with it by the pure rules.
-  if (verified.has(transaction.messageHash)) return { ok: true, payer };
-  const mintFault = await checkMint(parts, inspected);
-  if (mintFault !== undefined) return { ok: false, reason: mintFault, message: REASONS[mintFault], payer };
-  const { err } = await online(parts.rpc.simulateTransaction(transaction.bytes, 'confirmed'));
-  if (err !== null) return { ok: false, payer, ...payerFault(await online(explainFault(err, inspected, parts.rpc))) };
-  verified.set(transaction.messageHash, true);
-  return { ok: true, payer };
+  const known = verified.get(inspected.transaction.messageHash);
+  const seen = known === undefined ? await look() : { ok: true as const, sight: known };
+  if (!seen.ok) return { ok: false, payer, ...seen.refusal };
+  if (!sponsored) return { ok: true, payer };
+  const refusal = await sponsorship.checkFunds(inspected, seen.sight, look, purpose !== undefined);
+  return refusal === undefined ? { ok: true, payer } : { ok: false, payer, ...refusal };
 }
 
-/** Counts the fee of what is to be signed; a transaction that provably does not leave costs none. Others have paid their own. */
-async function takeFee(
-  { fuse }: ChainBackendParts,
-  { transaction, sponsored }: InspectedPayment,
-  step: SettleStep,
-): Promise<SettleStep> {
-  if (!sponsored) return step;
-  const giveBack = await fuse.take(networkFeeOf(transaction));
-  return {
-    ...step,
-    async recordBroadcast(broadcast) {
-      const isOurs = await step.recordBroadcast(broadcast);
-      if (!isOurs) giveBack();
-      return isOurs;
-    },
-    withdrawBroadcast() {
-      giveBack();
-      return step.withdrawBroadcast();
-    },
-  };
-}
-
+/** What is signed at our cost is watched until its outcome is known; whatever ends before it is sent leaves no trace. */
 async function settle(
   parts: ChainBackendParts,
   verified: VerifiedCache,
   inspected: InspectedPayment,
-  held: SettleStep,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { transaction, payer, sponsored } = inspected;
+  const { sponsorship } = parts;
+  try {
+    const fault = await faultBefore(parts, verified, inspected);
+    if (fault !== undefined) return unsent(fault.reason, payer, fault.message);
+    // Behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
+    const refusal = sponsored
+      ? await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))
+      : undefined;
+    if (refusal !== undefined) return unsent(refusal.reason, payer, refusal.message);
+    return concluded(parts, inspected, await signAndSend(parts, verified, inspected, step));
+  } finally {
+    sponsorship.drop(transaction.messageHash);
+  }
+}
+
+/**
+ * Who settles without having verified leaves the simulation to the node that sends, which is too late where a guard has to
+ * be proven first.
+ */
+async function faultBefore(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+): Promise<Omit<Refusal, 'payer'> | undefined> {
+  const isProven = guardsToProve(inspected).length === 0 || verified.has(inspected.transaction.messageHash);
+  if (!isProven) {
+    const seen = await lookAtFunds(parts, verified, inspected)();
+    return seen.ok ? undefined : seen.refusal;
+  }
+  const reason = await checkMint(parts, inspected);
+  return reason === undefined ? undefined : { reason, message: REASONS[reason] };
+}
+
+async function signAndSend(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+  step: SettleStep,
 ): Promise<BackendSettlement> {
   const { transaction, terms, payer } = inspected;
-  const mintFault = await checkMint(parts, inspected);
-  if (mintFault !== undefined) return unsent(mintFault, payer);
-  // Behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
-  const step = await takeFee(parts, inspected, held);
   const signed = sign(parts, inspected);
   if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
   const signature = firstSignature(signed, transaction);
   const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
-  const landing = await send(parts.delivery, step, {
+  parts.sponsorship.sent(transaction.messageHash, signature);
+  const landing = await send(parts, inspected, step, {
     transaction: signed,
     signature,
     blockhash: transaction.blockhash,
@@ -150,21 +181,44 @@ async function settle(
     ...height,
   });
   if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
-  if (landing.err === 'AlreadyProcessed' && inspected.judge !== undefined) {
+  if (landing.err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature))) {
     return watch(parts, inspected, { signature, blockhash: transaction.blockhash, ...height }, step);
   }
   // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
   verified.delete(transaction.messageHash);
   // It went no further than the node, whatever comes of the question why.
-  await step.withdrawBroadcast();
+  parts.sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
+  await step.notSent();
   return rejectedSettlement(landing.err, inspected, parts.rpc);
 }
 
-async function checkMint(
-  { mintPolicy }: ChainBackendParts,
-  { transfer }: InspectedPayment,
-): Promise<Reason | undefined> {
-  return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
+/**
+ * Whether a transaction that a node says it knows already is the one that was just sent: what stands before the node may
+ * send it twice and hand on the second answer. Only our key makes the signature, so where the books know every payment it
+ * can be no other; with books that were forgotten at a restart it may have been used before that.
+ */
+async function hasJustLanded(
+  { remembersSince, landed, blockhashes }: ChainBackendParts,
+  verified: VerifiedCache,
+  { transaction, judge }: InspectedPayment,
+  signature: string,
+): Promise<boolean> {
+  if (judge !== undefined || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
+  // Made with a blockhash that was handed out since.
+  if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
+  const { blockTime = 0 } = (await landed(signature)) ?? {};
+  return blockTime > remembersSince + CLOCK_MS;
+}
+
+/** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
+function concluded(
+  { sponsorship }: ChainBackendParts,
+  { transaction, payer, sponsored }: InspectedPayment,
+  settlement: BackendSettlement,
+): BackendSettlement {
+  const end = sponsoredEnd(settlement);
+  if (sponsored && end !== undefined) sponsorship.ended(transaction.messageHash, payer, end);
+  return settlement;
 }
 
 /** A payer that pays the network fee itself has signed everything already. What was sent before is the same bytes again, at no further cost. */
@@ -173,13 +227,19 @@ function sign({ feePayers }: ChainBackendParts, inspected: InspectedPayment): Ui
   return sponsored ? feePayers.get(terms.feePayer ?? '')?.sign(transaction) : transaction.bytes;
 }
 
-async function send(delivery: TransactionDelivery, step: SettleStep, what: Delivery): Promise<Landing> {
+async function send(
+  { delivery, sponsorship }: ChainBackendParts,
+  { transaction, payer }: InspectedPayment,
+  step: SettleStep,
+  what: Delivery,
+): Promise<Landing> {
   try {
     return await delivery.deliver(what);
   } catch (error) {
     // Any other error says nothing about whether the transaction left: the note stays, and the next attempt asks the chain.
     if (!(error instanceof RpcError)) throw error;
-    await step.withdrawBroadcast();
+    sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
+    await step.notSent();
     throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
   }
 }
@@ -198,7 +258,12 @@ async function resume(
   const signed = sign(parts, inspected);
   const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
   const again = isSame ? { transaction: signed } : {};
-  return watch(parts, inspected, { signature, blockhash, ...height, ...again }, step);
+  if (inspected.sponsored) parts.sponsorship.resumed(inspected, signature);
+  return concluded(
+    parts,
+    inspected,
+    await watch(parts, inspected, { signature, blockhash, ...height, ...again }, step),
+  );
 }
 
 async function watch(

@@ -4,7 +4,7 @@ import type { Ledger, PaymentRecord } from '../storage/ledger.js';
 import type { BookedPayment } from '../storage/payment-reader.js';
 import { amountFault } from './booked-amount.js';
 import { patiently } from './patiently.js';
-import { resourceOf } from './payment-desk.js';
+import { resourceOf } from './payment-binding.js';
 import { TRANSFER_SCHEME } from './request-terms.js';
 
 /** What checking the books against the chain needs. */

@@ -1,15 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import type { Receipt, Terms } from '../protocol/types.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
-import type { ClaimRequest, PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { ClaimRequest, PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { outcomeEvent } from './event-records.js';
 import { heldHere } from './held-here.js';
-import { bindingOf, type PaymentDeskParts } from './payment-desk.js';
-import { writeDown } from './settle.js';
+import { bindingOf, requestAndSecretOf } from './payment-binding.js';
+import { letGo } from './payment-claim.js';
+import type { PaymentServiceParts } from './payment-life.js';
+import { writeDown } from './payment-life.js';
 import type { PaymentUse } from './types.js';
 
 /** A transaction that landed without us, and what it pays. */
-export interface LandedUse extends Pick<PaymentUse, 'resource' | 'seller'> {
+export interface LandedUse extends Pick<PaymentUse, 'resource' | 'seller' | 'fingerprint' | 'retryHash'> {
   readonly signature: string;
   readonly landed: LandedTransaction;
   readonly payer: string;
@@ -25,10 +27,10 @@ export type LandedClaim =
       readonly record: PaymentRecord;
       readonly lease: string;
       readonly receipt: Receipt;
-      /** Nobody has brought it before. */
-      readonly isNew: boolean;
+      /** Whether it was brought before, for the same use. */
+      readonly resumed: boolean;
     }
-  | { readonly status: 'busy' | 'closed'; readonly record: PaymentRecord }
+  | { readonly status: 'busy' | 'closed' | 'foreign'; readonly record: PaymentRecord }
   | { readonly status: 'outrun' };
 
 /**
@@ -36,16 +38,26 @@ export type LandedClaim =
  * @param leaseMs - how long it may be held
  */
 export async function claimLanded(
-  parts: PaymentDeskParts,
+  parts: PaymentServiceParts,
   use: LandedUse,
   leaseMs: number = parts.leases.leaseMs,
 ): Promise<LandedClaim> {
   const { payer, terms, resource, seller } = use;
   const { messageHash: id, blockhash } = use.landed;
   const binding = bindingOf(resource, terms);
-  const held = await heldHere(parts, id, binding);
-  if (held !== undefined) return { status: 'busy', record: held };
-  const claim = { id, binding, payer, terms, blockhash, lease: randomUUID(), leaseMs, ...seller };
+  const claim = {
+    id,
+    binding,
+    payer,
+    terms,
+    blockhash,
+    lease: parts.ledger.newLease(),
+    leaseMs,
+    ...requestAndSecretOf(use),
+    ...seller,
+  };
+  const held = await heldHere(parts, claim);
+  if (held !== undefined && held.status !== 'won') return held;
   // What pays a request is attached to it before its money counts.
   const won = use.request === undefined ? await claimNew(parts, claim, use) : undefined;
   return won ?? claimKnown(parts, claim, use);
@@ -53,7 +65,7 @@ export async function claimLanded(
 
 /** Claim, outcome and event in one step, which is all there is for most. */
 async function claimNew(
-  { ledger, leases, events, now }: PaymentDeskParts,
+  { ledger, leases, events, now }: PaymentServiceParts,
   claim: ClaimRequest,
   use: LandedUse,
 ): Promise<LandedClaim | undefined> {
@@ -66,27 +78,28 @@ async function claimNew(
   if (record === undefined) return undefined;
   leases.hold(id, lease, leaseMs);
   events.emit('payment.settled', settled);
-  return { status: 'won', record, lease, receipt, isNew: true };
+  return { status: 'won', record, lease, receipt, resumed: false };
 }
 
-async function claimKnown(parts: PaymentDeskParts, claim: ClaimRequest, use: LandedUse): Promise<LandedClaim> {
+async function claimKnown(parts: PaymentServiceParts, claim: ClaimRequest, use: LandedUse): Promise<LandedClaim> {
   const { ledger, leases } = parts;
   const { id, lease, leaseMs } = claim;
   const { request, resource } = use;
-  const { status, record } = await ledger.claim(claim);
-  if (status !== 'won') return { status, record };
+  const claimed = await ledger.claim(claim);
+  if (claimed.status !== 'won') return claimed;
+  const { record, isFirstUse } = claimed;
   try {
     if (request !== undefined && (await ledger.attachAttempt(request.id, id)) !== id) {
-      await ledger.release(id, lease);
+      await letGo(ledger, record, lease);
       return { status: 'outrun' };
     }
     const receipt = receiptFor(use);
     if (record.state !== 'confirmed')
       await writeDown({ ...parts, record, lease, resource }, { status: 'settled', receipt });
     leases.hold(id, lease, leaseMs);
-    return { status: 'won', record, lease, receipt, isNew: false };
+    return { status: 'won', record, lease, receipt, resumed: !isFirstUse };
   } catch (error) {
-    await ledger.release(id, lease);
+    await letGo(ledger, record, lease);
     throw error;
   }
 }

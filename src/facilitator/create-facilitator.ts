@@ -1,26 +1,33 @@
 import { badOption } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import type { NetworkId } from '../protocol/types.js';
 import { createBlockhashCache } from '../solana/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/delivery.js';
 import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import { createMintPolicy } from '../solana/mint-policy.js';
 import { createSplitWallet, type SplitWallet } from '../solana/payout-transaction.js';
+import type { SolanaRpc } from '../solana/rpc.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
+import type { Counters } from '../storage/counters.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
-import { createPaymentEventBus } from './events.js';
+import { createPaymentEventBus, type PaymentEventBus } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
-import { createFeeFuse, withFeeLimit } from './fee-fuse.js';
+import { createFeeLimit, withFeeLimit } from './fee-limit.js';
 import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
 import { createLandedReader } from './landed-reader.js';
 import { createLeases } from './leases.js';
+import { createMoneyInFlight } from './money-in-flight.js';
+import { createPayerStanding } from './payer-standing.js';
 import type { PaymentRequests } from './payment-request-types.js';
 import { createPaymentRequests } from './payment-requests.js';
 import { createPayoutSender, type PayoutSender } from './payout-sender.js';
 import { createRecovery, type Recovered } from './recovery.js';
+import { createSendWindow } from './send-window.js';
+import { createSponsorship, followOutcomes } from './sponsorship.js';
 import type { Facilitator } from './types.js';
 
 /** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */
@@ -52,18 +59,16 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
   const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
   const [feePayer = ''] = feePayers.keys();
-  const ledger = ledgerOrMemory(WHERE, resolved.ledger);
+  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger);
   const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
   const events = createPaymentEventBus();
-  const { maxFeesPerHour, counters, now } = resolved;
-  const onBlown = (endsAt: number): void =>
-    events.emit('wallet.fee_limit_reached', { wallet: feePayer, lamports: maxFeesPerHour, endsAt });
-  const fuse = createFeeFuse({ network, maxFeesPerHour, counters, now, onBlown });
+  const { now } = resolved;
+  const fees = boundFees({ ...resolved, network, rpc, events, feePayer });
   const chain = {
     network,
     rpc,
     monitor,
-    fuse,
+    ...fees,
     landed: createLandedReader(rpc),
     feePayers,
     delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
@@ -79,6 +84,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     }),
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
+    remembersSince: ledger.remembersSince,
   };
   const desk = {
     ledger,
@@ -93,7 +99,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     tokens,
     answers: resolved.answers,
     holdings: createHoldingsReader(rpc, tokens),
-    health: async () => withFeeLimit(await monitor.check(), fuse),
+    health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   return Object.freeze({
     ...facilitator,
@@ -101,6 +107,28 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     recover: createRecovery({ ...desk, ...chain }),
     ...(splitWallet === undefined ? {} : { payouts: createPayoutSender({ ...chain, tokens, splitWallet }) }),
   });
+}
+
+interface FeeBounds {
+  readonly network: NetworkId;
+  readonly rpc: SolanaRpc;
+  readonly events: PaymentEventBus;
+  readonly feePayer: string;
+  readonly maxFeesPerHour: bigint;
+  readonly counters?: Counters | undefined;
+  readonly now: () => number;
+}
+
+/** Everything that bounds what payers can cost. */
+function boundFees({ network, rpc, events, feePayer, maxFeesPerHour, counters, now }: FeeBounds) {
+  const onLimitReached = (endsAt: number): void =>
+    events.emit('wallet.fee_limit_reached', { wallet: feePayer, lamports: maxFeesPerHour, endsAt });
+  const feeLimit = createFeeLimit({ network, maxFeesPerHour, counters, now, onLimitReached });
+  const standing = createPayerStanding({ network, counters, now });
+  const flight = createMoneyInFlight();
+  const sponsorship = createSponsorship({ rpc, feeLimit, standing, flight, window: createSendWindow() });
+  followOutcomes(sponsorship, events);
+  return { feeLimit, flight, sponsorship };
 }
 
 function readSplitWallet(

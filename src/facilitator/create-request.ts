@@ -6,7 +6,7 @@ import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parseDecimal } from '../protocol/money.js';
 import { type Leg, type Share, sharesFault, splitAmount } from '../protocol/split.js';
 import type { NetworkId, Token } from '../protocol/types.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { NewPaymentRequest } from './payment-request-types.js';
 
 /** What is needed to accept a payment request. */

@@ -1,7 +1,8 @@
 import { formatAmount } from '../protocol/money.js';
 import type { Terms } from '../protocol/types.js';
 import { type EventData, type EventRecord, newEvent } from '../storage/events.js';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { PaymentEvents } from './events.js';
 
 /** The events of a payment's end that are kept; a payment on its way is told in process only. */

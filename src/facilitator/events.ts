@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Reason } from '../protocol/reasons.js';
 import type { Receipt, Terms } from '../protocol/types.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 
 /** What a facilitator tells about, by event name (service.md §6). */
 export interface PaymentEvents {

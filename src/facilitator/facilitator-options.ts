@@ -25,7 +25,7 @@ export interface FacilitatorOptions {
    * not pay fees as well, and signs nothing but payouts. Default: none, and then there are no payouts.
    */
   readonly splitKeypair?: KeypairInput;
-  /** Where payments are remembered. Default: this process's memory. */
+  /** Where payments are remembered. Default: this process's memory, one for all its facilitators on the network. */
   readonly ledger?: Ledger;
   /**
    * Where answers are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
@@ -36,17 +36,19 @@ export interface FacilitatorOptions {
   readonly tokens?: readonly Token[];
   /** Token-2022 mints to take whatever their extensions (transfer fee, hook, permanent delegate). Default: none. */
   readonly allowMints?: readonly string[];
-  /** Highest network fee that a payment may cost the fee payer, in lamports. Default 100,000. */
+  /** Highest network fee that a payment may cost the fee payer, in lamports. Default 30,000. */
   readonly maxFeeLamports?: bigint;
   /**
    * Most that is spent on network fees in an hour, in lamports, by all fee payers together; payouts count as well. What
    * would pass it is not signed: payments are answered 503 `fee_limit_reached` until the hour is over, and nothing is offered.
-   * The hour begins with its first fee. Default 1,000,000,000 (1 SOL, some 100,000 payments).
+   * The hour begins with its first fee. No payer uses more than a fifth of it, no seller of the service, and not the public
+   * settling for servers elsewhere; a fifth that is less than one fee lets one pass. Default 1,000,000,000 (1 SOL, some 100,000 payments).
    */
   readonly maxFeesPerHour?: bigint | number;
   /**
-   * Where fees are counted: `counters` of `openStorage`, so that instances which share a store keep one bound together; while
-   * it cannot be reached, each keeps the bound for itself. Default: this process's memory, which a restart clears.
+   * Where fees are counted, and payers whose transactions landed and failed: `counters` of `openStorage`, so that instances
+   * which share a store keep one bound together; while it cannot be reached, each keeps the bound for itself. What is on its
+   * way from a payer's account is known to each instance alone. Default: this process's memory, which a restart clears.
    */
   readonly counters?: Counters;
   /**
@@ -122,9 +124,9 @@ export const facilitatorOptions = z.strictObject({
   tokens: tokensOption,
   allowMints: z.array(address).readonly().default([]),
   maxFeeLamports: z
-    .bigint('a number of lamports as bigint, such as 100_000n')
+    .bigint('a number of lamports as bigint, such as 30_000n')
     .min(5_000n, 'at least 5,000 lamports, the base fee')
-    .default(100_000n),
+    .default(30_000n),
   maxFeesPerHour: z
     .union([z.bigint(), z.int()], 'a whole number of lamports, such as 1_000_000_000')
     .transform(BigInt)

@@ -1,21 +1,18 @@
-import type { Ledger, PaymentRecord, PaymentState } from '../storage/ledger.js';
+import type { ClaimRequest, ClaimResult, Ledger } from '../storage/ledger.js';
+import { FINAL_STATES, lostClaim } from '../storage/payment-use.js';
 import type { Leases } from './leases.js';
 
-const OPEN: ReadonlySet<PaymentState> = new Set(['claimed', 'broadcast', 'confirmed']);
-
 /**
- * The payment, if this process is at work on it for the same use and not done: nobody else may have it then, though its lease
- * seems to have run out because the clock has jumped ahead. Where its answer has left, it is waited for until that is
- * written down.
- * @param binding - the use, as it is claimed for
+ * The verdict on a claim of a payment that this process is at work on: nobody else may have it then, though its lease seems
+ * to have run out because the clock has jumped ahead. Where its response has left, it is waited for until that is written
+ * down. Undefined for all other payments.
  */
 export async function heldHere(
   { leases, ledger }: { readonly leases: Leases; readonly ledger: Pick<Ledger, 'find'> },
-  id: string,
-  binding: string,
-): Promise<PaymentRecord | undefined> {
-  await leases.finishing(id);
-  if (!leases.holds(id)) return undefined;
-  const record = await ledger.find(id);
-  return record?.binding === binding && OPEN.has(record.state) ? record : undefined;
+  request: Pick<ClaimRequest, 'id' | 'binding' | 'fingerprint' | 'retryHash'>,
+): Promise<ClaimResult | undefined> {
+  await leases.finishing(request.id);
+  if (!leases.holds(request.id)) return undefined;
+  const record = await ledger.find(request.id);
+  return record === undefined || FINAL_STATES.has(record.state) ? undefined : lostClaim(record, request);
 }

@@ -1,18 +1,20 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
-import type { Token } from '../protocol/types.js';
+import type { Settlement, Token } from '../protocol/types.js';
 import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { PROGRAMS } from '../solana/programs.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { failureText, online } from './chain-landing.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
+import { requestAndSecretOf } from './payment-binding.js';
+import { createClaim } from './payment-claim.js';
+import { closedPayment } from './payment-life.js';
 import { demandOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
-import { receiptOf } from './settle.js';
 import type { Claim, OpenedPayment, PaymentUse } from './types.js';
 
 /** What a landed payment shall pay for, and who shows it. */
-export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs'> {
+export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fingerprint' | 'retryHash'> {
   /** The project that is called, and its owner's wallet. */
   readonly projectId: string;
   readonly owner: string;
@@ -27,7 +29,7 @@ export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs'> {
 /** `not_confirmed`: the chain does not know it, or not yet. */
 export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
 
-/** Older payments are refused: a proof is for the call that it was paid for (service.md §4). */
+/** Older payments are refused: a proof is for the call that it was paid for. */
 const MAX_AGE_MS = 600_000;
 /** The chain tells the second in which a block was made, and clocks differ a little. */
 const CLOCK_MS = 2_000;
@@ -35,7 +37,7 @@ const CLOCK_MS = 2_000;
 const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
 
 /**
- * Holds a payment that has landed, by its signature (service.md §4). A signature is public, so it counts only for the caller
+ * Holds a payment that has landed, by its signature. A signature is public, so it counts only for the caller
  * that it belongs to: it was created under its key, or its wallet paid. One call to the chain; in an outage it rejects with
  * `payment_backend_unavailable` and nothing is held.
  */
@@ -54,7 +56,7 @@ export async function openProof(parts: RequestParts, signature: string, use: Pro
   if (!paid.ok) return refused(paid.reason);
   const claim = await claimLanded(
     parts,
-    { signature, landed, payer: paid.payer, ...whatFor(parts, landed, request, use) },
+    { signature, landed, payer: paid.payer, ...requestAndSecretOf(use), ...whatFor(parts, landed, request, use) },
     use.leaseMs,
   );
   return opened(parts, claim);
@@ -123,10 +125,9 @@ function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
       return { status: 'open', claim: claimOf(parts, claimed) };
     case 'busy':
       return { status: 'in_progress' };
-    case 'closed': {
-      const receipt = receiptOf(claimed.record);
-      return receipt === undefined ? { status: 'used' } : { status: 'used', receipt };
-    }
+    case 'closed':
+    case 'foreign':
+      return closedPayment(claimed.record, claimed.status === 'closed');
     case 'outrun':
       return { status: 'used' };
   }
@@ -134,22 +135,9 @@ function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
 
 /** Its money has landed and is written down: there is nothing left to settle. */
 function claimOf(
-  { ledger, leases }: RequestParts,
-  { record, lease, receipt, isNew }: Extract<LandedClaim, { readonly status: 'won' }>,
+  parts: RequestParts,
+  { record, lease, receipt, resumed }: Extract<LandedClaim, { readonly status: 'won' }>,
 ): Claim {
-  const { id, payer, terms } = record;
-  return {
-    id,
-    lease,
-    payer,
-    terms,
-    isNew,
-    receipt,
-    settle: async () => ({ status: 'settled', receipt }),
-    complete: (write = () => ledger.complete(id, lease)) => leases.finish(lease, write),
-    async release() {
-      leases.drop(lease);
-      await ledger.release(id, lease);
-    },
-  };
+  const settle = async (): Promise<Settlement> => ({ status: 'settled', receipt });
+  return createClaim({ ...parts, record, lease, receipt, resumed, settle });
 }

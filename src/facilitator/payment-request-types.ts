@@ -3,7 +3,7 @@ import type { Leg, Share } from '../protocol/split.js';
 import type { Receipt, Token } from '../protocol/types.js';
 import type { PlainTransfer } from '../solana/plain-transfers.js';
 import type { InstructionJson } from '../solana/transfer-transaction.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { OpenedProof, ProofUse } from './landed-proof.js';
 
 /** What somebody asks to be paid (interface-specification.md, `POST /create-payment`). */

@@ -5,7 +5,7 @@ import type { MintPolicy } from '../solana/mint-policy.js';
 import { isOnCurve } from '../solana/on-curve.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import { readMint } from '../solana/token-accounts.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { online } from './chain-landing.js';
 import { checkPayer, newPaymentRequest } from './create-request.js';
 import { requestEvent } from './event-records.js';

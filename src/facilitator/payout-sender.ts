@@ -11,7 +11,7 @@ import type { SolanaRpc } from '../solana/rpc.js';
 import { readMint, readTokenBalances, tokenAccountOf } from '../solana/token-accounts.js';
 import type { HeldReason, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
 import { asked, unknownInOutage } from './chain-landing.js';
-import type { FeeFuse } from './fee-fuse.js';
+import type { FeeLimit } from './fee-limit.js';
 
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
 export type PreparedPayout =
@@ -57,7 +57,7 @@ export interface PayoutSenderParts {
   readonly feePayers: ReadonlyMap<string, FeePayer>;
   readonly splitWallet: SplitWallet;
   /** Bounds what the fee payer spends. */
-  readonly fuse: FeeFuse;
+  readonly feeLimit: FeeLimit;
   /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
   readonly timeoutMs?: number;
 }
@@ -110,7 +110,7 @@ async function readFaults(
 }
 
 async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: Token): Promise<PreparedPayout> {
-  const { rpc, blockhashes, feePayers, splitWallet, fuse } = parts;
+  const { rpc, blockhashes, feePayers, splitWallet, feeLimit } = parts;
   const [feePayer] = feePayers.values();
   if (feePayer === undefined) throw new Error('there is no key that pays network fees');
   const recipients = payout.legs.map(({ recipient }) => recipient);
@@ -124,7 +124,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
   const plan = { id, legs, mint, tokenProgram, decimals, feePayer: feePayer.address, blockhash };
   const refusal = await refusalOf(plan, splitWallet.address, rpc);
   if (refusal !== undefined) return refusal;
-  await fuse.take(networkFeeOf(await payoutTransaction(plan, splitWallet.address)));
+  await feeLimit.take(networkFeeOf(await payoutTransaction(plan, splitWallet.address)));
   const transaction = await splitWallet.sign(plan);
   const bytes = feePayer.sign(transaction);
   const { signaturesOffset } = transaction;
@@ -135,7 +135,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
 /** Why a transfer of the payout would fail. Any other error is no fault of the payout: it has to wait. */
 async function refusalOf(plan: PayoutPlan, wallet: string, rpc: SolanaRpc): Promise<PreparedPayout | undefined> {
   const { bytes } = await payoutTransaction(plan, wallet);
-  const { err } = await asked(rpc.simulateTransaction(bytes, 'confirmed'));
+  const { err } = await asked(rpc.simulateTransaction(bytes, { commitment: 'confirmed' }));
   if (err === null) return undefined;
   const failed: unknown = Reflect.get(Object(err), 'InstructionError');
   const leg = Array.isArray(failed) && typeof failed[0] === 'number' ? legAt(plan, failed[0]) : undefined;

@@ -2,7 +2,7 @@ import { TollhouseError } from '../errors.js';
 import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import type { SolanaRpc } from '../solana/rpc.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { online } from './chain-landing.js';
 import type { PreparedTransfer } from './payment-request-types.js';
 

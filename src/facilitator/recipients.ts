@@ -3,7 +3,7 @@ import { associatedTokenAddress } from '../solana/associated-token.js';
 import { isTokenProgram, NATIVE_SOL } from '../solana/programs.js';
 import type { AccountState, SolanaRpc } from '../solana/rpc.js';
 import { tokenAccountOf } from '../solana/token-accounts.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { online } from './chain-landing.js';
 
 /** Owners of accounts that nobody can spend from: programs, and what the runtime keeps. */

@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
-import { resourceOf } from './payment-desk.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import { resourceOf } from './payment-binding.js';
+import { letGo } from './payment-claim.js';
+import { writeDown } from './payment-life.js';
 import { finishRequest, type RequestParts, TRANSFER_SCHEME } from './request-terms.js';
 import { outcomeOfSent } from './sent-payment.js';
-import { writeDown } from './settle.js';
 
 /** What was found out about payments that nobody brought to an end. */
 export interface Recovered {
@@ -63,14 +64,14 @@ async function resolve(parts: RequestParts, record: PaymentRecord): Promise<End>
 /** Holds the payment for a moment; where its payer has come again meanwhile, that request writes the outcome down. */
 async function writeOutcome(
   parts: RequestParts,
-  { id, binding, payer, terms, blockhash }: PaymentRecord,
+  taken: PaymentRecord,
   request: PaymentRequestRecord | undefined,
   settlement: Parameters<typeof writeDown>[1],
 ): Promise<boolean> {
   const { ledger, leases } = parts;
-  const lease = randomUUID();
-  const claim = { id, binding, payer, terms, blockhash, lease, leaseMs: leases.leaseMs };
-  const { status, record } = await ledger.claim(claim);
+  const lease = ledger.newLease();
+  const { id } = taken;
+  const { status, record } = await ledger.claim({ ...taken, lease, leaseMs: leases.leaseMs });
   if (status !== 'won') return false;
   try {
     if (record.state !== 'broadcast') return false;
@@ -78,6 +79,6 @@ async function writeOutcome(
     if (settlement.status === 'settled' && request !== undefined) await finishRequest(parts, request, id, lease);
     return true;
   } finally {
-    await ledger.release(id, lease);
+    await letGo(ledger, record, lease);
   }
 }

@@ -1,4 +1,5 @@
 import type { Pool } from 'undici';
+import { loadUndici } from '../load-undici.js';
 import type { Parsed } from '../protocol/parsed.js';
 import { trimEnd } from '../protocol/trim-end.js';
 import { connectionFailure } from '../solana/connection-failure.js';
@@ -30,7 +31,7 @@ export interface RemoteClientOptions {
 export class RemoteFault extends Error {
   override readonly name = 'RemoteFault';
   /**
-   * @param mayHaveActed - false only when the call provably did not leave, or was turned away before it was looked into
+   * @param mayHaveActed - false only when the call provably did not leave, or the facilitator itself says that it did nothing
    */
   constructor(
     message: string,
@@ -68,10 +69,11 @@ interface HttpAnswer {
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
 const POOL: Pool.Options = { connect: { timeout: CONNECT_TIMEOUT_MS }, maxResponseSize: MAX_ANSWER_BYTES };
-/** Statuses below 500 that do not say that nothing happened: request timeout, conflict. */
-const UNSURE_STATUSES: ReadonlySet<number> = new Set([408, 409]);
-/** The codes with which Tollhouse says that it charged nothing. */
-const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
+/**
+ * The codes with which Tollhouse says that it charged nothing. A status alone says nothing: a gateway may give it after it has
+ * passed the call on.
+ */
+const UNCHARGED: ReadonlySet<unknown> = new Set(['payment_backend_unavailable', 'fee_limit_reached', 'rate_limited']);
 
 /** Opens a client. Nothing is sent and no connection is made before the first call. */
 export function createRemoteClient({ url, headers }: RemoteClientOptions): RemoteClient {
@@ -130,7 +132,7 @@ interface Pools {
 
 /** Loads undici, from the first client on, not with the package. */
 async function openPools(origin: string): Promise<Pools> {
-  const { Pool } = await import('undici');
+  const { Pool } = await loadUndici();
   return { kept: new Pool(origin, POOL), fresh: new Pool(origin, POOL) };
 }
 
@@ -154,9 +156,8 @@ function readAnswer<T>(where: string, { status, text }: HttpAnswer, read: Reader
   const body = parseJson(text);
   const reading = read(body);
   if (reading.ok) return reading.value;
-  const turnedAway = (status >= 300 && status < 500 && !UNSURE_STATUSES.has(status)) || UNCHARGED.has(codeOf(body));
   const what = status === 200 ? `the answer is not understood, ${reading.detail}` : `answered HTTP ${status}`;
-  throw new RemoteFault(`${where}: ${what}`, !turnedAway);
+  throw new RemoteFault(`${where}: ${what}`, !UNCHARGED.has(codeOf(body)));
 }
 
 function parseJson(text: string): unknown {

@@ -1,12 +1,14 @@
 import { TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { createSolanaRpc } from '../solana/rpc-client.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createPaymentEventBus } from './events.js';
 import type { HoldingsReader } from './holdings.js';
 import { createLeases } from './leases.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
+import { createRemoteChain } from './remote-chain.js';
 import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
 import type { Facilitator } from './types.js';
 
@@ -18,16 +20,21 @@ const WHERE = 'remoteFacilitator';
  * route's `commitment` does not reach it. Nothing is awaited; it connects when it must. Close it when you are done.
  *
  * While the facilitator cannot be reached, its last `/supported` keeps 402s going and payments are answered
- * `payment_backend_unavailable`. A settlement whose answer is lost is pending: the same payment asks again.
+ * `payment_backend_unavailable`. A settlement whose answer is lost is pending: the same payment asks again, and with
+ * `rpcUrl` the chain says what became of it. Without, the facilitator's word is all there is. Where it says that it has settled
+ * the transaction before, and under which signature, the payment counts as settled: it found the payment good just before it
+ * was asked to settle it from here. Where it only refuses, the payment is refused for good three minutes after it was
+ * first brought, though it may have been paid; a warning names it (`TOLLHOUSE_REMOTE_OUTCOME`).
  *
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
   const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
-  const { network, timeoutMs, settleTimeoutMs, headers = {} } = resolved;
+  const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, now } = resolved;
   const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
-  const ledger = ledgerOrMemory(WHERE, resolved.ledger);
+  const chain = rpcUrl === undefined ? {} : { chain: createRemoteChain(createSolanaRpc({ urls: rpcUrl, timeoutMs })) };
+  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger);
   return assembleFacilitator({
     network,
     tokens: resolved.tokens ?? KNOWN_TOKENS[network],
@@ -35,8 +42,8 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     leases: createLeases(ledger),
     answers: resolved.answers,
     events: createPaymentEventBus(),
-    now: Date.now,
-    backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs }),
+    now,
+    backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
     holdings: NO_HOLDINGS,
     health: () => remoteHealth(remotes),
   });

@@ -15,7 +15,13 @@ export interface RemoteFacilitatorOptions {
   readonly url: string | readonly string[];
   /** The cluster that payments are taken on. */
   readonly network: NetworkId;
-  /** Where payments are remembered. Default: this process's memory. */
+  /**
+   * Solana RPC of the network, or several in order of preference. It is asked what became of a payment when the
+   * facilitator's word is not enough: its answer was lost, it does not know, or it refuses what it may have settled.
+   * Default: none, and the facilitator's word is all there is.
+   */
+  readonly rpcUrl?: string | readonly string[];
+  /** Where payments are remembered. Default: this process's memory, one for all its remote facilitators on the network. */
   readonly ledger?: Ledger;
   /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: this process's memory, at most 64 MiB. */
   readonly answers?: AnswerStore;
@@ -23,29 +29,38 @@ export interface RemoteFacilitatorOptions {
   readonly tokens?: readonly Token[];
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
   readonly headers?: RemoteHeaders;
-  /** Longest wait for an answer of `/supported` and `/verify`, in milliseconds. Default 10,000. */
+  /** Longest wait for an answer of `/supported`, `/verify` and of the RPC, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /**
    * Longest wait for the answer of `/settle`, in milliseconds; five seconds more than the terms' `maxTimeoutSeconds` where
    * that is less. Then the outcome is "pending". Default 65,000.
    */
   readonly settleTimeoutMs?: number;
+  /** Clock, milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number;
 }
 
 const ADDRESS = 'the http(s) address of a facilitator, without user, query or fragment';
 
+const rpcAddress = z.url({ protocol: /^https?$/, error: 'an http(s) address' });
 const url = z.string(ADDRESS).refine(isBaseUrl, ADDRESS);
 
 /** Schema of {@link RemoteFacilitatorOptions}; the defaults stand here. */
 export const remoteFacilitatorOptions = z.strictObject({
   url: z.union([url, z.array(url).min(1, ADDRESS).readonly()], `${ADDRESS}, or a list of them`),
   network: networkOption,
+  rpcUrl: z
+    .union([rpcAddress, z.array(rpcAddress).min(1, 'an address').readonly()], 'an http(s) address, or a list of them')
+    .optional(),
   ledger: ledgerOption,
   answers: answersOption,
   tokens: tokensOption,
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),
   settleTimeoutMs: milliseconds.default(65_000),
+  now: z
+    .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')
+    .default(() => Date.now),
 });
 
 function isBaseUrl(text: string): boolean {

@@ -1,5 +1,6 @@
 import { decodeSupported } from '../protocol/remote-wire.js';
-import type { NetworkId, Supported } from '../protocol/types.js';
+import type { Supported } from '../protocol/supported.js';
+import type { NetworkId } from '../protocol/types.js';
 import { createRemoteClient, type RemoteClient, type RemoteClientOptions, RemoteFault } from './remote-client.js';
 
 /** What a facilitator settles on our network: always with a fee payer. */

@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { PaymentRecord, PaymentRequestRecord, PaymentState } from '../storage/ledger.js';
+import type { PaymentRecord, PaymentState } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
+import { receiptOf } from './receipt.js';
 import type { RequestParts } from './request-terms.js';
 import { resolveAttempt } from './resolve-attempt.js';
-import { receiptOf } from './settle.js';
 import type { WalletPayments } from './wallet-payments.js';
 
 /** How long the chain's answer is believed, so that polling costs a look in two seconds and not one each. */

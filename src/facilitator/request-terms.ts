@@ -7,12 +7,12 @@ import type { SolanaRpc } from '../solana/rpc.js';
 import type { CheckPolicy } from '../solana/rules.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { TransferDemand } from '../solana/transfer-demand.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { LandedReader } from './landed-reader.js';
-import type { PaymentDeskParts } from './payment-desk.js';
+import type { PaymentServiceParts } from './payment-life.js';
 
 /** What settling and following payment requests needs beside the desk. */
-export interface RequestParts extends PaymentDeskParts {
+export interface RequestParts extends PaymentServiceParts {
   readonly network: NetworkId;
   readonly rpc: SolanaRpc;
   readonly delivery: TransactionDelivery;
@@ -42,7 +42,7 @@ export async function finishRequest(
   id: string,
   lease: string,
 ): Promise<void> {
-  await (projectId === undefined ? ledger.complete(id, lease) : ledger.release(id, lease));
+  await (projectId === undefined ? ledger.served(id, lease) : ledger.keep(id, lease));
   leases.drop(lease);
 }
 

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import { letGo } from './payment-claim.js';
+import { writeDown } from './payment-life.js';
 import { finishRequest, type RequestParts } from './request-terms.js';
 import { outcomeOfSent } from './sent-payment.js';
-import { writeDown } from './settle.js';
 
 /**
  * Finds out what became of a transaction that was sent for a request and whose outcome nobody is waiting for any more, so
@@ -11,19 +12,12 @@ import { writeDown } from './settle.js';
 export async function resolveAttempt(
   parts: RequestParts,
   request: PaymentRequestRecord,
-  { id, binding, payer, terms, blockhash }: PaymentRecord,
+  attempt: PaymentRecord,
 ): Promise<void> {
   const { ledger, leases } = parts;
-  const lease = randomUUID();
-  const { status, record } = await ledger.claim({
-    id,
-    binding,
-    payer,
-    terms,
-    blockhash,
-    lease,
-    leaseMs: leases.leaseMs,
-  });
+  const lease = ledger.newLease();
+  const { id } = attempt;
+  const { status, record } = await ledger.claim({ ...attempt, lease, leaseMs: leases.leaseMs });
   if (status !== 'won') return;
   try {
     const { state, signature } = record;
@@ -33,6 +27,6 @@ export async function resolveAttempt(
       if (settlement.status === 'settled') await finishRequest(parts, request, id, lease);
     }
   } finally {
-    await ledger.release(id, lease);
+    await letGo(ledger, record, lease);
   }
 }

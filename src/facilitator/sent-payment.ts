@@ -1,5 +1,6 @@
 import type { Commitment } from '../protocol/types.js';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { BackendSettlement } from './backend.js';
 import { settlementOf, unknownInOutage } from './chain-landing.js';
 import { judgeOf, type RequestParts } from './request-terms.js';

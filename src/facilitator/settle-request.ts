@@ -3,23 +3,17 @@ import type { Receipt, Settlement } from '../protocol/types.js';
 import { checkDemand, type DemandResult } from '../solana/native-checks.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import { type DecodedTransaction, decodeTransaction } from '../solana/transaction.js';
-import type { PaymentRecord, PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { InspectedPayment } from './backend.js';
 import { failureText } from './chain-landing.js';
-import { openInspected } from './payment-desk.js';
+import { resourceOf } from './payment-binding.js';
+import { claimPayment } from './payment-life.js';
 import type { RequestSettlement } from './payment-request-types.js';
+import { receiptOf } from './receipt.js';
 import { attemptOf } from './request-state.js';
-import {
-  demandOf,
-  finishRequest,
-  judgeOf,
-  type RequestParts,
-  sellerOf,
-  TRANSFER_SCHEME,
-  termsOf,
-} from './request-terms.js';
+import { demandOf, judgeOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
 import { resolveAttempt } from './resolve-attempt.js';
-import { receiptOf } from './settle.js';
 import type { Claim } from './types.js';
 import type { WalletPayments } from './wallet-payments.js';
 
@@ -44,7 +38,7 @@ export async function settleRequest(
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: checked.message };
   const blocked = await blockedBefore(parts, request, transaction);
   if (blocked !== undefined) return blocked;
-  const opened = await openInspected(parts, inspectedOf(parts, request, transaction, checked), {
+  const opened = await claimPayment(parts, inspectedOf(parts, request, transaction, checked), {
     resource: request.id,
     // What we sign is simulated before; what is signed already is left to the send's own preflight.
     simulate: checked.sponsored,
@@ -57,10 +51,10 @@ export async function settleRequest(
       return failedOf(parts, opened.refusal, (await parts.ledger.find(transaction.messageHash))?.signature);
     case 'pending':
       return pendingOf(opened.settlement);
-    case 'used':
-      if (opened.receipt === undefined)
-        return { status: 'invalid', reason: 'duplicate_settlement', message: REASONS.duplicate_settlement };
+    case 'served':
       return settledWith(parts, opened.receipt);
+    case 'used':
+      return usedBefore(parts, request, transaction, opened.receipt);
     case 'open':
       return settleAttempt(parts, request, opened.claim);
   }
@@ -107,22 +101,22 @@ async function settleAttempt(
   request: PaymentRequestRecord,
   claim: Claim,
 ): Promise<RequestSettlement> {
-  try {
-    const attached = await parts.ledger.attachAttempt(request.id, claim.id);
-    if (attached !== claim.id) {
-      await claim.release();
-      return await outrun(parts, attached);
-    }
-    const settlement = await claim.settle();
-    if (settlement.status === 'settled') await finishRequest(parts, request, claim.id, claim.lease);
-    else await claim.release();
-    if (settlement.status === 'settled') return await settledWith(parts, settlement.receipt);
-    if (settlement.status === 'pending') return pendingOf(settlement);
-    return await failedOf(parts, settlement, settlement.signature);
-  } catch (error) {
-    await claim.release();
+  const giveBack = () => (claim.receipt === undefined ? claim.forget() : claim.keep());
+  const attached = await parts.ledger.attachAttempt(request.id, claim.id).catch(async (error: unknown) => {
+    await giveBack();
     throw error;
+  });
+  if (attached !== claim.id) {
+    await giveBack();
+    return outrun(parts, attached);
   }
+  // What was asked for by nobody's project has bought nothing more than its settlement.
+  const isOver = request.projectId === undefined;
+  const settlement = await claim.settle({ served: isOver });
+  if (settlement.status === 'pending') return pendingOf(settlement);
+  if (settlement.status === 'failed') return failedOf(parts, settlement, settlement.signature);
+  if (!isOver) await claim.keep();
+  return settledWith(parts, settlement.receipt);
 }
 
 /** Another transaction was faster. */
@@ -143,6 +137,19 @@ async function failedOf(
   if (reason !== 'invalid_exact_svm_transaction_failed') return { status: 'failed', reason, message, signature };
   const transaction = await landed(signature);
   return { status: 'failed', reason, message: transaction ? failureText(transaction.err) : message, signature };
+}
+
+/** A payment that settled this request may have been shown for a call since, and is no other request's for that. */
+async function usedBefore(
+  parts: RequestParts,
+  request: PaymentRequestRecord,
+  { messageHash }: DecodedTransaction,
+  receipt: Receipt | undefined,
+): Promise<RequestSettlement> {
+  const record = await parts.ledger.find(messageHash);
+  const isOwn = record !== undefined && resourceOf(record) === request.id;
+  if (isOwn && receipt !== undefined) return settledWith(parts, receipt);
+  return { status: 'invalid', reason: 'duplicate_settlement', message: REASONS.duplicate_settlement };
 }
 
 function pendingOf(settlement: Settlement): RequestSettlement {

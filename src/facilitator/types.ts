@@ -1,4 +1,5 @@
 import type { FacilitatorClient } from '@x402/core/server';
+import type { Supported } from '../protocol/supported.js';
 import type {
   Commitment,
   NetworkId,
@@ -6,7 +7,6 @@ import type {
   Receipt,
   Refusal,
   Settlement,
-  Supported,
   Terms,
   Token,
   Verification,
@@ -35,51 +35,71 @@ export interface PaymentUse {
   readonly simulate?: boolean;
   /** On whose behalf it is taken, where that is not the wallet that is paid. */
   readonly seller?: Pick<ClaimRequest, 'owner' | 'projectId' | 'owed'>;
+  /** Whether a server elsewhere has it settled, which anybody may. Default false. */
+  readonly isPublic?: boolean;
+  /** Digest of the request: the payment is good for this one only. Default: for any request for the resource. */
+  readonly fingerprint?: string;
+  /**
+   * Digest of a secret that came with the payment and is not on the chain ({@link retryHashOf}): whoever cannot show it is
+   * told that the payment is used. Default: nobody needs one.
+   */
+  readonly retryHash?: string;
 }
 
 /** The answer to "may I serve this payment?". */
 export type OpenedPayment =
-  /** It is good and nobody else's: serve, then complete or release the claim. */
+  /** It is good and nobody else's: serve, then say what came of it with one of the claim's verbs. */
   | { readonly status: 'open'; readonly claim: Claim }
   /** It is no payment for these terms. */
   | { readonly status: 'refused'; readonly refusal: Refusal }
   /** Another request is being served for it right now. */
   | { readonly status: 'in_progress' }
-  /** It was used up. `receipt` is there only for the same use. */
+  /** It was used up by this very request, and the caller may have its response again, if one was kept. */
+  | { readonly status: 'served'; readonly id: string; readonly receipt: Receipt }
+  /** It was brought for something else, or by somebody else, or tried too often. */
   | { readonly status: 'used'; readonly receipt?: Receipt }
   /** It was sent before and the chain still does not say what became of it. */
   | { readonly status: 'pending'; readonly settlement: Settlement };
 
 /** A payment that is held for one request. */
 export interface Claim {
-  /** Names the payment, whatever door it came through. */
+  /** Names the payment, whatever way it came in. */
   readonly id: string;
   /** Names this holder of it, for whoever completes it together with books of their own. */
   readonly lease: string;
   readonly payer: string;
   readonly terms: Terms;
-  /** Whether it is known that nobody has brought the payment before; false where it may have been tried already. */
-  readonly isNew: boolean;
+  /** Whether an earlier request has brought it as far as the chain: its handler has run then, and its response may be kept. */
+  readonly resumed: boolean;
   /** Set when the money has landed. */
   readonly receipt: Receipt | undefined;
-  /** Takes the money. Asked twice it answers the same. An outcome that is not known yet is `pending`, never a failure. */
-  settle(): Promise<Settlement>;
   /**
-   * The paid answer has left: the payment is used up. Does not reject: while the ledger cannot be reached the payment stays
-   * held, and is used up as soon as it can be; given back, it would be served twice.
-   *
-   * @param write writes it down, together with books of one's own; default: in the ledger alone
+   * Takes the money. Asked twice it answers the same. An outcome that is not known yet is `pending`, never a failure.
+   * Unless the money has landed the claim is over with it, also when it rejects: forgotten where nothing was sent, else
+   * kept until somebody learns the outcome.
+   * @param options.served - whether nothing is owed once the money has landed, because the response is kept: the payment is
+   *   used up in the same step. Default false
    */
-  complete(write?: () => Promise<unknown>): Promise<void>;
-  /** Nothing was delivered: a payment that was not sent is forgotten, a sent one stays good for the same use. */
-  release(): Promise<void>;
+  settle(options?: { readonly served?: boolean }): Promise<Settlement>;
+  /** Before the money: nothing was sent, and it is as if the payment had never been brought. */
+  forget(): Promise<void>;
+  /** After the money: a response is owed. The payment waits for the one who may come again. */
+  keep(): Promise<void>;
+  /** After the money, for a claim that was resumed: whether the handler may run once more; false after two times. */
+  runAgain(): Promise<boolean>;
+  /**
+   * After the money: the response was given, or is kept. Does not reject: while the ledger cannot be reached the payment
+   * stays held, and is used up as soon as it can be; given back, it would be served twice.
+   * @param write - writes it down, together with books of one's own; default: in the ledger alone
+   */
+  served(write?: () => Promise<unknown>): Promise<void>;
 }
 
 /** Options of {@link Facilitator.settlePayment}. */
-export interface SettleOptions {
+export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
   /**
    * Hands the outcome to the one who asked; answers whether it arrived. Success is answered once: only when it arrived is
-   * the payment used up, otherwise the same payment may ask again. Default: it always arrives.
+   * the payment used up, otherwise whoever shows the same secret may ask again. Default: it always arrives.
    */
   readonly deliver?: (settlement: Settlement) => Promise<boolean>;
 }
@@ -101,6 +121,8 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   health(): Promise<FacilitatorHealth>;
   /** Whether a payment is good, without holding it. */
   verifyPayment(payment: Payment, terms: Terms): Promise<Verification>;
+  /** The terms of a payment that was sent before, whatever is asked for today; undefined for one that was not. */
+  knownTerms(payment: Payment): Promise<Terms | undefined>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */

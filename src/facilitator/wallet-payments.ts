@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { readLandedPayment } from '../solana/landed-payment.js';
-import type { PaymentRequestRecord } from '../storage/ledger.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { online } from './chain-landing.js';
 import { claimLanded, type LandedUse } from './claim-landed.js';
 import { demandOf, finishRequest, type RequestParts, sellerOf, termsOf } from './request-terms.js';
@@ -57,7 +57,9 @@ async function recordLanded(
     resource,
     seller: sellerOf(request),
   });
-  if (claim.status === 'closed') return 'dismissed';
+  // Who has only claimed it may still let it go.
+  const isOver = claim.status === 'closed' || (claim.status === 'foreign' && claim.record.state !== 'claimed');
+  if (isOver) return 'dismissed';
   if (claim.status !== 'won') return undefined;
   parts.leases.drop(claim.lease);
   await finishRequest(parts, request, claim.record.id, claim.lease);

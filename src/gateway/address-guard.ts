@@ -3,6 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { badOption } from '../errors.js';
 import { inTime } from '../facilitator/in-time.js';
+import { loadUndici } from '../load-undici.js';
 import { isInside, isNetwork, isPublicAddress, type Network, readNetwork } from './address-ranges.js';
 
 /** The addresses of a host name. Rejects when it has none. */
@@ -101,7 +102,7 @@ function shapeFault(text: string): string | undefined {
 
 /** undici's own connectors, whose sockets resolve names through the guard. undici is loaded now, not with the package. */
 async function buildConnectors(lookup: Lookup, mayReach: MayReach) {
-  const { buildConnector } = await import('undici');
+  const { buildConnector } = await loadUndici();
   const guarded = (protocol: Protocol) => {
     const own = guardedLookup(lookup, (address) => mayReach(protocol, address));
     const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: own });

@@ -12,7 +12,6 @@ import { createCallLimits } from './call-limits.js';
 import { createEventTail } from './event-tail.js';
 import type { Gateway } from './gateway.js';
 import { createMarketplace } from './marketplace.js';
-import { createPaymentTries } from './payment-tries.js';
 import { createPayouts } from './payouts.js';
 import { createProjects } from './projects.js';
 import { createSpending } from './spending.js';
@@ -91,7 +90,6 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...payouts,
     book,
     limits: createCallLimits({ counters, scale }),
-    tries: createPaymentTries(counters),
     proxy,
     onFault,
     now,

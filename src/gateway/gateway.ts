@@ -35,8 +35,6 @@ export interface Gateway {
   readonly describeToken: DescribeToken;
   /** Holds what x402 payments owe to several recipients, base58. */
   readonly splitWallet?: string;
-  /** How often a payment may be brought again after its call failed. */
-  readonly tries: PaymentTries;
   /** Told of what failed where nobody waits for it; it is tried again. */
   readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
@@ -47,10 +45,4 @@ export interface Gateway {
   start(): void;
   /** Ends what is under way, and the background. */
   close(): Promise<void>;
-}
-
-/** Counts how often a payment was brought for a call that failed. */
-export interface PaymentTries {
-  /** Counts one more; false when there were too many. */
-  take(paymentId: string): Promise<boolean>;
 }

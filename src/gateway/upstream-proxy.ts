@@ -96,6 +96,11 @@ export interface UpstreamProxy {
 /** Marks an error as one of the gateway, not of the upstream. */
 export const GATEWAY_ERROR_HEADERS = { 'X-Service-Error': 'gateway' } as const;
 
+/** Takes them off a response that is an upstream's. */
+export function takeOffErrorHeaders(res: ServerResponse): void {
+  for (const name of Object.keys(GATEWAY_ERROR_HEADERS)) res.removeHeader(name);
+}
+
 const MIB = 1024 * 1024;
 const DEFAULT_MAX_ANSWER_BYTES = 100 * MIB;
 const DEFAULT_MAX_BODY_BYTES = 10 * MIB;

@@ -1,4 +1,5 @@
-import type { Resource, Terms } from '../protocol/types.js';
+import type { Resource } from '../protocol/challenge.js';
+import type { Terms } from '../protocol/types.js';
 
 /** A gated route that wants to be found. */
 export interface Listing {

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { ERRORS } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { answerFault } from './gate.js';
-import { isLeftOpen, noteKeeping, onLeftOpen } from './kept-response.js';
-import { recordAnswer, sendReplay } from './record-answer.js';
-import { type Answers, createRepeatable, type Known, type Repeatable } from './repeatable.js';
+import { isLeftOpen, noteKeeping, onLeftOpen } from './idempotency-notes.js';
+import { type Answers, createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
 import { problemCodeOf, sendProblem } from './respond.js';
+import { recordResponse, sendReplay } from './response-recorder.js';
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
@@ -59,7 +59,7 @@ const idempotencyOptions = z.strictObject({
 type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
 
 /**
- * Express middleware that makes POST and PATCH requests safe to repeat (service.md §1). A request with an `Idempotency-Key` is
+ * Express middleware that makes POST and PATCH requests safe to repeat. A request with an `Idempotency-Key` is
  * run once: the same one again gets the same answer, with `Idempotency-Replayed: true`, for 24 hours; one with another body or
  * query under the key is 422, one that comes while the first is running 409. Answers that a retry may change are not kept:
  * 401, 402, 403, 408, 409, 429 and the like, 500 and above; nor are bodies above 1 MiB. What is kept is encrypted with a key
@@ -90,20 +90,20 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   }
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
   const { answers, leaseMs } = options;
-  const repeatable = createRepeatable({ answers, scope, secret: key, fingerprint, leaseMs });
-  const begun = await repeatable.begin();
+  const run = createIdempotentRequest({ answers, scope, secret: key, fingerprint, leaseMs });
+  const begun = await run.begin();
   if (begun.status !== 'started') return answerKnown(res, begun);
-  onLeftOpen(res, () => void repeatable.abandon());
-  recordAnswer(res, async (answer) => {
-    const kept = answer === undefined || isOpen(res) ? forget(repeatable) : repeatable.finish(answer);
+  onLeftOpen(res, () => void run.abandon());
+  recordResponse(res, async (answer) => {
+    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer);
     noteKeeping(res, kept);
-    await kept;
+    return kept;
   });
   next();
 }
 
-async function forget(repeatable: Repeatable): Promise<false> {
-  await repeatable.abandon();
+async function forget(run: IdempotentRequest): Promise<false> {
+  await run.abandon();
   return false;
 }
 

@@ -8,8 +8,10 @@ export type Mode = 'hold' | 'mute' | 'open' | 'out';
 
 export type Method = (...args: unknown[]) => unknown;
 
+const HOLDING_METHODS = ['write', 'end', 'writeHead', 'flushHeaders'] as const;
+
 /** A method that does something of its own while the answer is held. */
-export type HoldingMethod = 'write' | 'end' | 'writeHead' | 'flushHeaders';
+export type HoldingMethod = (typeof HOLDING_METHODS)[number];
 
 /** These would send something at once, and have nothing to say while the answer is held. */
 const SENDING_METHODS = ['writeContinue', 'writeProcessing', 'writeEarlyHints', 'addTrailers'];
@@ -25,11 +27,11 @@ const RETURNS_RESPONSE: ReadonlySet<string> = new Set(['end', 'writeHead', 'setH
 export function interceptMethods(
   res: ServerResponse,
   mode: () => Mode,
-  holding: Readonly<Record<HoldingMethod, Method>>,
+  holding: Readonly<Partial<Record<HoldingMethod, Method>>> = {},
 ): () => void {
   const whileHolding: Record<string, Method | undefined> = { ...holding };
   const intercepted: Record<string, Method> = {};
-  for (const name of [...Object.keys(holding), ...SENDING_METHODS, ...HEAD_METHODS]) {
+  for (const name of [...HOLDING_METHODS, ...SENDING_METHODS, ...HEAD_METHODS]) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;
     const pass: Method = (...args) => Reflect.apply(original, res, args);

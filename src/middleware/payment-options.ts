@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { Facilitator } from '../facilitator/types.js';
 import type { PriceInput } from '../protocol/money.js';
@@ -35,10 +35,20 @@ export interface RequirePaymentOptions {
   /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
   readonly maxTimeoutSeconds?: number;
   /**
-   * With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000.
-   * An answer that has been on its way to the client this long counts as delivered, whether it has come to its end or not.
+   * With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000. With
+   * `before`: how long it may go on for a client that is gone before anything was sent, and can come again for the response.
    */
   readonly handlerTimeoutMs?: number;
+  /**
+   * With `settle: 'after'`: how long the client may take to read the response, in milliseconds; then its connection is cut.
+   * It can send the same payment again. Default 600,000.
+   */
+  readonly deliveryTimeoutMs?: number;
+  /**
+   * Whether a response is charged for, told from its status and headers. Where it is not, `after` takes no money, and with
+   * `before` a response stays owed. Default: every status below 400; a redirect is a response, its `Location` may be the goods.
+   */
+  readonly charge?: (res: Response) => boolean;
   /** With `settle: 'after'`: how much of an answer is held, in bytes. Default 4 MiB. */
   readonly maxHeldBytes?: number;
   /** Address under which clients reach this server, for the 402's resource URL. Default: from the request. */
@@ -46,9 +56,8 @@ export interface RequirePaymentOptions {
   /** Protocol extensions to declare in the 402, as they go over the wire. */
   readonly extensions?: Readonly<Record<string, unknown>>;
   /**
-   * Whether a payer may name its payment (x402's `payment-identifier` extension) and, by sending the same payment again, get
-   * the paid answer again: for 24 hours, in the facilitator's `answers`, bodies up to 1 MiB. `required`: payments without
-   * a name are answered 400, all of version 1 among them. Default `optional`.
+   * Whether a payer may name its payment (x402's `payment-identifier` extension): no other payment is taken under the name
+   * for 24 hours. `required`: payments without a name are answered 400, all of version 1 among them. Default `optional`.
    */
   readonly paymentIdentifier?: 'optional' | 'required' | 'off';
   /**
@@ -80,6 +89,8 @@ const milliseconds = z
   .min(1, 'at least 1')
   .max(MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS}`);
 
+const belowErrors = ({ statusCode }: Response): boolean => statusCode < 400;
+
 /** Schema of {@link RequirePaymentOptions}; the defaults stand here. Prices and addresses are read by payment-terms.ts. */
 export const requirePaymentOptions = z.strictObject({
   facilitator: z.custom<Facilitator>(
@@ -103,6 +114,10 @@ export const requirePaymentOptions = z.strictObject({
     .default('confirmed'),
   maxTimeoutSeconds: z.int('a whole number of seconds').min(1, 'at least 1').max(3600, 'at most 3,600').default(60),
   handlerTimeoutMs: milliseconds.default(30_000),
+  deliveryTimeoutMs: milliseconds.max(86_400_000, 'at most a day').default(600_000),
+  charge: callable<NonNullable<RequirePaymentOptions['charge']>>('a function of the response').default(
+    () => belowErrors,
+  ),
   maxHeldBytes: z.int('a whole number of bytes').min(1, 'at least 1').default(MAX_HELD_BYTES),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),

@@ -3,7 +3,8 @@ import { badOption } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parsePrice } from '../protocol/money.js';
-import type { SupportedKind, Terms } from '../protocol/types.js';
+import type { SupportedKind } from '../protocol/supported.js';
+import type { Terms } from '../protocol/types.js';
 import type { Price, RequirePaymentOptions, ResolvedPaymentOptions } from './payment-options.js';
 
 const WHERE = 'requirePayment';
@@ -31,7 +32,7 @@ export function termsOf(options: ResolvedPaymentOptions): TermsFor {
   };
 }
 
-/** One list for each fee payer: what is made of it need not be made again (`written-offers.ts`). */
+/** One list for each fee payer: what is made of it need not be made again (`challenge-cache.ts`). */
 function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
   const known = new Map<string, readonly Terms[]>();
   return (_req, { feePayer }) => {

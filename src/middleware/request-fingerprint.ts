@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import type { Request } from 'express';
 import { createRequestNote } from './request-note.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
 export const MAX_COMPARED_BYTES = 1024 * 1024;
+/** Longest wait for the end of a body that nobody reads, in milliseconds. */
+const DISCARD_MS = 10_000;
 
 /**
  * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
@@ -13,16 +16,46 @@ export const MAX_COMPARED_BYTES = 1024 * 1024;
  * @param parts - what else must be the same
  */
 export async function requestFingerprint(req: Request, parts: readonly string[] = []): Promise<string | undefined> {
-  const body = await bodyOf(req);
-  if (body === undefined) return undefined;
+  const { bytes: body, isWhole } = await bodyOf(req);
+  if (!isWhole || body.length > MAX_COMPARED_BYTES) return undefined;
   const head = JSON.stringify([req.method, req.originalUrl, ...parts]);
   return createHash('sha256').update(head).update('\n').update(body).digest('hex');
 }
 
-const peeked = createRequestNote<Request, Promise<Uint8Array | undefined>>();
+/**
+ * Binds a payment to its request: method, address with its query, and body. Of a body that nobody has read yet and that is
+ * longer than {@link MAX_COMPARED_BYTES} its length and so much of its beginning count. Always the same for the same request;
+ * undefined when the client is gone.
+ */
+export async function paymentFingerprint(req: Request): Promise<string | undefined> {
+  const { bytes, isWhole } = await bodyOf(req);
+  if (!isWhole && req.socket.destroyed && !req.complete) return undefined;
+  const head = JSON.stringify([req.method, req.originalUrl, isWhole ? null : (req.get('content-length') ?? null)]);
+  const compared = isWhole ? bytes : bytes.subarray(0, MAX_COMPARED_BYTES);
+  return createHash('sha256').update(head).update('\n').update(compared).digest('hex');
+}
 
-async function bodyOf(req: Request): Promise<Uint8Array | undefined> {
-  if (!hasBody(req)) return Buffer.alloc(0);
+/** What there is of a body to compare. */
+interface ComparedBody {
+  readonly bytes: Uint8Array;
+  readonly isWhole: boolean;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Lets the rest of a body go that nobody will read, and waits for its end: who is still sending may miss the response. */
+export async function discardBody(req: Request): Promise<void> {
+  if (req.complete || req.destroyed) return;
+  const late = AbortSignal.timeout(DISCARD_MS);
+  const over = Promise.race(['end', 'close', 'error'].map((event) => once(req, event, { signal: late })));
+  req.resume();
+  await over.catch(() => undefined);
+}
+
+const peeked = createRequestNote<Request, Promise<ComparedBody>>();
+
+async function bodyOf(req: Request): Promise<ComparedBody> {
+  if (!hasBody(req)) return { bytes: NOTHING, isWhole: true };
   const isUnread = !req.readableEnded && !req.readableDidRead;
   const body = peeked.of(req) ?? (isUnread ? peek(req) : undefined);
   if (body !== undefined) {
@@ -30,7 +63,7 @@ async function bodyOf(req: Request): Promise<Uint8Array | undefined> {
     return body;
   }
   const bytes = bytesOf(req.body);
-  return bytes === undefined || bytes.length > MAX_COMPARED_BYTES ? undefined : bytes;
+  return { bytes: bytes ?? NOTHING, isWhole: bytes !== undefined };
 }
 
 function bytesOf(parsed: unknown): Uint8Array | undefined {
@@ -50,7 +83,7 @@ function hasBody({ headers }: Request): boolean {
  * Reads the body to its end and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
  * turn, and by then it is full again.
  */
-function peek(req: Request): Promise<Uint8Array | undefined> {
+function peek(req: Request): Promise<ComparedBody> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
@@ -59,7 +92,7 @@ function peek(req: Request): Promise<Uint8Array | undefined> {
       req.off('readable', look).off('close', gone);
       const body = Buffer.concat(chunks);
       if (length > 0 && !req.destroyed) req.unshift(body);
-      resolve(isWhole ? body : undefined);
+      resolve({ bytes: body, isWhole });
     }
 
     function look(): void {

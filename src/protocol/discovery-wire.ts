@@ -1,6 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
+import type { Resource } from './challenge.js';
 import { networkFrom } from './networks.js';
-import type { Resource, Terms } from './types.js';
+import type { Terms } from './types.js';
 import { writeTerms } from './wire-terms.js';
 
 /** A resource that can be paid for, as a catalogue knows it. */

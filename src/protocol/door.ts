@@ -1,9 +1,13 @@
-import type { NetworkId, Offer, Payment, Settlement } from './types.js';
+import type { Offer } from './challenge.js';
+import type { NetworkId, Payment, Settlement } from './types.js';
 
 /** What a door adds to a 402. */
 export interface DoorOffer {
-  /** Header fields, names in the protocol's spelling. */
-  readonly headers: Readonly<Record<string, string>>;
+  /**
+   * Header fields, names in the protocol's spelling, for one 402.
+   * @param nonce - its secret, made by `newNonce`; clients of protocols that echo terms send it back
+   */
+  headers(nonce: string): Readonly<Record<string, string>>;
   /** Fields of the JSON body, for protocols that put their terms there. */
   readonly body?: Readonly<Record<string, unknown>>;
 }

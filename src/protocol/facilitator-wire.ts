@@ -4,7 +4,8 @@ import { toCaip2, toV1Name } from './networks.js';
 import { firstFault, shown } from './parsed.js';
 import type { Reason } from './reasons.js';
 import { settleResponseV1, settleResponseV2 } from './settle-response.js';
-import type { NetworkId, Payment, Settlement, Supported, SupportedKind, Terms, Verification } from './types.js';
+import type { Supported, SupportedKind } from './supported.js';
+import type { NetworkId, Payment, Settlement, Terms, Verification } from './types.js';
 import { jsonFault } from './wire-json.js';
 import { readTerms, type Unreadable, unreadable, type WireReading, writeExtra } from './wire-terms.js';
 import { versionOf, type WireVersion } from './wire-version.js';
@@ -125,7 +126,7 @@ export function encodeSupported({ kinds, extensions, signers }: Supported): Supp
 }
 
 function kindExtra({ feePayer, hint }: SupportedKind): Record<string, unknown> {
-  return writeExtra({ feePayer }, hint);
+  return writeExtra({ feePayer }, { hint });
 }
 
 function readRequirementsV2(value: unknown): WireReading<Terms> {

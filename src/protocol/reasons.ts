@@ -22,7 +22,7 @@ export const REASONS = {
     'The transaction must be signed by the fee payer and the payer, and nobody else.',
   invalid_exact_svm_payload_signature_invalid: "The payer's signature is missing or does not fit the transaction.",
   invalid_exact_svm_payload_transaction_instructions_length:
-    'The transaction has too few or too many instructions (one transfer, at most 8 in all).',
+    'The transaction has too few or too many instructions (one transfer, at most 12 in all).',
   invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction:
     'A compute unit limit is malformed or given twice.',
   invalid_exact_svm_payload_transaction_instructions_compute_price_instruction:
@@ -32,7 +32,7 @@ export const REASONS = {
   invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high:
     'The network fee would be over the cap; set a lower compute unit price or limit.',
   invalid_exact_svm_payload_unknown_optional_instruction:
-    'An instruction is neither the transfer, a compute budget, a memo nor a wallet guard.',
+    'An instruction is neither the transfer, a compute budget, a memo nor a wallet guard on accounts.',
   invalid_exact_svm_payload_no_transfer_instruction:
     'The transaction has no TransferChecked instruction, or more than one.',
   invalid_exact_svm_payload_transaction_fee_payer_transferring_funds:
@@ -71,6 +71,10 @@ export const REASONS = {
   invalid_proof_before_start:
     'The payment landed before this server started, which forgets at a restart what was used; pay again.',
   insufficient_funds: 'The payer does not hold the amount; top up the account and pay again.',
+  payer_must_wait:
+    'A transaction of this wallet landed with an error a short while ago; nothing was charged. Pay again in a while.',
+  payer_fee_limit_reached:
+    'This wallet has used its share of the network fees that are paid here in an hour; nothing was charged. Pay again when the hour is over.',
   duplicate_settlement: 'This transaction has been used for a payment before.',
   settlement_in_progress: 'This transaction is being settled right now; ask again in a moment.',
   settlement_pending:

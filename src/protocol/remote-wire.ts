@@ -1,20 +1,13 @@
 import type { VerifyRequest } from '@x402/core/types';
 import { z } from 'zod';
 import { isAddress, isSignature } from './address.js';
+import type { BlockhashHint } from './challenge.js';
 import { reasonFrom } from './foreign-reasons.js';
 import { networkFrom } from './networks.js';
 import { firstFault, type Parsed, parsed, unparsed } from './parsed.js';
 import { REASONS, type Reason } from './reasons.js';
-import type {
-  BlockhashHint,
-  Payment,
-  Refusal,
-  Settlement,
-  Supported,
-  SupportedKind,
-  Terms,
-  Verification,
-} from './types.js';
+import type { Supported, SupportedKind } from './supported.js';
+import type { Payment, Refusal, Settlement, Terms, Verification } from './types.js';
 import { jsonFault } from './wire-json.js';
 import { writeTerms } from './wire-terms.js';
 
@@ -63,7 +56,8 @@ export function encodeFacilitatorRequest(payment: Payment, terms: Terms): Verify
     x402Version: 2,
     paymentPayload: {
       x402Version: 2,
-      accepted: payment.accepted === undefined ? paymentRequirements : writeTerms(payment.accepted),
+      accepted:
+        payment.accepted === undefined ? paymentRequirements : writeTerms(payment.accepted, { nonce: payment.nonce }),
       payload: { transaction: Buffer.from(payment.transaction).toString('base64') },
       ...(payment.extensions === undefined ? {} : { extensions: { ...payment.extensions } }),
     },
@@ -84,7 +78,7 @@ export function decodeVerification(body: unknown, { payer }: AskedPayment): Pars
 /**
  * Reads the answer of another facilitator's `POST /settle`. `failed` is only what says that this call moved no money:
  * a refusal for a reason that is known here, of a transaction that was not sent, or a transaction that landed with an
- * error or expired. Anything else that is no success is `pending`: the money may have moved, or may yet.
+ * error, expired, or was settled by an earlier call. Anything else that is no success is `pending`: the money may have moved, or may yet.
  */
 export function decodeSettlement(body: unknown, asked: AskedPayment): Parsed<Settlement> {
   const answer = readAnswer(SettleAnswer, body);
@@ -117,6 +111,7 @@ export function decodeSupported(body: unknown): Parsed<Supported> {
 const OPEN_REASONS: ReadonlySet<Reason> = new Set(['settlement_pending', 'settlement_in_progress']);
 /** Reasons that are final even though there is a signature. */
 const LANDED_REASONS: ReadonlySet<Reason> = new Set([
+  'duplicate_settlement',
   'invalid_exact_svm_transaction_failed',
   'invalid_exact_svm_transaction_expired',
 ]);
@@ -134,7 +129,7 @@ function endsPayment(reason: Reason, { errorMessage, transaction }: z.output<typ
   if (!LANDED_REASONS.has(reason)) return transaction === undefined;
   // The reference says "failed" without a transaction when sending broke off, and with one and these words when it only
   // could not note that it is pending.
-  if (reason === 'invalid_exact_svm_transaction_expired') return true;
+  if (reason !== 'invalid_exact_svm_transaction_failed') return true;
   return transaction !== undefined && !errorMessage?.startsWith('settlement_pending');
 }
 

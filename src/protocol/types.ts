@@ -1,4 +1,3 @@
-import type { TollhouseError } from '../errors.js';
 import type { Reason } from './reasons.js';
 
 /**
@@ -33,44 +32,12 @@ export interface Terms {
   readonly amount: bigint;
   /** Wallet that receives, base58 (not its token account). */
   readonly payTo: string;
-  /** How long the seller waits for the settlement, in seconds. */
+  /** How long the payer may have to wait for the settlement, in seconds. */
   readonly maxTimeoutSeconds: number;
   /** The facilitator's key that pays the network fee, base58. Missing only in terms of others. */
   readonly feePayer?: string;
   /** Memo that the transaction must carry, at most 256 bytes of UTF-8. */
   readonly memo?: string;
-}
-
-/** A recent blockhash that saves the payer's client a call; a hint, never compared. */
-export interface BlockhashHint {
-  readonly blockhash: string;
-  /** Height of the last block in which it is valid. */
-  readonly lastValidBlockHeight: number;
-}
-
-/** What is sold, as a 402 describes it. */
-export interface Resource {
-  /** Absolute address. */
-  readonly url: string;
-  readonly description?: string;
-  readonly mimeType?: string;
-  /** At most 32 printable ASCII characters. */
-  readonly serviceName?: string;
-  /** At most five, each at most 32 printable ASCII characters. */
-  readonly tags?: readonly string[];
-  readonly iconUrl?: string;
-}
-
-/** Everything a 402 says. */
-export interface Offer {
-  readonly resource: Resource;
-  /** At least one. */
-  readonly terms: readonly Terms[];
-  readonly hint?: BlockhashHint;
-  /** Why this 402 is sent; a reason or error code. */
-  readonly error?: string;
-  /** Extensions of the protocol, by name, as they go over the wire. */
-  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 /** What a payer sent, whichever door it came through. */
@@ -81,6 +48,11 @@ export interface Payment {
   readonly transaction: Uint8Array;
   /** The terms the payer says it accepted; protocol versions that do not echo them leave it out. */
   readonly accepted?: Terms;
+  /**
+   * The secret of the 402 that the terms were taken from, where the client echoed it. It is not on the chain: who shows it
+   * again is the one who paid.
+   */
+  readonly nonce?: string;
   /** Extensions of the protocol, by name. */
   readonly extensions?: Readonly<Record<string, unknown>>;
 }
@@ -119,23 +91,3 @@ export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }
   | ({ readonly status: 'failed'; readonly signature?: string } & Refusal)
   | { readonly status: 'pending'; readonly signature?: string; readonly payer: string };
-
-/** What a facilitator can settle, free of protocol versions. */
-export interface Supported {
-  /** One entry for each scheme and network. */
-  readonly kinds: readonly SupportedKind[];
-  /** Names of protocol extensions. */
-  readonly extensions: readonly string[];
-  /** All fee payers, base58: the keys that may sign. */
-  readonly signers: readonly string[];
-  /** Why there are no kinds at the moment, where more is to be said of it than that. */
-  readonly fault?: TollhouseError;
-}
-
-/** One scheme on one network, with the fee payer that is offered for it. */
-export interface SupportedKind {
-  readonly scheme: string;
-  readonly network: NetworkId;
-  readonly feePayer: string;
-  readonly hint?: BlockhashHint;
-}

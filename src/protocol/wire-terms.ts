@@ -1,10 +1,11 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import { isAddress } from './address.js';
+import type { BlockhashHint } from './challenge.js';
 import { MAX_AMOUNT, MAX_MEMO_BYTES, MAX_TRANSACTION_BYTES } from './limits.js';
 import { networkFrom, toCaip2 } from './networks.js';
 import { shown } from './parsed.js';
 import type { Reason } from './reasons.js';
-import type { BlockhashHint, NetworkId, Terms } from './types.js';
+import type { NetworkId, Terms } from './types.js';
 import { decodeBase64 } from './wire-json.js';
 
 /** The one scheme that is spoken. */
@@ -34,6 +35,8 @@ export interface WireTerms {
 
 type Extra = Pick<Terms, 'feePayer' | 'memo'>;
 
+/** So long that nobody can guess it. */
+const NONCE = /^[\x21-\x7e]{16,128}$/;
 const AMOUNT = /^(?:0|[1-9]\d{0,19})$/;
 
 /** An {@link Unreadable}. */
@@ -73,8 +76,15 @@ export function readTerms(wire: WireTerms, where: string): WireReading<Terms> {
   };
 }
 
+/** What terms carry on the wire beside themselves. */
+export interface WireExtras {
+  readonly hint?: BlockhashHint | undefined;
+  /** The secret of the 402 that offers them, or of the payment that accepts them. */
+  readonly nonce?: string | undefined;
+}
+
 /** Writes terms as version 2 does. */
-export function writeTerms(terms: Terms, hint?: BlockhashHint): PaymentRequirements {
+export function writeTerms(terms: Terms, extras: WireExtras = {}): PaymentRequirements {
   const { scheme, network, asset, amount, payTo, maxTimeoutSeconds } = terms;
   return {
     scheme,
@@ -83,15 +93,16 @@ export function writeTerms(terms: Terms, hint?: BlockhashHint): PaymentRequireme
     amount: String(amount),
     payTo,
     maxTimeoutSeconds,
-    extra: writeExtra(terms, hint),
+    extra: writeExtra(terms, extras),
   };
 }
 
 /** Writes the `extra` of terms. The block height is text, as the official server writes it. */
-export function writeExtra({ feePayer, memo }: Extra, hint?: BlockhashHint): Record<string, unknown> {
+export function writeExtra({ feePayer, memo }: Extra, { hint, nonce }: WireExtras = {}): Record<string, unknown> {
   return {
     ...(feePayer === undefined ? {} : { feePayer }),
     ...(memo === undefined ? {} : { memo }),
+    ...(nonce === undefined ? {} : { nonce }),
     ...(hint === undefined
       ? {}
       : { recentBlockhash: hint.blockhash, lastValidBlockHeight: String(hint.lastValidBlockHeight) }),
@@ -123,6 +134,12 @@ function readExtra(extra: Readonly<Record<string, unknown>>, where: string): Wir
     ok: true,
     value: { ...(feePayer === undefined ? {} : { feePayer }), ...(asked === undefined ? {} : { memo: asked }) },
   };
+}
+
+/** The secret that was echoed with the accepted terms; a text that is no secret is none. Terms are compared without it. */
+export function readNonce(extra: Readonly<Record<string, unknown>> | null | undefined): { readonly nonce?: string } {
+  const nonce = extra?.['nonce'];
+  return typeof nonce === 'string' && NONCE.test(nonce) ? { nonce } : {};
 }
 
 function malformed(detail: string): Unreadable {

@@ -1,11 +1,12 @@
 import { PaymentPayloadV1Schema } from '@x402/core/schemas';
 import type { PaymentRequiredV1, PaymentRequirementsV1 } from '@x402/core/types/v1';
+import type { BlockhashHint, Offer, Resource } from './challenge.js';
 import type { Door } from './door.js';
 import { toV1Name } from './networks.js';
 import { firstFault } from './parsed.js';
 import { readPaymentHeader } from './payment-header.js';
 import { settleResponseV1 } from './settle-response.js';
-import type { BlockhashHint, Offer, Payment, Resource, Terms } from './types.js';
+import type { Payment, Terms } from './types.js';
 import { writeHeader } from './wire-json.js';
 import { readKind, readTransaction, unreadable, type WireReading, writeExtra } from './wire-terms.js';
 import { versionFault } from './wire-version.js';
@@ -22,7 +23,7 @@ export const x402V1: Door = {
   name: 'x402-v1',
   requestHeader: PAYMENT.toLowerCase(),
   exposedHeaders: [RESPONSE],
-  offer: (offer) => ({ headers: {}, body: { ...paymentRequired(offer) } }),
+  offer: (offer) => ({ headers: () => ({}), body: { ...paymentRequired(offer) } }),
   read: (header) => readPaymentHeader(PAYMENT, header, readPayloadV1),
   receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV1(settlement, network)) }),
 };
@@ -62,6 +63,6 @@ function requirements(terms: Terms, { url, description, mimeType }: Resource, hi
     mimeType: mimeType ?? '',
     outputSchema: null,
     maxTimeoutSeconds,
-    extra: writeExtra(terms, hint),
+    extra: writeExtra(terms, { hint }),
   };
 }

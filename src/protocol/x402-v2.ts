@@ -1,12 +1,14 @@
 import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
+import type { Offer, Resource } from './challenge.js';
 import type { Door } from './door.js';
+import { headerWithNonce } from './nonce-header.js';
 import { firstFault } from './parsed.js';
 import { readPaymentHeader } from './payment-header.js';
 import { settleResponseV2 } from './settle-response.js';
-import type { Offer, Payment, Resource } from './types.js';
+import type { Payment } from './types.js';
 import { writeHeader } from './wire-json.js';
-import { readTerms, readTransaction, unreadable, type WireReading, writeTerms } from './wire-terms.js';
+import { readNonce, readTerms, readTransaction, unreadable, type WireReading, writeTerms } from './wire-terms.js';
 import { versionFault } from './wire-version.js';
 
 const REQUIRED = 'PAYMENT-REQUIRED';
@@ -21,7 +23,10 @@ export const x402V2: Door = {
   name: 'x402-v2',
   requestHeader: SIGNATURE.toLowerCase(),
   exposedHeaders: [REQUIRED, RESPONSE],
-  offer: (offer) => ({ headers: { [REQUIRED]: writeHeader(paymentRequired(offer)) } }),
+  offer(offer) {
+    const write = headerWithNonce((nonce) => paymentRequired(offer, nonce));
+    return { headers: (nonce) => ({ [REQUIRED]: write(nonce) }) };
+  },
   read: (header) => readPaymentHeader(SIGNATURE, header, readPayloadV2),
   receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV2(settlement, network)) }),
 };
@@ -45,17 +50,18 @@ export function readPayloadV2(payload: unknown): WireReading<Payment> {
       network,
       transaction: transaction.value,
       accepted: accepted.value,
+      ...readNonce(wire.extra),
       ...(extensions === undefined || extensions === null ? {} : { extensions }),
     },
   };
 }
 
-function paymentRequired({ resource, terms, hint, error, extensions }: Offer): PaymentRequired {
+function paymentRequired({ resource, terms, hint, error, extensions }: Offer, nonce: string): PaymentRequired {
   return {
     x402Version: 2,
     ...(error === undefined ? {} : { error }),
     resource: resourceInfo(resource),
-    accepts: terms.map((it) => writeTerms(it, hint)),
+    accepts: terms.map((it) => writeTerms(it, { hint, nonce })),
     ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
   };
 }

@@ -1,15 +1,17 @@
+import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { demandOf } from '../gateway/project-demand.js';
+import { takeOffErrorHeaders } from '../gateway/upstream-proxy.js';
 import type { PaymentGate } from '../middleware/payment-gate.js';
-import type { OfferCause } from '../middleware/payment-offer.js';
 import { requirePaymentOptions } from '../middleware/payment-options.js';
+import type { RequiredCause } from '../middleware/payment-required.js';
 import { fixedTerms, termsOf } from '../middleware/payment-terms.js';
 import { resolveOptions } from '../options.js';
 import type { Terms } from '../protocol/types.js';
 import type { ProjectRecord } from '../storage/projects.js';
-import { callOf, callResource } from './call.js';
+import { callOf, callResource, callRetry } from './call.js';
 
 const MAX_GATES = 2_000;
 
@@ -18,7 +20,7 @@ export interface CallGatesParts {
   readonly facilitator: EmbeddedFacilitator;
   readonly gateway: Pick<Gateway, 'splitWallet'>;
   readonly baseUrl?: string | undefined;
-  readonly serve: PaymentGate['serve'];
+  readonly run: NonNullable<PaymentGate['run']>;
 }
 
 /** The price before the calls of a project. */
@@ -47,7 +49,7 @@ export function createCallGates(parts: CallGatesParts): CallGates {
 }
 
 function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
-  const { facilitator, gateway, baseUrl, serve } = parts;
+  const { facilitator, gateway, baseUrl, run } = parts;
   const { id: projectId, owner, price, name } = project;
   const { payTo, owed } = demandOf(project, gateway.splitWallet);
   const options = resolveOptions('/v1', requirePaymentOptions, {
@@ -57,6 +59,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     description: name,
     settle: 'before',
     paymentIdentifier: 'off',
+    charge: (res: Response) => res.statusCode < 500,
     ...(baseUrl === undefined ? {} : { baseUrl }),
   });
   const seller = { owner, projectId, ...(owed === undefined ? {} : { owed }) };
@@ -66,12 +69,14 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     // A project that cannot be paid with one transfer offers none.
     termsFor: payTo === undefined ? () => [] : termsOf(options),
     useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
+    retryFor: (req) => callRetry(callOf(req), req),
     unpaid: unpaid(project),
-    serve,
+    beforeReplay: takeOffErrorHeaders,
+    run,
   };
 }
 
-function unpaid({ slug }: ProjectRecord): OfferCause {
+function unpaid({ slug }: ProjectRecord): RequiredCause {
   return {
     code: 'payment_required',
     detail:

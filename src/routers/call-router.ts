@@ -8,16 +8,18 @@ import { forwardRefusal, GATEWAY_ERROR_HEADERS } from '../gateway/upstream-proxy
 import { requireScopes } from '../identity/scopes.js';
 import type { ServiceKey } from '../identity/service-key-types.js';
 import type { Decision } from '../middleware/gate.js';
-import { decidePayment, decisionOn, openOffer, type PaymentGate, refused } from '../middleware/payment-gate.js';
-import { sendOffer } from '../middleware/payment-offer.js';
-import { readPayment } from '../middleware/read-payment.js';
+import { offeredTerms } from '../middleware/offered-terms.js';
+import { decidePayment, decisionOn, refused } from '../middleware/paid-request.js';
+import type { PaymentGate } from '../middleware/payment-gate.js';
+import { type RequiredCause, readPayment, sendPaymentRequired } from '../middleware/payment-required.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
+import { paymentFingerprint } from '../middleware/request-fingerprint.js';
 import { requestTarget } from '../middleware/request-url.js';
 import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middleware/respond.js';
 import { newId } from '../protocol/ids.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../protocol/service-payment.js';
 import type { ProjectRecord } from '../storage/projects.js';
-import { type Call, callResource, noteCall } from './call.js';
+import { type Call, callResource, callRetry, noteCall } from './call.js';
 import type { CallGates } from './call-gate.js';
 import { handled } from './handled.js';
 import { problemHandler } from './problem-handler.js';
@@ -33,7 +35,7 @@ export interface CallRouterParts {
 const NOT_CONFIRMED_RETRY_SECONDS = 2;
 const PAUSED_RETRY_SECONDS = 60;
 /** A proof settled before it was brought: there is nothing to tell. */
-const PROOF_DOOR = { receipt: () => ({}) };
+const PROOF_CODEC = { receipt: () => ({}) };
 
 const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
@@ -152,15 +154,19 @@ async function decideProof(calls: CallRouterParts, gate: PaymentGate, attempt: P
   const { req, res, call, proof } = attempt;
   const signature = readServicePayment(proof);
   if (!signature.ok) return refused(true, () => sendProblem(res, 'invalid_payment_header', signature.detail));
-  const open = await openOffer(gate, req);
-  const offer = async (cause: Parameters<typeof sendOffer>[4]) => sendOffer(req, res, gate.options, open, cause);
-  const opened = await calls.facilitator.openProof(signature.value, proofUse(calls.gateway, call));
+  const offered = await offeredTerms(gate, req);
+  const challenge = async (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
+  const fingerprint = await paymentFingerprint(req);
+  if (fingerprint === undefined) return refused(true, () => undefined);
+  const retry = callRetry(call, req);
+  const use = { ...proofUse(calls.gateway, call), fingerprint, retryHash: retry.hash };
+  const opened = await calls.facilitator.openProof(signature.value, use);
   if (opened.status !== 'not_confirmed') {
-    return decisionOn(gate, { req, res, presented: { door: PROOF_DOOR }, open, opened, repeatable: undefined, offer });
+    return decisionOn({ req, res, gate, codec: PROOF_CODEC, offered, opened, retry, challenge });
   }
   return refused(true, () => {
     res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));
-    return offer(NOT_CONFIRMED);
+    return challenge(NOT_CONFIRMED);
   });
 }
 

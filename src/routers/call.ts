@@ -1,6 +1,8 @@
 import type { Request } from 'express';
+import { retryHashOf } from '../facilitator/retry-hash.js';
 import type { ServiceKey } from '../identity/service-key-types.js';
 import { createRequestNote } from '../middleware/request-note.js';
+import type { Retry } from '../middleware/retry.js';
 import type { ProjectRecord } from '../storage/projects.js';
 
 /** A call of a project's upstream, on its way. */
@@ -34,6 +36,12 @@ export function callOf(req: Request): Call {
   const call = calls.of(req);
   if (call === undefined) throw new Error(`${req.path} is no call of a project`);
   return call;
+}
+
+/** Who may come again for the payment of a call: its caller, whose key was proven. The response is kept with the key's secret. */
+export function callRetry({ key }: Call, req: Request): Retry {
+  const secret = `service key ${key.id}`;
+  return { hash: retryHashOf({ secret }), secret: `${secret} ${req.get('x-service-secret')}` };
 }
 
 /** What a payment for a call is bound to: a failed call can be tried again by the same caller, with the same method. */

@@ -115,8 +115,8 @@ export function createRouter({
 function callGates({
   gateway,
   ...parts
-}: Omit<CallGatesParts, 'serve' | 'gateway'> & { readonly gateway: Gateway }): CallGates {
-  return createCallGates({ ...parts, gateway, serve: createCallServer(gateway) });
+}: Omit<CallGatesParts, 'run' | 'gateway'> & { readonly gateway: Gateway }): CallGates {
+  return createCallGates({ ...parts, gateway, run: createCallServer(gateway) });
 }
 
 function listedProjects({ projects }: Gateway, gates: CallGates) {

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorCode } from '../errors.js';
-import { EXPOSED_HEADERS } from '../middleware/payment-offer.js';
+import { EXPOSED_HEADERS } from '../middleware/payment-required.js';
 import { groupBy } from './group-by.js';
 
 const ANY: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'rate_limited', 'stopping'];

@@ -3,53 +3,48 @@ import type { ErrorCode } from '../errors.js';
 import type { Claim } from '../facilitator/types.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { signingSecrets } from '../gateway/gateway-secret.js';
-import { MAX_TRIES } from '../gateway/payment-tries.js';
-import { type Delivered, GATEWAY_ERROR_HEADERS, type Undelivered } from '../gateway/upstream-proxy.js';
-import { isGone } from '../middleware/delivered.js';
-import { EXPOSED_HEADERS } from '../middleware/payment-offer.js';
+import {
+  type Delivered,
+  GATEWAY_ERROR_HEADERS,
+  takeOffErrorHeaders,
+  type Undelivered,
+} from '../gateway/upstream-proxy.js';
+import type { PaymentGate, RunEnd } from '../middleware/payment-gate.js';
+import { EXPOSED_HEADERS } from '../middleware/payment-required.js';
 import { requestIdOf } from '../middleware/request-id.js';
 import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../middleware/respond.js';
-import { type PaidRequest, takeMoney } from '../middleware/serve-paid.js';
+import type { RecordedResponse } from '../middleware/response-recorder.js';
 import { formatAmount } from '../protocol/money.js';
 import type { Receipt } from '../protocol/types.js';
 import type { CallRecord } from '../storage/call-book.js';
 import { type EventRecord, newEvent } from '../storage/events.js';
 import { type Call, callOf } from './call.js';
 
-const TRIED_OUT = {
-  code: 'payment_already_used',
-  detail: `This payment was tried ${MAX_TRIES} times within ten minutes and its call failed each time; it is tried no more.`,
-} as const;
 const STILL_GOOD = 'The payment stays good: send the same request with the same payment again.';
 
 /**
- * Serves a call whose payment is held: the money first, then the upstream, whose answer flows as it comes. A call that was
- * not delivered leaves its payment good for the same caller (service.md §4).
+ * Serves a call whose money has landed: the upstream's response flows as it comes. A caller who hangs up after its head has
+ * had it; a call that was not served leaves its payment good for the same caller and request.
  */
-export function createCallServer(gateway: Gateway): (paid: PaidRequest) => Promise<void> {
-  return async (paid) => {
+export function createCallServer(gateway: Gateway): NonNullable<PaymentGate['run']> {
+  return async (paid, receipt, recorded) => {
     const { req, res, claim } = paid;
-    const settlement = await takeMoney(paid, (write) => write());
-    if (settlement?.status !== 'settled') return;
-    if (isGone(res)) return claim.release();
-    // The first try counts when it fails: most do not.
-    if (!claim.isNew && !(await gateway.tries.take(claim.id))) {
-      await claim.release();
-      return paid.offer(TRIED_OUT);
-    }
     const call = callOf(req);
-    const { receipt } = settlement;
-    const receiptHeaders = paid.door.receipt(settlement, paid.options.facilitator.network);
-    const end = await forward(gateway, call, { req, res, claim, receiptHeaders }).catch(async (error: unknown) => {
-      if (claim.isNew) await gateway.tries.take(claim.id);
-      await claim.release();
-      throw error;
-    });
-    if (end.delivered) return bookDelivered(gateway, call, claim, { end, receipt, res });
-    if (claim.isNew) await gateway.tries.take(claim.id);
+    const receiptHeaders = paid.receiptHeaders({ status: 'settled', receipt });
+    const end = await forward(gateway, call, { req, res, claim, receiptHeaders });
+    const status = servedStatus(end, recorded);
+    if (status !== undefined) return bookServed(gateway, call, claim, { end: { ...end, status }, receipt, res });
+    if (end.delivered) throw new Error('unreachable: what was delivered was served');
     await bookFailed(gateway, call, claim, { end, receipt, res });
-    if (!end.headSent && end.reason !== 'client_gone') answerFailed(res, end.reason, end.detail, receiptHeaders);
+    if (!end.headSent && end.reason !== 'client_gone') sendFailed(res, end.reason, end.detail, receiptHeaders);
+    return { served: false };
   };
+}
+
+/** The upstream's status where its response was given: as a whole, or until its caller hung up; undefined for a failure. */
+function servedStatus(end: Delivered | Undelivered, { begun, isKept }: RecordedResponse): number | undefined {
+  if (end.delivered) return end.status;
+  return end.reason === 'client_gone' && (begun || isKept) ? end.status : undefined;
 }
 
 interface Exchange {
@@ -78,7 +73,7 @@ function forward(gateway: Gateway, call: Call, { req, res, claim, receiptHeaders
       payment: claim.id,
     },
     beforeHead: () => {
-      for (const name of Object.keys(GATEWAY_ERROR_HEADERS)) res.removeHeader(name);
+      takeOffErrorHeaders(res);
       return {
         ...receiptHeaders,
         'Cache-Control': privateCacheControl(res.getHeader('Cache-Control')),
@@ -95,10 +90,15 @@ interface Ended<End> {
 }
 
 /**
- * The whole answer has left: payment, sums, budget and events in one transaction. While that cannot be written the payment
+ * The response was given: payment, sums, budget and events in one transaction. While that cannot be written the payment
  * stays held by this process, so that nobody is served for it again, and it is written as soon as it can be.
  */
-async function bookDelivered(gateway: Gateway, call: Call, claim: Claim, ended: Ended<Delivered>): Promise<void> {
+function bookServed(
+  gateway: Gateway,
+  call: Call,
+  claim: Claim,
+  ended: Ended<{ status: number; durationMs: number }>,
+): RunEnd {
   const { book, spending, onFault } = gateway;
   const { asset: mint, amount } = ended.receipt;
   const record: CallRecord = {
@@ -116,14 +116,15 @@ async function bookDelivered(gateway: Gateway, call: Call, claim: Claim, ended: 
     events: [callEvent(call, record, gateway.now())],
     ...(reservationId === undefined ? {} : { reservationId }),
   };
-  await claim.complete(async () => {
+  async function write(): Promise<void> {
     await book.finish(record, options).catch((error: unknown) => {
       onFault(error);
       throw error;
     });
     gateway.wake();
     void spending.tell({ key: call.key, charge: { mint, amount }, at: call.at });
-  });
+  }
+  return { served: true, write };
 }
 
 async function bookFailed(gateway: Gateway, call: Call, claim: Claim, ended: Ended<Undelivered>): Promise<void> {
@@ -135,19 +136,15 @@ async function bookFailed(gateway: Gateway, call: Call, claim: Claim, ended: End
     reason,
   };
   const { reservationId } = call;
-  try {
-    await gateway.book.finish(record, {
-      events: [callEvent(call, record, gateway.now())],
-      ...(reservationId === undefined ? {} : { reservationId }),
-    });
-    call.isBooked = true;
-    gateway.wake();
-  } finally {
-    await claim.release();
-  }
+  await gateway.book.finish(record, {
+    events: [callEvent(call, record, gateway.now())],
+    ...(reservationId === undefined ? {} : { reservationId }),
+  });
+  call.isBooked = true;
+  gateway.wake();
 }
 
-function recordOf(call: Call, claim: Claim, { end, receipt, res }: Ended<Delivered | Undelivered>) {
+function recordOf(call: Call, claim: Claim, { end, receipt, res }: Ended<{ readonly durationMs: number }>) {
   const { id, project, key, at, method } = call;
   return {
     id,
@@ -189,7 +186,7 @@ function callEvent({ project, key }: Call, record: CallRecord, at: number): Even
   return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
 }
 
-function answerFailed(
+function sendFailed(
   res: Response,
   reason: ErrorCode,
   detail: string,

@@ -1,5 +1,5 @@
 import type { Facilitator } from '../facilitator/types.js';
-import { createRepeatable, type Repeatable } from '../middleware/repeatable.js';
+import { createIdempotentRequest, type IdempotentRequest } from '../middleware/idempotent-request.js';
 import { termsFingerprint } from '../protocol/match-terms.js';
 import { PAYMENT_IDENTIFIER, readIdentifier } from '../protocol/payment-identifier.js';
 import type { Payment, Settlement, Terms } from '../protocol/types.js';
@@ -33,19 +33,19 @@ export async function identifySettlement(
 ): Promise<IdentifiedSettlement> {
   const reading = readIdentifier(payment.extensions);
   if (!reading.ok || reading.id === undefined) return UNNAMED;
-  const repeatable = createRepeatable({
+  const run = createIdempotentRequest({
     answers,
     scope: JSON.stringify([PAYMENT_IDENTIFIER, 'settle', terms.payTo]),
     secret: reading.id,
     fingerprint: `${termsFingerprint(terms)} ${Buffer.from(payment.transaction).toString('base64')}`,
     leaseMs: LEASE_MS,
   });
-  const { status } = await repeatable.begin();
+  const { status } = await run.begin();
   if (status === 'mismatch') return TAKEN;
-  return status === 'started' ? { isTaken: false, end: (settlement) => end(repeatable, settlement) } : UNNAMED;
+  return status === 'started' ? { isTaken: false, end: (settlement) => end(run, settlement) } : UNNAMED;
 }
 
-function end(repeatable: Repeatable, settlement: Settlement | undefined): Promise<boolean> {
-  if (settlement?.status === 'settled') return repeatable.finish(NO_ANSWER);
-  return settlement?.status === 'failed' ? repeatable.abandon() : repeatable.release();
+function end(run: IdempotentRequest, settlement: Settlement | undefined): Promise<boolean> {
+  if (settlement?.status === 'settled') return run.finish(NO_ANSWER);
+  return settlement?.status === 'failed' ? run.abandon() : run.release();
 }

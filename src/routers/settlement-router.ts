@@ -1,9 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Facilitator } from '../facilitator/types.js';
-import { delivered } from '../middleware/delivered.js';
-import { leaveOpen } from '../middleware/kept-response.js';
+import { leaveOpen } from '../middleware/idempotency-notes.js';
 import { sendProblem } from '../middleware/respond.js';
+import { delivered } from '../middleware/response-end.js';
+import { retryOf } from '../middleware/retry.js';
 import {
   encodeSettlement,
   encodeSupported,
@@ -98,6 +99,7 @@ async function answerSettle(facilitator: Facilitator, req: Request, res: Respons
   if (identified.isTaken) return sendProblem(res, 'payment_identifier_conflict', TAKEN);
   try {
     await facilitator.settlePayment(call.payment, call.terms, {
+      retryHash: retryOf(req, call.payment).hash,
       async deliver(settlement) {
         await identified.end(settlement);
         if (settlement.status !== 'settled') leaveOpen(res);

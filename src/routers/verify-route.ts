@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import { leaveOpen } from '../middleware/kept-response.js';
+import { leaveOpen } from '../middleware/idempotency-notes.js';
 import { isSignature } from '../protocol/address.js';
 import { verifyBody } from './contract-schemas.js';
 import { lookupView } from './payment-views.js';

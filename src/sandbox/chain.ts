@@ -3,7 +3,7 @@ import { GENESIS_HASHES } from '../protocol/networks.js';
 import { type AccountHistory, createAccountHistory } from './account-history.js';
 import { type Bank, createBank } from './bank.js';
 import { type Blockhashes, createBlockhashes } from './blockhashes.js';
-import { idleProgram } from './idle-program.js';
+import { guardProgram } from './guard-program.js';
 import { createLedger, type Ledger } from './ledger.js';
 import type { Runtime } from './runtime.js';
 import type { ResolvedOptions } from './sandbox-options.js';
@@ -55,7 +55,7 @@ export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
     blockhashes.add(slots.height());
     syncClock(slot);
   });
-  runtime.addProgram(LIGHTHOUSE, idleProgram());
+  runtime.addProgram(LIGHTHOUSE, guardProgram());
   const account = { lamports: TREASURY_LAMPORTS, owner: '1'.repeat(32), data: new Uint8Array(), executable: false };
   runtime.setAccount(treasury.publicKey.toBase58(), account);
   return {

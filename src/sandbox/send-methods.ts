@@ -56,9 +56,10 @@ const simulateTransaction: Method = (chain, params) => {
   }
   const execution = chain.bank.simulate(transaction, commitment, replace);
   const height = chain.slots.height(commitment);
-  return withContext(chain, commitment, {
+  // Whatever the commitment, it ran on the newest accounts.
+  return withContext(chain, 'processed', {
     ...simulationJson(transaction, execution),
-    accounts: simulatedAccounts(chain, execution, config['accounts']),
+    accounts: simulatedAccounts(chain, execution, config['accounts'], transaction.staticKeys.length),
     innerInstructions: config['innerInstructions'] === true ? innerJson(transaction, execution) : null,
     replacementBlockhash: replace
       ? { blockhash: chain.blockhashes.at(height), lastValidBlockHeight: chain.blockhashes.lastValid(height) }
@@ -146,7 +147,7 @@ function innerJson(transaction: WireTransaction, execution: Execution): unknown 
   return innerGroups(execution, (inner) => parseInstruction(inner, transaction.staticKeys));
 }
 
-function simulatedAccounts(chain: Chain, execution: Execution, wanted: unknown): unknown {
+function simulatedAccounts(chain: Chain, execution: Execution, wanted: unknown, max: number): unknown {
   if (typeof wanted !== 'object' || wanted === null) {
     return null;
   }
@@ -154,6 +155,8 @@ function simulatedAccounts(chain: Chain, execution: Execution, wanted: unknown):
   if (!Array.isArray(addresses)) {
     throw invalidParams('accounts.addresses must be a list of addresses');
   }
+  if (encoding === 'base58' || encoding === 'binary') throw invalidParams('base58 encoding not supported');
+  if (addresses.length > max) throw invalidParams(`Too many accounts provided; max ${max}`);
   return addresses
     .map(asAddress)
     .map((address) =>

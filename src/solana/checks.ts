@@ -25,10 +25,10 @@ export interface Subject extends RuleSubject {
   readonly transfers: readonly TokenTransfer[];
 }
 
-const MAX_INSTRUCTIONS = 8;
+const MAX_INSTRUCTIONS = 12;
 
 /**
- * The rules of the scheme `exact` on Solana (x402.md §5), in the order in which they are applied: first what makes the
+ * The rules of the scheme `exact` on Solana, in the order in which they are applied: first what makes the
  * rest readable, then what protects our keys, then what the seller is owed, and the signature, which costs most, last.
  */
 export const CHECKS: readonly Check<Subject>[] = [

@@ -6,7 +6,7 @@ export interface ConnectionFailure {
   readonly mayHaveArrived: boolean;
 }
 
-/** Errors that prove that no byte of the request has left. */
+/** Errors that prove that no byte of the request has left, unless they struck a connection that stood. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -23,18 +23,26 @@ const NOT_SENT = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
 
+/** System calls of a connection that stands: a way that breaks later has the same code as one that was never there. */
+const CONNECTED: ReadonlySet<unknown> = new Set(['read', 'write']);
+
 /** Reads the error of an HTTP call that got no answer. */
 export function connectionFailure(error: unknown): ConnectionFailure {
-  const code = errorCode(error);
-  return { code, mayHaveArrived: !NOT_SENT.has(code) };
+  const { code, syscall } = systemError(error);
+  return { code, mayHaveArrived: !NOT_SENT.has(code) || CONNECTED.has(syscall) };
 }
 
-/** The first system error code in an error, its causes, and the attempts of a dual-stack connect. */
-function errorCode(error: unknown): string {
-  if (typeof error !== 'object' || error === null) return 'unknown';
+interface SystemError {
+  readonly code: string;
+  readonly syscall?: unknown;
+}
+
+/** The first system error in an error, its causes, and the attempts of a dual-stack connect. */
+function systemError(error: unknown): SystemError {
+  if (typeof error !== 'object' || error === null) return { code: 'unknown' };
   const code: unknown = Reflect.get(error, 'code');
-  if (typeof code === 'string') return code;
+  if (typeof code === 'string') return { code, syscall: Reflect.get(error, 'syscall') };
   const attempts: unknown = Reflect.get(error, 'errors');
-  if (Array.isArray(attempts) && attempts.length > 0) return errorCode(attempts[0]);
-  return errorCode(Reflect.get(error, 'cause'));
+  if (Array.isArray(attempts) && attempts.length > 0) return systemError(attempts[0]);
+  return systemError(Reflect.get(error, 'cause'));
 }

@@ -44,13 +44,14 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
     const again = (): void => {
       waiting.nextSendAt = now() + timing.rebroadcastMs;
     };
-    // Much may have changed since it was sent for the first time: it must not cost its fee payer for nothing.
-    send(transaction, !sentBefore).then(again, again);
+    // What no node has simulated and taken, or what was sent some time ago, must not cost its fee payer for nothing.
+    send(transaction, !sentBefore && waiting.taken).then(again, again);
   }
 
   async function sendFirst(waiting: Waiting, { transaction, preflight }: Delivery): Promise<void> {
     try {
       await send(transaction, !preflight);
+      waiting.taken = true;
       waiting.nextSendAt = now() + timing.rebroadcastMs;
       waiting.sent();
     } catch (error) {
@@ -58,6 +59,7 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
       if (failure.kind === 'not_sent') waiting.fail(error);
       else if (failure.kind === 'rejected') waiting.end({ status: 'rejected', err: failure.err, logs: failure.logs });
       else {
+        waiting.taken = !preflight;
         waiting.nextSendAt = now();
         waiting.sent();
       }

@@ -3,10 +3,10 @@ import type { ChainTip } from './rpc.js';
 import type { Waiting } from './waiting.js';
 
 /** Blocks in which a blockhash may be used (Solana's MAX_PROCESSING_AGE). */
-const BLOCKHASH_LIFE = 150;
+export const BLOCKHASH_LIFE = 150;
 
 /** Slots a node may lag behind and still call itself healthy (Solana's default health-check distance). */
-const HEALTHY_LAG = 128;
+export const HEALTHY_LAG = 128;
 
 const REMEMBERED = 10_000;
 

@@ -2,6 +2,7 @@ import { AnswerShapeError } from './answer-shape-error.js';
 import { createEndpointHealth, type EndpointHealth, type HealthOptions, TRY_MS } from './endpoint-health.js';
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
 import { RpcError } from './rpc.js';
+import { mayBeSent } from './send-failure.js';
 import { createWaitingRoom } from './waiting-room.js';
 
 /** Settings of {@link createFailOver}. */
@@ -26,8 +27,8 @@ const NODE_BEHIND = new Set([-32_004, -32_005, -32_014, -32_016]);
 
 /**
  * Makes several endpoints look like one. The first that is well is asked; one that fails rests (longer each time) and
- * is asked again by a `getHealth` of our own, so that no caller pays for the try unless there is nobody else to ask. Then
- * one caller tries and the others wait for what comes of it, so that however many there are, a sick endpoint is not beaten.
+ * is asked again by a `getHealth` of our own. Where there is nobody else to ask, callers wait for what comes of it: however
+ * many they are, a sick endpoint is not beaten, and one that fails in a single method stays of use for the others.
  * Only for calls that may be repeated: each try may happen although an earlier one took effect.
  *
  * @param endpoints - in order of preference, at least one
@@ -54,14 +55,8 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
       const time = now();
       const well = members.find(({ health }) => health.well());
       const rested = members.filter(({ health }) => !health.well() && health.restsUntil() <= time);
-      if (well !== undefined) {
-        rested.forEach(probe);
-        return well;
-      }
-      if (rested[0] !== undefined) {
-        rested[0].health.takeTry();
-        return rested[0];
-      }
+      rested.forEach(probe);
+      if (well !== undefined) return well;
       const wakesAt = Math.min(...members.map(({ health }) => health.restsUntil()));
       const mayBeCalled = time < patience && members.some(({ health }) => health.isTried());
       if (wakesAt > patience && !mayBeCalled) return undefined;
@@ -114,7 +109,7 @@ function readResult<T>(member: Member, method: string, result: unknown, read: (r
 
 /** One error for all tries: the last one's, with the doubt of the earlier ones. */
 function merge(earlier: RpcError | undefined, last: RpcError): RpcError {
-  if (earlier?.details.mayHaveArrived !== true || last.details.mayHaveArrived === true) return last;
+  if (earlier === undefined || !mayBeSent(earlier) || last.details.mayHaveArrived === true) return last;
   return new RpcError(last.failure, last.message, { ...last.details, mayHaveArrived: true });
 }
 

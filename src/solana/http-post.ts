@@ -21,6 +21,8 @@ export interface HttpAnswer {
 export interface PendingPost {
   /** Rejects with undici's error, or with what it was given up with. */
   readonly answer: Promise<HttpAnswer>;
+  /** Whether a byte of it may have left. While it is false, giving it up keeps it here. */
+  readonly hasLeft: boolean;
   giveUp(reason: Error): void;
 }
 
@@ -37,6 +39,7 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
   #reject: (error: unknown) => void = () => {};
   #controller: Controller | undefined;
   #givenUp: Error | undefined;
+  hasLeft = false;
   #status = 0;
   #headers: Headers = {};
   readonly #chunks: Buffer[] = [];
@@ -56,7 +59,8 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
 
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
-    if (this.#givenUp !== undefined) controller.abort(this.#givenUp);
+    if (this.#givenUp !== undefined) return controller.abort(this.#givenUp);
+    this.hasLeft = true;
   }
 
   onResponseStart(_controller: Controller, status: number, headers: Headers): void {

@@ -52,6 +52,7 @@ export type PlainInstruction =
   | { readonly kind: 'compute-limit'; readonly units: number }
   | { readonly kind: 'compute-price'; readonly microLamports: bigint }
   | { readonly kind: 'memo'; readonly data: Uint8Array }
+  /** A wallet's assertion on accounts. */
   | { readonly kind: 'guard' }
   | { readonly kind: 'nonce-advance' }
   | { readonly kind: 'malformed-compute-limit' }
@@ -122,13 +123,19 @@ function readComputeBudget({ data }: Instruction): PlainInstruction {
   return OTHER;
 }
 
-// Lighthouse: 0 and 1 write and close memory accounts, which cost rent; its assertions are 2 to 17.
-const FIRST_ASSERTION = 2;
-const LAST_ASSERTION = 17;
+// Lighthouse: 2 to 10 assert on accounts. 0 and 1 write and close memory accounts, which cost rent; of 11 to 17 some assert
+// the clock (15), so that a transaction passes now and fails two slots later, or call another program (16).
+const FIRST_ACCOUNT_ASSERTION = 2;
+const LAST_ACCOUNT_ASSERTION = 10;
 
-function readGuard({ data }: Instruction): PlainInstruction {
-  const discriminator = data[0] ?? 0;
-  return discriminator >= FIRST_ASSERTION && discriminator <= LAST_ASSERTION ? { kind: 'guard' } : OTHER;
+/** Clock, SlotHashes and the others: what they hold is another thing in each slot, or in each transaction. */
+const SYSVAR = 'Sysvar';
+
+function readGuard({ accounts, data }: Instruction): PlainInstruction {
+  const [discriminator] = data;
+  if (discriminator === undefined || accounts.some((address) => address.startsWith(SYSVAR))) return OTHER;
+  const isOnAccounts = discriminator >= FIRST_ACCOUNT_ASSERTION && discriminator <= LAST_ACCOUNT_ASSERTION;
+  return isOnAccounts ? { kind: 'guard' } : OTHER;
 }
 
 const SYSTEM_TRANSFER = 2;

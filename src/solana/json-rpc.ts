@@ -1,5 +1,6 @@
 import type { Pool } from 'undici';
 import { badOption } from '../errors.js';
+import { loadUndici } from '../load-undici.js';
 import { isRecord } from './answer-shape.js';
 import { connectionFailure } from './connection-failure.js';
 import { type HttpAnswer, post } from './http-post.js';
@@ -55,10 +56,10 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
     maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
   };
   // Loaded from the first endpoint on, not with the package.
-  const openPool = async (): Promise<Pool> => new (await import('undici')).Pool(url.origin, poolOptions);
+  const openPool = async (): Promise<Pool> => new (await loadUndici()).Pool(url.origin, poolOptions);
   const retiring = new Set<Promise<Pool>>();
   let pool = openPool();
-  let id = 0;
+  let lastId = 0;
 
   /**
    * Silence may mean that the way to the other side is gone without a word, for every connection that is kept open: the next
@@ -78,20 +79,21 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
       const where = `${method} at ${url.host}`;
       const through = pool;
       const opened = await through;
-      id += 1;
+      lastId += 1;
+      const id = lastId;
       const sent = post(opened, { path, headers, body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) });
       const giveUp = () => {
         retire(through);
-        sent.giveUp(new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, { mayHaveArrived: true }));
+        sent.giveUp(new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, doubtIf(sent.hasLeft)));
       };
       let isOver = false;
       // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
       const timer = setTimeout(() => setImmediate(() => isOver || giveUp()), timeoutMs);
       try {
-        return readAnswer(where, await sent.answer);
+        return readAnswer(where, id, await sent.answer);
       } catch (cause) {
         if (cause instanceof RpcError) throw cause;
-        throw transportError(where, cause);
+        throw transportError(where, cause, sent.hasLeft);
       } finally {
         isOver = true;
         clearTimeout(timer);
@@ -115,18 +117,23 @@ function authorization(url: URL): { authorization?: string } {
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-function readAnswer(where: string, { status, headers, text }: HttpAnswer): unknown {
+/**
+ * Only a JSON-RPC reply to this very call is a node's own word. A status without one is the word of whatever stands before
+ * the node, which may have passed the call on all the same.
+ */
+function readAnswer(where: string, id: number, { status, headers, text }: HttpAnswer): unknown {
   const retryAfter = headers['retry-after'];
   if (status === 429) throw rateLimited(where, retryAfter);
   if (status === 401 || status === 403) throw turnedAway(where, status);
   const message = parseMessage(text);
-  if (message !== undefined && 'error' in message) throw answerError(where, message['error'], retryAfter);
+  const reply = message?.['jsonrpc'] === '2.0' && message['id'] === id ? message : undefined;
+  if (reply !== undefined && 'error' in reply) throw answerError(where, reply['error'], retryAfter);
   if (status >= 400 && status < 500) throw turnedAway(where, status);
-  if (status !== 200) {
-    throw new RpcError('bad_answer', `${where}: answered HTTP ${status}`, { mayHaveArrived: true });
-  }
-  if (message === undefined || !('result' in message)) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
-  return message['result'];
+  if (status !== 200) throw badAnswer(where, `answered HTTP ${status}`);
+  if (message === undefined) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
+  if (reply === undefined) throw badAnswer(where, 'the answer is not the JSON-RPC 2.0 reply to this call');
+  if (!('result' in reply)) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
+  return reply['result'];
 }
 
 /** Balances over 2^53 lamports exist; as JSON numbers they would be rounded, so they are read as texts. */
@@ -151,12 +158,13 @@ function answerError(where: string, error: unknown, retryAfter: string | string[
 function rateLimited(where: string, retryAfter: string | string[] | undefined): RpcError {
   const seconds = Number(retryAfter);
   const asked = Number.isFinite(seconds) && seconds > 0;
-  const details = asked ? { retryAfterMs: Math.min(seconds * 1_000, LONGEST_RETRY_AFTER_MS) } : {};
-  return new RpcError('rate_limited', `${where}: too many requests`, details);
+  const rest = asked ? { retryAfterMs: Math.min(seconds * 1_000, LONGEST_RETRY_AFTER_MS) } : {};
+  return new RpcError('rate_limited', `${where}: too many requests`, { mayHaveArrived: true, ...rest });
 }
 
 function turnedAway(where: string, status: number): RpcError {
-  return new RpcError('unreachable', `${where}: answered HTTP ${status}; check the address and its key`);
+  const text = `${where}: answered HTTP ${status}; check the address and its key`;
+  return new RpcError('unreachable', text, { mayHaveArrived: true });
 }
 
 /** The error for an answer of the wrong shape. */
@@ -164,10 +172,16 @@ export function badAnswer(where: string, what: string): RpcError {
   return new RpcError('bad_answer', `${where}: ${what}`, { mayHaveArrived: true });
 }
 
-function transportError(where: string, cause: unknown): RpcError {
-  const { code, mayHaveArrived } = connectionFailure(cause);
+function transportError(where: string, cause: unknown, hasLeft: boolean): RpcError {
+  const { code } = connectionFailure(cause);
+  const doubt = doubtIf(hasLeft);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badAnswer(where, 'the answer is too large');
-  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED') return new RpcError('closed', `${where}: closed`);
-  if (!mayHaveArrived) return new RpcError('unreachable', `${where}: no connection (${code})`, { cause });
-  return new RpcError('unreachable', `${where}: connection lost (${code})`, { cause, mayHaveArrived });
+  if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
+    return new RpcError('closed', `${where}: closed`, doubt);
+  const what = hasLeft ? 'connection lost' : 'no connection';
+  return new RpcError('unreachable', `${where}: ${what} (${code})`, { cause, ...doubt });
+}
+
+function doubtIf(hasLeft: boolean): { mayHaveArrived?: true } {
+  return hasLeft ? { mayHaveArrived: true } : {};
 }

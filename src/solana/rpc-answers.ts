@@ -1,5 +1,5 @@
 import type { Commitment } from '../protocol/types.js';
-import { count, record, text } from './answer-shape.js';
+import { count, listOf, record, text } from './answer-shape.js';
 import { AnswerShapeError } from './answer-shape-error.js';
 import type {
   AccountState,
@@ -7,6 +7,7 @@ import type {
   LatestBlockhash,
   SignatureState,
   SignatureStatuses,
+  SimulationOptions,
   SimulationOutcome,
 } from './rpc.js';
 
@@ -47,13 +48,23 @@ export function readTokenAccounts(result: unknown): readonly AccountState[] {
   });
 }
 
-/** Result of `simulateTransaction`. */
-export function readSimulation(result: unknown): SimulationOutcome {
+type SimulationExtras = Omit<SimulationOptions, 'commitment'>;
+
+/** Result of `simulateTransaction`; what was not asked for is not read. */
+export function readSimulation(result: unknown, asked: SimulationExtras = {}): SimulationOutcome {
   const { slot, value } = withSlot(result);
   const outcome = record(value, 'value');
   if (!('err' in outcome)) throw new AnswerShapeError('value.err is missing');
   const logs = Array.isArray(outcome['logs']) ? outcome['logs'].filter((line) => typeof line === 'string') : [];
-  return { err: outcome['err'], logs, slot };
+  const accounts = readSimulatedAccounts(outcome['accounts'], asked.accounts ?? []);
+  const innerInstructions = asked.innerInstructions ? readCallers(outcome['innerInstructions']) : undefined;
+  return {
+    err: outcome['err'],
+    logs,
+    slot,
+    ...(accounts === undefined ? {} : { accounts }),
+    ...(innerInstructions === undefined ? {} : { innerInstructions }),
+  };
 }
 
 /** Result of `getSignatureStatuses`. */
@@ -65,6 +76,25 @@ export function readStatuses(result: unknown, expected: number): SignatureStatus
 /** Result of a call that answers a single text, as `sendTransaction` and `getGenesisHash`. */
 export function readText(result: unknown): string {
   return text(result, 'result');
+}
+
+function readSimulatedAccounts(
+  accounts: unknown,
+  asked: readonly string[],
+): readonly (AccountState | null)[] | undefined {
+  if (asked.length === 0 || accounts === undefined || accounts === null) return undefined;
+  return list(accounts, 'accounts', asked.length).map(readAccount);
+}
+
+/** Only groups that hold a call count: some nodes list an empty group for each instruction. */
+function readCallers(groups: unknown): readonly number[] | undefined {
+  if (groups === undefined || groups === null) return undefined;
+  const read = listOf(groups, 'innerInstructions', (group) => {
+    const { index, instructions } = record(group, 'innerInstructions[]');
+    if (!Array.isArray(instructions)) throw new AnswerShapeError('innerInstructions[].instructions is not a list');
+    return { position: count(index, 'innerInstructions[].index'), calls: instructions.length };
+  });
+  return read.flatMap(({ position, calls }) => (calls > 0 ? [position] : []));
 }
 
 function readAccount(account: unknown): AccountState | null {

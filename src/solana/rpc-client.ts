@@ -1,7 +1,7 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
-import type { SolanaRpc } from './rpc.js';
+import type { SimulationOptions, SolanaRpc } from './rpc.js';
 import {
   readAccounts,
   readLatestBlockhash,
@@ -78,9 +78,9 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       const config = { encoding: 'base64', dataSlice: { offset: 0, length: TOKEN_ACCOUNT_HEAD_BYTES }, commitment };
       return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts);
     },
-    simulateTransaction(transaction, commitment) {
-      const config = { encoding: 'base64', sigVerify: false, replaceRecentBlockhash: false, commitment };
-      return call('simulateTransaction', [base64(transaction), config], readSimulation);
+    simulateTransaction(transaction, options) {
+      const params = [base64(transaction), simulationConfig(options)];
+      return call('simulateTransaction', params, (result) => readSimulation(result, options));
     },
     sendTransaction(transaction, { skipPreflight, preflightCommitment }) {
       const config = { encoding: 'base64', skipPreflight, preflightCommitment };
@@ -115,6 +115,18 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
 /** Loaded when the chain's past is first asked about: most of what is paid is seen to land. */
 function landedReaders() {
   return import('./landed-transaction.js');
+}
+
+/** What is not asked for is left out: older nodes refuse fields that they do not know. */
+function simulationConfig({ commitment, accounts = [], innerInstructions = false }: SimulationOptions): object {
+  return {
+    encoding: 'base64',
+    sigVerify: false,
+    replaceRecentBlockhash: false,
+    commitment,
+    ...(accounts.length === 0 ? {} : { accounts: { encoding: 'base64', addresses: accounts } }),
+    ...(innerInstructions ? { innerInstructions } : {}),
+  };
 }
 
 function atMost(items: readonly string[], limit: number, what: string): void {

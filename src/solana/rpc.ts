@@ -9,6 +9,15 @@ export interface AccountState {
   readonly data: Uint8Array;
 }
 
+/** What a simulation is asked beside whether the transaction passes. */
+export interface SimulationOptions {
+  readonly commitment: Commitment;
+  /** Accounts whose state after the transaction is wanted, base58; at most as many as the transaction names. */
+  readonly accounts?: readonly string[];
+  /** Whether to list which instructions called other programs. Default false. */
+  readonly innerInstructions?: boolean;
+}
+
 /** What a simulation told. */
 export interface SimulationOutcome {
   /** Solana's TransactionError as JSON, or null when the transaction would succeed. */
@@ -16,6 +25,16 @@ export interface SimulationOutcome {
   readonly logs: readonly string[];
   /** Slot of the bank it ran in. */
   readonly slot: number;
+  /**
+   * The accounts after the transaction, in the order asked, null where there is none (and for all of them when it
+   * fails); undefined where none were asked for or the node does not say.
+   */
+  readonly accounts?: readonly (AccountState | null)[];
+  /**
+   * Positions of the instructions that called another program; undefined where that was not asked or the node does not
+   * say, which is no proof of anything.
+   */
+  readonly innerInstructions?: readonly number[];
 }
 
 /** Where a signature stands. */
@@ -65,7 +84,7 @@ export interface SolanaRpc {
     commitment: Commitment,
   ): Promise<readonly AccountState[]>;
   /** Runs the transaction without its signatures being checked and without effect. */
-  simulateTransaction(transaction: Uint8Array, commitment: Commitment): Promise<SimulationOutcome>;
+  simulateTransaction(transaction: Uint8Array, options: SimulationOptions): Promise<SimulationOutcome>;
   /** Hands the transaction to the cluster; safe to repeat with the same bytes. Answers the signature. */
   sendTransaction(transaction: Uint8Array, options: SendOptions): Promise<string>;
   /** Where the signatures stand; at most 256. Only `searchHistory` finds what is older than some 300 slots. */
@@ -92,8 +111,8 @@ export interface SendOptions {
 }
 
 /**
- * How an RPC call went wrong. `answer` is a node's own refusal and is final; the others may pass.
- * `unreachable`: no connection, or the endpoint turned the request away before a node saw it (HTTP 4xx).
+ * How an RPC call went wrong. `answer` is a node's own refusal, a JSON-RPC error in reply to this call, and is final; the
+ * others may pass. `unreachable`: no connection, or something before the node turned the request away (HTTP 4xx).
  */
 export type RpcFailure = 'unreachable' | 'timeout' | 'rate_limited' | 'bad_answer' | 'answer' | 'closed';
 
@@ -104,8 +123,9 @@ export interface RpcErrorDetails {
   /** JSON-RPC error data, for `answer`. */
   readonly data?: unknown;
   /**
-   * Whether the request, or an earlier try of the same call, may have reached a node and taken effect.
-   * Never set for a request that provably did not leave or was refused.
+   * Whether the request, or an earlier try of the same call, may have reached a node and taken effect: every failure but
+   * a node's own refusal and a request of which no byte has left. An HTTP status proves nothing: a gateway may give it
+   * after it has passed the request on.
    */
   readonly mayHaveArrived?: boolean;
   /** How long the endpoint asked to be left alone, in milliseconds, for `rate_limited`. */

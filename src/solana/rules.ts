@@ -76,12 +76,18 @@ export const computePrice: Check = {
       : undefined,
 };
 
+/**
+ * Wallets guard the fee payer's lamports too. A guard that names it must be shown to call nobody (guards.ts) before it is
+ * signed; all else of ours is out of bounds.
+ */
 export const noKeyOfOurs: Check = {
   name: 'no key of ours in an instruction',
-  run: ({ transaction, policy }) =>
-    transaction.instructions.some(
-      (it) => policy.managedKeys.has(it.program) || it.accounts.some((key) => policy.managedKeys.has(key)),
-    )
+  run: ({ transaction, instructions, policy }) =>
+    transaction.instructions.some((it, position) => {
+      const allowed = instructions[position]?.kind === 'guard' ? transaction.accounts[0] : undefined;
+      const isOurs = (key: string) => key !== allowed && policy.managedKeys.has(key);
+      return policy.managedKeys.has(it.program) || it.accounts.some(isOurs);
+    })
       ? 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds'
       : undefined,
 };

@@ -33,12 +33,17 @@ const TOOK_NOTHING = new Set([
   -32_016,
 ]);
 
+/** Whether a transaction may be on its way although its send failed so: everything but a proof of the contrary. */
+export function mayBeSent({ failure, details: { code, mayHaveArrived } }: RpcError): boolean {
+  const isOpen = failure === 'answer' && (code === undefined || !TOOK_NOTHING.has(code));
+  return mayHaveArrived === true || isOpen;
+}
+
 /** Reads the error of the first send of a transaction. */
 export function readSendFailure(error: unknown): SendFailure {
   if (!(error instanceof RpcError)) return { kind: 'not_sent' };
-  const { code, data, mayHaveArrived } = error.details;
-  const isOpen = error.failure === 'answer' && (code === undefined || !TOOK_NOTHING.has(code));
-  if (mayHaveArrived === true || isOpen) return { kind: 'sent' };
+  const { code, data } = error.details;
+  if (mayBeSent(error)) return { kind: 'sent' };
   if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
   const { err, logs } = data;
   if (err === undefined || err === null) return { kind: 'not_sent' };

@@ -35,6 +35,8 @@ export class Waiting {
   /** The endpoint has taken the push subscription. */
   live = false;
   over = false;
+  /** A node has taken it, after a simulation where one was asked for. */
+  taken = false;
   nextLookAt: number;
   /** When to send it again unless it is seen; never while a send is under way. */
   nextSendAt: number;

@@ -32,6 +32,13 @@ export interface AnswerStore {
   begin(run: AnswerRun): Promise<KnownAnswer | { readonly status: 'started' }>;
   /** Keeps the answer of a run. False, and nothing is kept, when the run was taken over or forgotten. */
   finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
+  /**
+   * Keeps an answer that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
+   * is larger than everything that is kept may be.
+   */
+  put(id: string, answer: Uint8Array): Promise<boolean>;
+  /** What was {@link put} under an id. */
+  get(id: string): Promise<Uint8Array | undefined>;
   /** Ends a run without an answer: the same request may begin anew at once, and no other. False when it is not the caller's. */
   release(id: string, lease: string): Promise<boolean>;
   /** Ends a run without an answer, as if it had not begun. False when the run is over already, or somebody else's. */
@@ -50,6 +57,9 @@ export interface AnswerBounds {
 
 /** How long answers are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
 export const ANSWER_RETENTION_MS = 86_400_000;
+
+/** The fingerprint of answers that no run was begun for. */
+export const NO_RUN = '';
 
 /** Rough size of an entry beside its answer, in bytes. */
 export const ENTRY_BYTES = 512;

@@ -8,7 +8,7 @@ import { startsOf } from './periods.js';
 import { rollupRow, rollupSteps, rollupsOf } from './rollups.js';
 import { SPEND, SPEND_INPUT } from './spend-statements.js';
 import type { SqlDatabase, SqlInput, Step } from './sql-database.js';
-import { completionStep } from './sql-ledger.js';
+import { servedStep } from './sql-ledger.js';
 import { summand } from './sql-sums.js';
 
 const CALL_NAMES = Object.keys(CALL_COLUMNS);
@@ -27,7 +27,7 @@ export function callWriter(
     const { payment } = options;
     const steps = stepsOf(call, options);
     if (payment !== undefined) {
-      return (await database.batchIf(completionStep(payment.id, payment.lease, now()), steps)).length > 0;
+      return (await database.batchIf(servedStep(payment.id, payment.lease, now()), steps)).length > 0;
     }
     await database.batch(steps);
     return true;

@@ -32,7 +32,7 @@ export const FINISH_CALLS: Statement = {
   text: `with finished as materialized (select * from ${jsonRows('$1::json', 'finished', FINISHED)}),
     completed as (
       update tollhouse_payment set state = 'served', finished_at = time, lease = null from finished
-      where id = payment and tollhouse_payment.lease = finished.lease and finished_at is null
+      where id = payment and tollhouse_payment.lease = finished.lease and finished_at is null and state = 'confirmed'
       returning n),
     kept as materialized (select * from finished where payment is null or n in (select n from completed)),
     booked as (

@@ -2,12 +2,13 @@ import type { Statement } from './sql-database.js';
 
 /** Columns of a payment, as `toPayment` reads them. */
 export const PAYMENT =
-  'id, state, binding, payer, network, asset, amount, pay_to, terms, signature, blockhash, last_valid_block_height, ' +
-  'slot, reason, claimed_at, finished_at, owner, project_id, owed';
+  'id, state, binding, fingerprint, retry_hash, reruns, payer, network, asset, amount, pay_to, terms, signature, blockhash, ' +
+  'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed';
 const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, attempt';
 
 /** What a claim does not know of its payment already. */
-const LIFE = 'state, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed';
+const LIFE =
+  'state, fingerprint, retry_hash, reruns, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed';
 
 /** Held by the lease `$2`, and not over. */
 const HELD = 'id = $1 and lease = $2 and finished_at is null';
@@ -16,43 +17,74 @@ const UNPAID = `state <> 'confirmed'`;
 
 /** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
 export const LEDGER = {
-  /** Takes a payment that nobody holds any more, for what it was made for. */
+  /** Takes a payment that nobody holds any more, for the very use that it is bound to. */
   takeOver: {
     name: 'tollhouse_take_over',
     text: `update tollhouse_payment set lease = $2, lease_ends = $5
       where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
+        and fingerprint is not distinct from $6 and retry_hash is not distinct from $7
       returning ${LIFE}`,
   },
-  find: { name: 'tollhouse_find', text: `select ${PAYMENT} from tollhouse_payment where id = $1` },
+  /** The same where it is not bound to a request, or to a secret, yet: binds it to those of the claim. */
+  bind: {
+    name: 'tollhouse_bind',
+    text: `update tollhouse_payment set lease = $2, lease_ends = $5,
+        fingerprint = coalesce(fingerprint, $6), retry_hash = coalesce(retry_hash, $7)
+      where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
+        and (fingerprint is null or fingerprint = $6) and (retry_hash is null or retry_hash = $7)
+        and (fingerprint is distinct from $6 or retry_hash is distinct from $7)
+      returning ${LIFE}`,
+  },
+  /** Frees a payment whose holder is gone and was last heard of long enough ago. */
+  inherit: {
+    name: 'tollhouse_inherit',
+    text: `update tollhouse_payment set lease = null
+      where id = $1 and lease = $2 and lease_ends <= $3 and finished_at is null returning id`,
+  },
+  /** Never sent, and held by nobody: it is as if it had never been brought, and may be brought for another use. */
+  forgetAbandonedOne: {
+    name: 'tollhouse_forget_abandoned_one',
+    text: `delete from tollhouse_payment
+      where id = $1 and state = 'claimed' and finished_at is null and (lease is null or lease_ends <= $2) returning id`,
+  },
+  find: { name: 'tollhouse_find', text: `select ${PAYMENT}, lease from tollhouse_payment where id = $1` },
   recordBroadcast: {
     name: 'tollhouse_record_broadcast',
     text: `update tollhouse_payment set state = 'broadcast', signature = coalesce($3, signature),
         last_valid_block_height = coalesce($4, last_valid_block_height)
       where ${HELD} and ${UNPAID} returning id`,
   },
-  withdrawBroadcast: {
-    name: 'tollhouse_withdraw_broadcast',
-    text: `update tollhouse_payment set state = 'claimed' where ${HELD} and ${UNPAID} returning id`,
-  },
-  recordConfirmed: {
-    name: 'tollhouse_record_confirmed',
+  recordLanded: {
+    name: 'tollhouse_record_landed',
     text: `update tollhouse_payment set state = 'confirmed', slot = $3, signature = $4 where ${HELD} returning id`,
+  },
+  /** Nothing is owed any more: landed and used up in one step. */
+  recordServed: {
+    name: 'tollhouse_record_served',
+    text: `update tollhouse_payment set state = 'served', slot = $3, signature = $4, finished_at = $5, lease = null
+      where ${HELD} returning id`,
   },
   recordLost: {
     name: 'tollhouse_record_lost',
     text: `update tollhouse_payment set state = $3, reason = $4, finished_at = $5, lease = null
       where ${HELD} and ${UNPAID} returning id`,
   },
-  complete: {
-    name: 'tollhouse_complete',
-    text: `update tollhouse_payment set state = 'served', finished_at = $3, lease = null where ${HELD} returning id`,
+  served: {
+    name: 'tollhouse_served',
+    text: `update tollhouse_payment set state = 'served', finished_at = $3, lease = null
+      where ${HELD} and state = 'confirmed' returning id`,
   },
-  forgetUnsent: {
-    name: 'tollhouse_forget_unsent',
-    text: `delete from tollhouse_payment where ${HELD} and state = 'claimed' returning id`,
+  runAgain: {
+    name: 'tollhouse_run_again',
+    text: `update tollhouse_payment set reruns = coalesce(reruns, 0) + 1
+      where ${HELD} and state = 'confirmed' and coalesce(reruns, 0) < $3 returning id`,
   },
-  release: {
-    name: 'tollhouse_release',
+  forget: {
+    name: 'tollhouse_forget',
+    text: `delete from tollhouse_payment where ${HELD} and ${UNPAID} returning id`,
+  },
+  keep: {
+    name: 'tollhouse_keep',
     text: `update tollhouse_payment set lease = null where ${HELD} returning id`,
   },
   extend: {

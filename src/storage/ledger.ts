@@ -1,13 +1,50 @@
 import type { Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
-import type { NetworkId, Terms, Token } from '../protocol/types.js';
+import type { NetworkId, Terms } from '../protocol/types.js';
 import type { EventRecord } from './events.js';
+import type { PaymentRequestRecord } from './payment-request.js';
 
 /**
- * Where a payment stands (design.md §2): `claimed → broadcast → confirmed → served`, or `expired`, or `failed`.
- * `expired` and `failed` are final: the money did not move and never will.
+ * The life of a payment. This table is the only place that decides it; the stores obey it, and a test walks every event
+ * through every state of each.
+ *
+ * | state | what is true | ends by |
+ * |---|---|---|
+ * | `claimed` | one request works on it, nothing was sent | `recordBroadcast`, `recordOutcome`, or `forget`: as if it had never been brought |
+ * | `broadcast` | its signature is written down, it may land | `recordOutcome`; `forget`, where it provably was not sent |
+ * | `confirmed` | the money is there, a response is owed | `served` |
+ * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
+ *
+ * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first:
+ *
+ * | `claim` | unknown | `claimed` | `broadcast` | `confirmed` | final |
+ * |---|---|---|---|---|---|
+ * | brought for the first time | won | | | | |
+ * | same use, held by nobody | | won | won | won | closed |
+ * | same use, held | | busy | busy | busy | |
+ * | other use | | won where nobody holds it, else foreign | foreign | foreign | foreign |
+ *
+ * The holder's verbs answer false, and change nothing, where they do not apply: to a payment that somebody else holds, or
+ * in a state that is not listed here.
+ *
+ * | verb | `claimed` | `broadcast` | `confirmed` |
+ * |---|---|---|---|
+ * | `recordBroadcast` | `broadcast` | adds the signature | |
+ * | `recordOutcome`, money landed | `confirmed`, or `served` | `confirmed`, or `served` | slot and signature anew; `served` |
+ * | `recordOutcome`, `failed` or `expired` | that | that | |
+ * | `forget` | gone | gone | |
+ * | `keep` | stays, held by nobody | stays, held by nobody | stays, held by nobody |
+ * | `served` | | | `served` |
+ * | `runAgain` | | | counted, at most {@link MAX_RERUNS} times |
+ * | `extend` | held for longer | held for longer | held for longer |
+ *
+ * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
+ * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
  */
 export type PaymentState = 'claimed' | 'broadcast' | 'confirmed' | 'served' | 'expired' | 'failed';
+
+/** How often a handler is run again for a payment that has landed and of whose response nothing has left. */
+export const MAX_RERUNS = 2;
 
 /** One payment: one row, one life. */
 export interface PaymentRecord {
@@ -16,6 +53,12 @@ export interface PaymentRecord {
   readonly state: PaymentState;
   /** What was bought: the resource and a fingerprint of the terms. The same transaction for anything else is refused. */
   readonly binding: string;
+  /** Digest of the request that it was brought with; missing where it may be brought with any. */
+  readonly fingerprint?: string;
+  /** Digest of the secret that came with it; missing where nobody needs one. */
+  readonly retryHash?: string;
+  /** How often the handler was run again since the money has landed. */
+  readonly reruns?: number;
   readonly payer: string;
   readonly terms: Terms;
   /** Recorded before the transaction is sent. Missing where another facilitator signs. */
@@ -33,63 +76,38 @@ export interface PaymentRecord {
   readonly owner?: string;
   /** The project whose upstream it pays for. */
   readonly projectId?: string;
-  /** Who gets how much of it, where it goes to a wallet that only holds it for them (service.md §5, "Revenue split"). */
+  /** Who gets how much of it, where it goes to a wallet that only holds it for them. */
   readonly owed?: readonly Leg[];
 }
 
-/**
- * A payment that was asked for and is not made yet (interface-specification.md, "Payment request"). What becomes of it is
- * the life of the payment that `attempt` names.
- */
-export interface PaymentRequestRecord {
-  /** `pay_` and base58 of 16 random bytes. */
-  readonly id: string;
-  readonly network: NetworkId;
-  readonly token: Token;
-  /** Atomic units, the sum of the legs. */
-  readonly amount: bigint;
-  /** The recipient that was named, base58. */
-  readonly payTo: string;
-  readonly legs: readonly Leg[];
-  /** Fresh public key that the paying transaction must name, base58 (Solana Pay). */
-  readonly reference: string;
-  /** The payer, if it was named; anybody may pay all the same. */
-  readonly payer?: string;
-  readonly memo?: string;
-  /** Whatever the seller wants to find again. */
-  readonly metadata?: Readonly<Record<string, string>>;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly expiresAt: number;
-  /** Id of the payment that pays it, or tries to. */
-  readonly attempt?: string;
-  /** The project that it was made for, and its owner's wallet. */
-  readonly projectId?: string;
-  readonly owner?: string;
-  /** The service key under which it was made: only this key's caller may use it as a proof. */
-  readonly keyId?: string;
-}
-
-/** How many accounts of a transaction may be its reference: those that nothing else explains. */
-export const MAX_REFERENCES = 8;
-
 /** Who wants to serve which payment, and for how long it may hold it. */
 export interface ClaimRequest
-  extends Pick<PaymentRecord, 'id' | 'binding' | 'payer' | 'terms' | 'blockhash' | 'owner' | 'projectId' | 'owed'> {
-  /** Random; names this holder in all later calls. */
+  extends Pick<
+    PaymentRecord,
+    'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash' | 'owner' | 'projectId' | 'owed'
+  > {
+  /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
   readonly lease: string;
-  /** After this long the claim of a holder that vanished can be taken over. Milliseconds. */
+  /**
+   * After this long the claim of a holder that vanished can be taken over, in milliseconds; at once where its process is
+   * known to be gone.
+   */
   readonly leaseMs: number;
 }
 
 /**
- * `won`: the payment is the caller's until it is completed or released; `record.state` tells whether it was begun before.
- * `busy`: somebody else holds it right now. `closed`: it is over, or it was made for something else.
+ * `won`: the payment is the caller's until one of the verbs ends that; `record.state` tells how far it was brought before.
+ * `busy`: somebody else holds it right now, for the same use. `closed`: it is over, and this was its use. `foreign`: it was
+ * brought for another use.
  */
-export interface ClaimResult {
-  readonly status: 'won' | 'busy' | 'closed';
-  readonly record: PaymentRecord;
-}
+export type ClaimResult =
+  | {
+      readonly status: 'won';
+      readonly record: PaymentRecord;
+      /** Whether the payment was bound to its use by this very claim. */
+      readonly isFirstUse: boolean;
+    }
+  | { readonly status: 'busy' | 'closed' | 'foreign'; readonly record: PaymentRecord };
 
 /** What is known of a transaction right before it is sent. */
 export type Broadcast = Pick<PaymentRecord, 'signature' | 'lastValidBlockHeight'>;
@@ -111,15 +129,14 @@ export interface LandedMoney {
   readonly events?: readonly EventRecord[];
 }
 
-/** How a transaction ended on the chain. */
+/** How a transaction ended on the chain. `served` is money that landed and owes nothing: the response is kept already. */
 export type Outcome =
-  | { readonly state: 'confirmed'; readonly slot: number; readonly signature: string }
+  | { readonly state: 'confirmed' | 'served'; readonly slot: number; readonly signature: string }
   | { readonly state: 'expired' | 'failed'; readonly reason: Reason };
 
 /**
- * The durable truth about payments. Every method is one atomic step. Methods that take a lease answer false, and change
- * nothing, when the lease has passed to somebody else: the caller must then stop. The same holds for what would take
- * back a payment whose money has landed.
+ * The durable truth about payments: the table at {@link PaymentState}, each method one atomic step. What takes a lease is
+ * the holder's; once it answers false the payment has passed to somebody else, and the caller must stop.
  */
 export interface Ledger {
   /**
@@ -127,6 +144,8 @@ export interface Ledger {
    * forgotten: a proof that landed earlier may have been used already and is refused. Missing where the books are kept.
    */
   readonly remembersSince?: number;
+  /** A name for a lease that nobody else has. Where several processes share the ledger it tells which of them holds it. */
+  newLease(): string;
   /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */
   claim(request: ClaimRequest): Promise<ClaimResult>;
   /**
@@ -137,14 +156,16 @@ export interface Ledger {
   claimLanded(request: ClaimRequest, landed: LandedMoney): Promise<PaymentRecord | undefined>;
   /** Notes the signature, before the transaction is sent. */
   recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean>;
-  /** Takes the note back, when the transaction was provably never sent: the payment is `claimed` again. */
-  withdrawBroadcast(id: string, lease: string): Promise<boolean>;
   /** Notes how the transaction ended, and the events that tell of it, all or nothing. A ledger in memory keeps no events. */
   recordOutcome(id: string, lease: string, outcome: Outcome, events?: readonly EventRecord[]): Promise<boolean>;
-  /** The paid answer has left: the payment is used up. */
-  complete(id: string, lease: string): Promise<boolean>;
-  /** Gives the payment back. One that was never sent is forgotten; one that was is kept for the next attempt. */
-  release(id: string, lease: string): Promise<boolean>;
+  /** Nothing was sent: the payment is as if it had never been brought. Only who knows that may say it. */
+  forget(id: string, lease: string): Promise<boolean>;
+  /** Gives the payment back: it waits for the one who may come again. */
+  keep(id: string, lease: string): Promise<boolean>;
+  /** Its response was given, or is kept for the one who may come again: the payment is used up. */
+  served(id: string, lease: string): Promise<boolean>;
+  /** Counts that its handler runs once more; false when it has done so {@link MAX_RERUNS} times. */
+  runAgain(id: string, lease: string): Promise<boolean>;
   /** Holds the payment for so much longer, from now on: a heart-beat of its holder. Milliseconds. */
   extend(id: string, lease: string, leaseMs: number): Promise<boolean>;
   /**
@@ -164,7 +185,7 @@ export interface Ledger {
   findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
   /**
    * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
-   * was given back unsent makes place; so does one that was not sent by the end of its lease, which then is lost to its
+   * was forgotten makes place; so does one that was not sent by the end of its lease, which then is lost to its
    * holder. Answers the payment that pays it afterwards, undefined when there is no such request. The payment must have been
    * claimed.
    */

@@ -6,6 +6,7 @@ import {
   type AnswerStore,
   ENTRY_BYTES,
   type KnownAnswer,
+  NO_RUN,
 } from './answers.js';
 
 interface Entry {
@@ -62,6 +63,14 @@ export function createMemoryAnswers(options: AnswerBounds = {}): AnswerStore {
       if (entry === undefined) return false;
       entries.set(id, { ...entry, answer });
       return entries.has(id);
+    },
+    async put(id, answer) {
+      entries.set(id, { fingerprint: NO_RUN, lease: '', leaseEnds: 0, answer });
+      return entries.has(id);
+    },
+    async get(id) {
+      const known = find(id, NO_RUN);
+      return known?.status === 'replay' ? known.answer : undefined;
     },
     async release(id, lease) {
       const entry = heldBy(id, lease);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
 import {
@@ -6,13 +7,14 @@ import {
   type ClaimResult,
   type LandedMoney,
   type Ledger,
-  MAX_REFERENCES,
+  MAX_RERUNS,
   type Outcome,
   type PaymentRecord,
-  type PaymentRequestRecord,
   type PaymentState,
   type UnresolvedQuery,
 } from './ledger.js';
+import { MAX_REFERENCES, type PaymentRequestRecord } from './payment-request.js';
+import { FINAL_STATES, isSameUse, lostClaim } from './payment-use.js';
 
 /** Bounds of the ledger in memory. */
 export interface MemoryLedgerOptions {
@@ -37,12 +39,15 @@ interface Entry {
   leaseEnds: number;
 }
 
-const FINAL: ReadonlySet<PaymentState> = new Set(['served', 'expired', 'failed']);
+/** Money that has landed stays landed, whatever its holder says afterwards. */
+const UNPAID: readonly PaymentState[] = ['claimed', 'broadcast'];
+const OPEN: readonly PaymentState[] = [...UNPAID, 'confirmed'];
 const DAY_MS = 86_400_000;
 
 /**
  * A ledger in this process's memory: for middleware in somebody's app, and for tests. It is forgotten at exit; a payment
- * that landed before is then refused by the chain, which knows its transaction (service.md §7).
+ * that landed before is then refused by the chain, which knows its transaction. Each is a memory of its own; facilitators
+ * that are given none share one.
  */
 export function createMemoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   return new MemoryLedger(options);
@@ -65,16 +70,34 @@ class MemoryLedger implements Ledger {
     this.#requests = new LRUCache({ max: maxRequests, ttl: retentionMs });
   }
 
+  newLease(): string {
+    return randomUUID();
+  }
+
   async claim(request: ClaimRequest): Promise<ClaimResult> {
     const done = this.#finished.get(request.id);
-    if (done !== undefined) return { status: 'closed', record: done };
+    if (done !== undefined) return lostClaim(done, request);
     const entry = this.#open.get(request.id);
-    if (entry === undefined) return { status: 'won', record: this.#insert(request, { state: 'claimed' }) };
-    if (entry.record.binding !== request.binding) return { status: 'closed', record: entry.record };
-    if (entry.lease !== undefined && entry.leaseEnds > this.#now()) return { status: 'busy', record: entry.record };
-    entry.lease = request.lease;
-    entry.leaseEnds = this.#now() + request.leaseMs;
-    return { status: 'won', record: entry.record };
+    if (entry === undefined) return this.#claimNew(request);
+    const { record } = entry;
+    const isFree = entry.lease === undefined || entry.leaseEnds <= this.#now();
+    if (isFree && isSameUse(record, request)) return this.#takeOver(entry, request);
+    if (!isFree || record.state !== 'claimed') return lostClaim(record, request);
+    this.#open.delete(record.id);
+    return this.#claimNew(request);
+  }
+
+  #claimNew(request: ClaimRequest): ClaimResult {
+    return { status: 'won', record: this.#insert(request, { state: 'claimed' }), isFirstUse: true };
+  }
+
+  #takeOver(entry: Entry, { lease, leaseMs, fingerprint, retryHash }: ClaimRequest): ClaimResult {
+    const isFirstUse = entry.record.fingerprint !== fingerprint || entry.record.retryHash !== retryHash;
+    const bound = fingerprint === undefined ? {} : { fingerprint };
+    entry.record = { ...entry.record, ...bound, ...(retryHash === undefined ? {} : { retryHash }) };
+    entry.lease = lease;
+    entry.leaseEnds = this.#now() + leaseMs;
+    return { status: 'won', record: entry.record, isFirstUse };
   }
 
   async claimLanded(request: ClaimRequest, { slot, signature }: LandedMoney): Promise<PaymentRecord | undefined> {
@@ -108,44 +131,48 @@ class MemoryLedger implements Ledger {
     return false;
   }
 
-  #change(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {
-    const entry = this.#open.get(id);
-    if (entry?.lease !== lease) return false;
+  /** Changes a payment that the lease holds and that is in one of some states. */
+  #change(id: string, lease: string, states: readonly PaymentState[], changes: Partial<PaymentRecord>): boolean {
+    const entry = this.#heldIn(id, lease, states);
+    if (entry === undefined) return false;
     entry.record = { ...entry.record, ...changes };
-    if (FINAL.has(entry.record.state)) {
+    if (FINAL_STATES.has(entry.record.state)) {
       this.#open.delete(id);
       this.#finished.set(id, entry.record);
     }
     return true;
   }
 
-  /** Money that has landed stays landed, whatever its holder says afterwards. */
-  #changeUnpaid(id: string, lease: string, changes: Partial<PaymentRecord>): boolean {
-    return this.#open.get(id)?.record.state !== 'confirmed' && this.#change(id, lease, changes);
+  #heldIn(id: string, lease: string, states: readonly PaymentState[]): Entry | undefined {
+    const entry = this.#open.get(id);
+    return entry?.lease === lease && states.includes(entry.record.state) ? entry : undefined;
   }
 
   async recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean> {
-    return this.#changeUnpaid(id, lease, { ...broadcast, state: 'broadcast' });
-  }
-
-  async withdrawBroadcast(id: string, lease: string): Promise<boolean> {
-    return this.#changeUnpaid(id, lease, { state: 'claimed' });
+    return this.#change(id, lease, UNPAID, { ...broadcast, state: 'broadcast' });
   }
 
   async recordOutcome(id: string, lease: string, outcome: Outcome): Promise<boolean> {
-    return outcome.state === 'confirmed' ? this.#change(id, lease, outcome) : this.#changeUnpaid(id, lease, outcome);
+    return this.#change(id, lease, 'slot' in outcome ? OPEN : UNPAID, outcome);
   }
 
-  async complete(id: string, lease: string): Promise<boolean> {
-    return this.#change(id, lease, { state: 'served' });
+  async forget(id: string, lease: string): Promise<boolean> {
+    return this.#heldIn(id, lease, UNPAID) !== undefined && this.#open.delete(id);
   }
 
-  async release(id: string, lease: string): Promise<boolean> {
-    const entry = this.#open.get(id);
-    if (entry?.lease !== lease) return false;
-    if (entry.record.state === 'claimed') this.#open.delete(id);
-    entry.lease = undefined;
-    return true;
+  async keep(id: string, lease: string): Promise<boolean> {
+    const entry = this.#heldIn(id, lease, OPEN);
+    if (entry !== undefined) entry.lease = undefined;
+    return entry !== undefined;
+  }
+
+  async served(id: string, lease: string): Promise<boolean> {
+    return this.#change(id, lease, ['confirmed'], { state: 'served' });
+  }
+
+  async runAgain(id: string, lease: string): Promise<boolean> {
+    const { reruns = 0 } = this.#open.get(id)?.record ?? {};
+    return reruns < MAX_RERUNS && this.#change(id, lease, ['confirmed'], { reruns: reruns + 1 });
   }
 
   async extend(id: string, lease: string, leaseMs: number): Promise<boolean> {

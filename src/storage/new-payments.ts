@@ -8,6 +8,8 @@ const PAYMENT = {
   state: 'text',
   id: 'text',
   binding: 'text',
+  fingerprint: 'text',
+  retry_hash: 'text',
   payer: 'text',
   network: 'text',
   asset: 'text',
@@ -83,12 +85,14 @@ function stateOf(landed: LandedMoney | undefined) {
 /** A held payment as its columns. */
 function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): SqlInput[] {
   const { state, id, binding, payer, terms, blockhash, claimedAt, owner, projectId, owed, slot, signature } = record;
+  const use = [record.fingerprint ?? null, record.retryHash ?? null] as const;
   const held = [claimedAt, lease, claimedAt + leaseMs] as const;
   const whose = [owner ?? null, projectId ?? null, legsToSql(owed)] as const;
   return [
     state,
     id,
     binding,
+    ...use,
     payer,
     ...termsToSql(terms),
     blockhash,

@@ -1,7 +1,8 @@
 import { isReason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
 import type { Terms } from '../protocol/types.js';
-import type { PaymentRecord, PaymentRequestRecord, PaymentState } from './ledger.js';
+import type { PaymentRecord, PaymentState } from './ledger.js';
+import type { PaymentRequestRecord } from './payment-request.js';
 import type { Row } from './sql-database.js';
 
 /**
@@ -46,6 +47,9 @@ export function lifeOf(row: Row) {
   return {
     state: row.state as PaymentState,
     claimedAt: Number(row.claimed_at),
+    ...(typeof row.fingerprint === 'string' ? { fingerprint: row.fingerprint } : {}),
+    ...(typeof row.retry_hash === 'string' ? { retryHash: row.retry_hash } : {}),
+    ...(row.reruns === null ? {} : { reruns: Number(row.reruns) }),
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     ...(row.last_valid_block_height === null ? {} : { lastValidBlockHeight: Number(row.last_valid_block_height) }),
     ...(row.slot === null ? {} : { slot: Number(row.slot) }),

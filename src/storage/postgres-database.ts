@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { badOption, TollhouseError } from '../errors.js';
 import { codeOf, lineOf, loadDriver } from './load-driver.js';
 import { type KyselyModule, loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
+import { postgresPresence } from './postgres-presence.js';
 import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
 
 /** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
@@ -19,6 +20,15 @@ const POOL = {
   keepAlive: true,
 } as const satisfies pg.PoolConfig;
 
+/** The connection that shows that this process lives: idle, and noticed soon by the server where its other end is gone. */
+const HOLDER = (connectionString: string): pg.ClientConfig => ({
+  connectionString,
+  application_name: 'tollhouse presence',
+  connectionTimeoutMillis: POOL.connectionTimeoutMillis,
+  keepAlive: true,
+  options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=2',
+});
+
 /** SQLSTATEs that a retry does not help: wrong name, password or database, missing rights, a server that is too old. */
 const WRONG_URL = new Set(['28000', '28P01', '3D000', '42501', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
 const MIN_VERSION = 140_000;
@@ -32,7 +42,7 @@ const MIN_VERSION = 140_000;
 export async function openPostgres(url: string): Promise<SqlDatabase> {
   const driver = await loadPostgres();
   await withSchema(url, driver, ({ kysely, db }) => migrate(kysely, db, 'postgres'));
-  return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }));
+  return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }), () => new driver.Client(HOLDER(url)));
 }
 
 /** Looks how far the schema of a PostgreSQL database is, and changes nothing. Throws like {@link openPostgres}. */
@@ -97,7 +107,9 @@ function cannotConnect(url: string, cause: unknown): TollhouseError {
   return new TollhouseError('store_unavailable', `openStorage: ${detail}; is it running?`, { cause });
 }
 
-function postgresDatabase(pool: pg.Pool): SqlDatabase {
+function postgresDatabase(pool: pg.Pool, connect: () => pg.Client): SqlDatabase {
+  const presence = postgresPresence(connect, async (text, values) => (await pool.query(text, [...values])).rows);
+
   async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((cause: unknown) => {
       throw storeUnavailable(cause);
@@ -140,7 +152,11 @@ function postgresDatabase(pool: pg.Pool): SqlDatabase {
     }
   }
 
-  return { dialect: 'postgres', query, batch, batchIf, close: () => pool.end() };
+  async function close(): Promise<void> {
+    await Promise.all([presence.close(), pool.end()]);
+  }
+
+  return { dialect: 'postgres', presence, query, batch, batchIf, close };
 }
 
 async function run(target: pg.Pool | pg.PoolClient, [{ name, text }, ...values]: Step): Promise<readonly Row[]> {

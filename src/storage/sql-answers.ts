@@ -5,6 +5,7 @@ import {
   type AnswerStore,
   ENTRY_BYTES,
   type KnownAnswer,
+  NO_RUN,
 } from './answers.js';
 import type { SqlDatabase, Statement } from './sql-database.js';
 
@@ -20,6 +21,7 @@ export interface PrunableAnswers extends AnswerStore {
 }
 
 const DEFAULT_BYTES = 256 * 1024 * 1024;
+const PUTS_PER_PRUNE = 256;
 const HELD = 'id = $1 and lease = $2 and answer is null';
 
 /** The statements, the same for every database. What has expired is as good as not there. */
@@ -34,6 +36,13 @@ const ANSWERS = {
         where tollhouse_answer.expires_at <= $7 or (tollhouse_answer.answer is null
           and tollhouse_answer.lease_ends <= $7 and tollhouse_answer.fingerprint = excluded.fingerprint)
       returning id`,
+  },
+  put: {
+    name: 'tollhouse_answer_put',
+    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, answer)
+      values ($1, $2, '', 0, $3, $4, $5)
+      on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
+        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size, answer = excluded.answer`,
   },
   find: {
     name: 'tollhouse_answer_find',
@@ -74,6 +83,8 @@ const ANSWERS = {
 export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = {}): PrunableAnswers {
   const { retentionMs = ANSWER_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
 
+  let puts = 0;
+
   /** A run that has crashed counts as running here: only {@link AnswerStore.begin} takes it over. */
   async function read(id: string, fingerprint: string) {
     const [row] = await database.query(ANSWERS.find, id, now());
@@ -102,10 +113,25 @@ export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = 
     return expired.length + large.length;
   }
 
+  /** Whoever keeps without end must also forget, where nobody else sees to it. */
+  function tidy(): void {
+    puts += 1;
+    if (puts % PUTS_PER_PRUNE === 0) prune(PUTS_PER_PRUNE * 2).catch(() => {});
+  }
+
   return {
     find,
     begin,
     prune,
+    async put(id, answer) {
+      await database.query(ANSWERS.put, id, NO_RUN, now() + retentionMs, answer.length + ENTRY_BYTES, answer);
+      tidy();
+      return true;
+    },
+    async get(id) {
+      const known = await find(id, NO_RUN);
+      return known?.status === 'replay' ? known.answer : undefined;
+    },
     async finish(id, lease, answer) {
       const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs] as const;
       return (await database.query(ANSWERS.finish, id, lease, ...values)).length > 0;

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../errors.js';
+import type { Presence } from './presence.js';
 
 /** Which SQL a database speaks. */
 export type Dialect = 'sqlite' | 'postgres';
@@ -29,6 +30,8 @@ export type Step = readonly [statement: Statement, ...values: SqlInput[]];
 export interface SqlDatabase {
   /** For the few statements that cannot be the same in both. */
   readonly dialect: Dialect;
+  /** Which processes that use it are gone. */
+  readonly presence: Presence;
   /** Runs one statement, atomic by itself, and answers its rows (`SELECT` or `RETURNING`). */
   query(...step: Step): Promise<readonly Row[]>;
   /** Runs steps in order in one transaction: all of them or none. Answers the rows of each. */

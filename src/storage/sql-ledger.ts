@@ -1,10 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import { eventSteps } from './event-statements.js';
-import type { Broadcast, ClaimRequest, ClaimResult, Outcome, UnresolvedQuery } from './ledger.js';
+import {
+  type Broadcast,
+  type ClaimRequest,
+  type ClaimResult,
+  MAX_RERUNS,
+  type Outcome,
+  type UnresolvedQuery,
+} from './ledger.js';
 import { LEDGER } from './ledger-statements.js';
 import { createClaimNew } from './new-payments.js';
 import { firstOf, lifeOf, toPayment } from './payment-rows.js';
+import { lostClaim } from './payment-use.js';
+import { holderOf, leaseOf } from './presence.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
-import type { SqlDatabase, SqlInput, Statement, Step } from './sql-database.js';
+import type { Row, SqlDatabase, SqlInput, Statement, Step } from './sql-database.js';
 import { sqlPaymentRequests } from './sql-payment-requests.js';
 
 /**
@@ -13,20 +23,35 @@ import { sqlPaymentRequests } from './sql-payment-requests.js';
  */
 export function createSqlLedger(database: SqlDatabase, now: () => number = Date.now): PrunableLedger {
   const claimNew = createClaimNew(database, now);
+  const { presence } = database;
 
   async function claim(request: ClaimRequest): Promise<ClaimResult> {
-    const { id, binding, payer, terms, blockhash, lease, leaseMs } = request;
+    const { id, binding, payer, terms, blockhash, lease, leaseMs, fingerprint = null, retryHash = null } = request;
     const fresh = await claimNew(request);
-    if (fresh !== undefined) return { status: 'won', record: fresh };
+    if (fresh !== undefined) return { status: 'won', record: fresh, isFirstUse: true };
     const time = now();
-    const [free] = await database.query(LEDGER.takeOver, id, lease, binding, time, time + leaseMs);
-    if (free !== undefined) return { status: 'won', record: { id, binding, payer, terms, blockhash, ...lifeOf(free) } };
+    const values = [id, lease, binding, time, time + leaseMs, fingerprint, retryHash] as const;
+    const known = { id, binding, payer, terms, blockhash };
+    const [again] = await database.query(LEDGER.takeOver, ...values);
+    if (again !== undefined) return { status: 'won', record: { ...known, ...lifeOf(again) }, isFirstUse: false };
+    const [first] = await database.query(LEDGER.bind, ...values);
+    if (first !== undefined) return { status: 'won', record: { ...known, ...lifeOf(first) }, isFirstUse: true };
     const [row] = await database.query(LEDGER.find, id);
-    // Given back and forgotten between the statements: it is free again.
+    // Forgotten between the statements: it is free again.
     if (row === undefined) return claim(request);
-    const record = toPayment(row);
-    const isOpen = row.finished_at === null && record.binding === binding;
-    return { status: isOpen ? 'busy' : 'closed', record };
+    if (await isInherited(row, request, time)) return claim(request);
+    const lost = lostClaim(toPayment(row), request);
+    const isAbandoned = lost.status === 'foreign' && lost.record.state === 'claimed';
+    if (isAbandoned && (await database.query(LEDGER.forgetAbandonedOne, id, time)).length > 0) return claim(request);
+    return lost;
+  }
+
+  /** Frees a payment whose holder is gone. */
+  async function isInherited({ id, lease }: Row, { leaseMs }: ClaimRequest, time: number): Promise<boolean> {
+    const holder = typeof lease === 'string' ? holderOf(lease) : undefined;
+    if (holder === undefined || !(await presence.isGone(holder))) return false;
+    const lastHeard = time + leaseMs - presence.silentMs;
+    return (await database.query(LEDGER.inherit, String(id), lease ?? null, lastHeard)).length > 0;
   }
 
   /** Whether a statement on a held payment found it held. */
@@ -34,25 +59,19 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     return (await database.query(statement, id, lease, ...values)).length > 0;
   }
 
-  async function release(id: string, lease: string): Promise<boolean> {
-    const results = await database.batch([
-      [LEDGER.forgetUnsent, id, lease],
-      [LEDGER.release, id, lease],
-    ]);
-    return results.some((rows) => rows.length > 0);
-  }
-
   return {
+    newLease: () => leaseOf(presence, randomUUID()),
     claim,
     claimLanded: claimNew,
-    release,
     prune: (...range) => pruneLedger(database, ...range),
     recordBroadcast: (id, lease, { signature, lastValidBlockHeight }: Broadcast) =>
       change(LEDGER.recordBroadcast, id, lease, signature ?? null, lastValidBlockHeight ?? null),
-    withdrawBroadcast: (id, lease) => change(LEDGER.withdrawBroadcast, id, lease),
     recordOutcome: async (id, lease, outcome, events = []) =>
       (await database.batchIf(outcomeStep(outcome, id, lease, now()), eventSteps(events))).length > 0,
-    complete: (id, lease) => change(LEDGER.complete, id, lease, now()),
+    forget: (id, lease) => change(LEDGER.forget, id, lease),
+    keep: (id, lease) => change(LEDGER.keep, id, lease),
+    served: (id, lease) => change(LEDGER.served, id, lease, now()),
+    runAgain: (id, lease) => change(LEDGER.runAgain, id, lease, MAX_RERUNS),
     extend: (id, lease, leaseMs) => change(LEDGER.extend, id, lease, now() + leaseMs),
     async takeUnresolved({ network, restMs, limit }: UnresolvedQuery) {
       const time = now();
@@ -65,15 +84,16 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
 }
 
 function outcomeStep(outcome: Outcome, id: string, lease: string, time: number): Step {
-  return outcome.state === 'confirmed'
-    ? [LEDGER.recordConfirmed, id, lease, outcome.slot, outcome.signature]
-    : [LEDGER.recordLost, id, lease, outcome.state, outcome.reason, time];
+  if (!('slot' in outcome)) return [LEDGER.recordLost, id, lease, outcome.state, outcome.reason, time];
+  const { state, slot, signature } = outcome;
+  if (state === 'served') return [LEDGER.recordServed, id, lease, slot, signature, time];
+  return [LEDGER.recordLanded, id, lease, slot, signature];
 }
 
 /**
  * The step that uses a payment up, for a transaction that writes more than that. It finds nothing when the lease was lost.
  * @param time - milliseconds since the epoch
  */
-export function completionStep(id: string, lease: string, time: number): Step {
-  return [LEDGER.complete, id, lease, time];
+export function servedStep(id: string, lease: string, time: number): Step {
+  return [LEDGER.served, id, lease, time];
 }

@@ -1,6 +1,7 @@
 import { eventSteps } from './event-statements.js';
-import { type Ledger, MAX_REFERENCES } from './ledger.js';
+import type { Ledger } from './ledger.js';
 import { LEDGER } from './ledger-statements.js';
+import { MAX_REFERENCES } from './payment-request.js';
 import { firstOf, paymentRequestToSql, toPaymentRequest } from './payment-rows.js';
 import type { SqlDatabase } from './sql-database.js';
 

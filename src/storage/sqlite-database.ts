@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type BetterSqlite3 from 'better-sqlite3';
 import { badOption, TollhouseError } from '../errors.js';
 import { codeOf, lineOf } from './load-driver.js';
+import { localPresence } from './local-presence.js';
 import { loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
 import {
   type Row,
@@ -161,6 +162,7 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
 
   return {
     dialect: 'sqlite',
+    presence: localPresence(),
     query: (...step) => attempt(() => (prepare(step[0]).readonly ? read(step) : writes.add(() => run(step)))),
     batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
     batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),

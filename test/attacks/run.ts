@@ -1,14 +1,27 @@
-// npm run attacks -- [name of a file below test/chain/adversarial]…
-// Every transaction that the adversarial tests see refused, shown to the reference facilitator on the same chain.
+// npm run attacks -- [hostile-wallet | name of a file below test/chain/adversarial]…
+// A thousand attempts of a hostile wallet, and what they cost whom. Then every transaction that the adversarial tests see
+// refused, shown to the reference facilitator on the same chain.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Verdict } from '../helpers/reference-verdict.js';
+import { type AttackCost, measureHostileWallet } from './hostile-wallet.js';
 
 const JEST = 'node_modules/jest/bin/jest.js';
-const files = process.argv.slice(2).map((name) => `test/chain/adversarial/${name}`);
+const HOSTILE_WALLET = 'hostile-wallet';
+/** The fee payer must not lose so many times what the attacker does. */
+const MAX_RATIO = 20;
+
+const names = process.argv.slice(2);
+const files = names.filter((it) => it !== HOSTILE_WALLET).map((name) => `test/chain/adversarial/${name}`);
+if (names.length === 0 || names.includes(HOSTILE_WALLET)) {
+  const costs = await measureHostileWallet();
+  console.log(costTable(costs));
+  if (!costs.every(isBearable)) process.exit(1);
+  if (files.length === 0 && names.length > 0) process.exit(0);
+}
 
 const folder = mkdtempSync(join(tmpdir(), 'attacks-'));
 const out = join(folder, 'verdicts');
@@ -24,6 +37,25 @@ console.log(table(verdicts));
 console.log(summary(verdicts));
 // A test that failed is a transaction that ours did not refuse, or not for nothing.
 process.exit(status === 0 && verdicts.length > 0 ? 0 : 1);
+
+function isBearable({ feePayerLost, attackerLost, honest, honestServed }: AttackCost): boolean {
+  return feePayerLost < MAX_RATIO * attackerLost && honestServed === honest;
+}
+
+function costTable(costs: readonly AttackCost[]): string {
+  const lines = costs.map(({ attack, attempts, feePayerLost, attackerLost, honest, honestServed }) => {
+    const ratio = (feePayerLost / attackerLost).toFixed(1);
+    return `| ${attack} | ${attempts} | ${feePayerLost} | ${attackerLost} | ${ratio} | ${honestServed} of ${honest} |`;
+  });
+  return [
+    'A hostile wallet, in lamports. Goods cost $0.001, and 1 SOL is worth $200; a transaction of its own costs it 5,000.',
+    '',
+    '| attack | attempts | fee payer lost | attacker lost | ratio | honest payer beside it served |',
+    '|---|---:|---:|---:|---:|---:|',
+    ...lines,
+    '',
+  ].join('\n');
+}
 
 async function run(tests: readonly string[]): Promise<number> {
   const env = { ...process.env, ATTACKS_OUT: out };

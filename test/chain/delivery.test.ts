@@ -311,12 +311,6 @@ describe('a first send that fails', () => {
     expect(error.failure).toBe('unreachable');
   });
 
-  it('throws when every endpoint says "too many requests"', async () => {
-    const delivery = await transfer(ticking);
-    ticking.faults.add({ kind: '429' });
-    expect((await rpcErrorOf(open(ticking).deliver(delivery))).failure).toBe('rate_limited');
-  });
-
   it('throws when the endpoint refuses the bytes', async () => {
     const delivery = await transfer(ticking);
     const error = await rpcErrorOf(open(ticking).deliver({ ...delivery, transaction: Uint8Array.of(1, 2, 3) }));
@@ -330,11 +324,26 @@ describe('a first send that fails', () => {
     expect(error).toMatchObject({ failure: 'answer', details: { code: -32003 } });
   });
 
-  it.each(['disconnect', 'hang'] as const)('counts as sent when in doubt, and is sent again: %s', async (kind) => {
-    const delivery = await transfer(ticking);
-    ticking.faults.add({ kind, method: 'sendTransaction', times: 3 });
-    const landing = await open(ticking, { rpc: connect(ticking.rpcUrl, { timeoutMs: 500 }) }).deliver(delivery);
-    expect(landing).toMatchObject({ status: 'landed', err: null });
+  it.each(['disconnect', 'hang', '429'] as const)(
+    'counts as sent when in doubt, and is sent again: %s',
+    async (kind) => {
+      const delivery = await transfer(ticking);
+      ticking.faults.add({ kind, method: 'sendTransaction', times: 3 });
+      const landing = await open(ticking, { rpc: connect(ticking.rpcUrl, { timeoutMs: 500 }) }).deliver(delivery);
+      expect(landing).toMatchObject({ status: 'landed', err: null });
+    },
+  );
+
+  it('is simulated when it is sent again, where nobody has taken it: what cannot succeed costs nothing', async () => {
+    const [{ publicKey }] = ticking.demoWallets as [Keypair];
+    const delivery = await transfer(ticking, { amount: 1e15, preflight: true, timeoutMs: 1_500 });
+    const before = ticking.account(publicKey.toBase58())?.lamports;
+    ticking.faults.add({ kind: '429', method: 'sendTransaction', times: 2 });
+    ticking.resetCalls();
+    const landing = await open(ticking).deliver(delivery);
+    expect(landing).toEqual({ status: 'unknown' });
+    expect(ticking.calls.sendTransaction).toBeGreaterThan(3);
+    expect(ticking.account(publicKey.toBase58())?.lamports).toBe(before);
   });
 });
 

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createAssociatedTokenAccountIdempotentInstruction, getAssociatedTokenAddressSync } from '@solana/spl-token';
 import {
   AddressLookupTableProgram,
   Keypair,
@@ -195,6 +196,38 @@ test('a simulation shows the accounts afterwards, the inner instructions and a f
     { ...options, replaceRecentBlockhash: false },
   ]);
   expect(stale.result.value).toMatchObject({ err: 'BlockhashNotFound', replacementBlockhash: null });
+});
+
+test('a simulation shows which instruction called which, only where that is asked', async () => {
+  const payer = await sandbox.createWallet({ sol: '1' });
+  const [mint] = sandbox.tokens.map((token) => new PublicKey(token.mint));
+  const to = Keypair.generate().publicKey;
+  const create = createAssociatedTokenAccountIdempotentInstruction(
+    payer.publicKey,
+    getAssociatedTokenAddressSync(mint!, to),
+    to,
+    mint!,
+  );
+  const { transaction } = await sign(sandbox, [payer], [lamports(payer, to, 5_000_000), create]);
+  const options = { encoding: 'base64', commitment: 'processed' };
+  const ask = (more: object) => call(sandbox, 'simulateTransaction', [toWire(transaction), { ...options, ...more }]);
+  const { innerInstructions } = (await ask({ innerInstructions: true })).result.value;
+  expect(innerInstructions).toMatchObject([{ index: 1, instructions: expect.any(Array) }]);
+  expect(innerInstructions[0].instructions.length).toBeGreaterThan(0);
+  expect((await ask({})).result.value.innerInstructions).toBeNull();
+});
+
+test.each([
+  ['more accounts than the transaction names', { encoding: 'base64', addresses: Array(50).fill(PublicKey.default) }],
+  ['accounts in base58', { encoding: 'base58', addresses: [] }],
+])('a simulation refuses to show %s', async (_what, accounts) => {
+  const payer = await sandbox.createWallet({ sol: '1' });
+  const { transaction } = await sign(sandbox, [payer], [lamports(payer, payer.publicKey, 1)]);
+  const { error } = await call(sandbox, 'simulateTransaction', [
+    toWire(transaction),
+    { encoding: 'base64', commitment: 'processed', accounts },
+  ]);
+  expect(error?.code).toBe(-32602);
 });
 
 test('addresses from a look-up table are resolved, and shown as loaded', async () => {

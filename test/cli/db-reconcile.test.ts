@@ -152,7 +152,7 @@ describe.each(KINDS)('tollhouse db on $name', ({ newUrl }) => {
     await change(
       `update tollhouse_payment set state = 'expired', reason = 'invalid_exact_svm_transaction_expired' where signature = '${failed}'`,
     );
-    await ledger.release(open.id, open.lease);
+    await ledger.keep(open.id, open.lease);
     const paidOut = await pay(storage);
     await change(`delete from tollhouse_payment where signature = '${paidOut}'`);
     const payout = `insert into tollhouse_payout

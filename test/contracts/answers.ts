@@ -35,6 +35,10 @@ export function answersContract(name: string, open: () => Promise<AnswersUnderTe
       () => answers,
       (ms) => stand.advance(ms),
     );
+    puttingContract(
+      () => answers,
+      (ms) => stand.advance(ms),
+    );
   });
 }
 
@@ -101,12 +105,14 @@ function runsContract(answers: () => AnswerStore, advance: AnswersUnderTest['adv
   });
 }
 
+const PAYLOADS = [
+  ['of every byte', Uint8Array.from({ length: 256 }, (_, at) => at)],
+  ['of none', new Uint8Array()],
+  ['of a megabyte', new Uint8Array(1_048_576).fill(7)],
+] as const;
+
 function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
-  test.each([
-    ['of every byte', Uint8Array.from({ length: 256 }, (_, at) => at)],
-    ['of none', new Uint8Array()],
-    ['of a megabyte', new Uint8Array(1_048_576).fill(7)],
-  ])('an answer %s comes back as it was kept, to whoever begins or looks', async (_, answer) => {
+  test.each(PAYLOADS)('an answer %s comes back as it was kept, to whoever begins or looks', async (_, answer) => {
     const run = newRun();
     await answers().begin(run);
     expect(await answers().finish(run.id, run.lease, answer)).toBe(true);
@@ -136,5 +142,83 @@ function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['
     expect(await answers().find(run.id, 'first')).toBeUndefined();
     expect(await answers().begin(newRun({ id: run.id, fingerprint: 'second' }))).toEqual({ status: 'started' });
     expect(await answers().find(run.id, 'second')).toEqual({ status: 'running' });
+  });
+}
+
+function puttingContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+  /** What was put under an id, as text. */
+  async function textOf(id: string): Promise<string | undefined> {
+    const answer = await answers().get(id);
+    return answer && Buffer.from(answer).toString();
+  }
+
+  test.each(PAYLOADS)('an answer %s that was put comes back as it was', async (_, answer) => {
+    const { id } = newRun();
+    await answers().put(id, answer);
+    const kept = await answers().get(id);
+    expect(kept).toBeInstanceOf(Uint8Array);
+    expect(Buffer.from(kept!).equals(answer)).toBe(true);
+    expect(await answers().get(newRun().id)).toBeUndefined();
+  });
+
+  test('a part of a larger buffer is kept, and no byte beside it', async () => {
+    const { id } = newRun();
+    await answers().put(id, Buffer.from('before|answer|after').subarray(7, 13));
+    expect(await textOf(id)).toBe('answer');
+  });
+
+  test('what is put replaces what was put before, and is kept for 24 hours from then on', async () => {
+    const { id } = newRun();
+    await answers().put(id, bytes('a first answer, which is longer'));
+    await advance(ANSWER_RETENTION_MS - 1);
+    expect(await textOf(id)).toBe('a first answer, which is longer');
+    await answers().put(id, bytes('second'));
+    await advance(ANSWER_RETENTION_MS - 1);
+    expect(await textOf(id)).toBe('second');
+    await advance(2);
+    expect(await textOf(id)).toBeUndefined();
+    expect(await answers().begin(newRun({ id }))).toEqual({ status: 'started' });
+  });
+
+  test('of many that put at once, one is kept, whole', async () => {
+    const { id } = newRun();
+    const texts = Array.from({ length: 20 }, (_, at) => `${at}`.repeat(1_000));
+    await Promise.all(texts.map((text) => answers().put(id, bytes(text))));
+    expect(texts).toContain(await textOf(id));
+  });
+
+  test('what was put is nobody’s run: it cannot be begun, ended or taken for the answer of one', async () => {
+    const run = newRun();
+    await answers().put(run.id, bytes('answer'));
+    expect(await answers().begin(run)).toEqual({ status: 'mismatch' });
+    expect(await answers().find(run.id, run.fingerprint)).toEqual({ status: 'mismatch' });
+    for (const lease of [run.lease, '']) {
+      expect(await answers().finish(run.id, lease, bytes('another'))).toBe(false);
+      expect(await answers().release(run.id, lease)).toBe(false);
+      expect(await answers().abandon(run.id, lease)).toBe(false);
+    }
+    expect(await textOf(run.id)).toBe('answer');
+  });
+
+  test('what is put under the id of a run replaces that, and who runs is told when it ends', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    expect(await textOf(run.id)).toBeUndefined();
+    await answers().put(run.id, bytes('answer'));
+    expect(await textOf(run.id)).toBe('answer');
+    expect(await answers().finish(run.id, run.lease, bytes('late'))).toBe(false);
+    expect(await answers().abandon(run.id, run.lease)).toBe(false);
+    expect(await textOf(run.id)).toBe('answer');
+  });
+
+  test('the answer of a run is not handed out as one that was put, and is replaced by it', async () => {
+    const run = newRun();
+    await answers().begin(run);
+    await answers().finish(run.id, run.lease, bytes('of the run'));
+    expect(await textOf(run.id)).toBeUndefined();
+    expect(await answers().find(run.id, run.fingerprint)).toEqual(replayOf('of the run'));
+    await answers().put(run.id, bytes('answer'));
+    expect(await textOf(run.id)).toBe('answer');
+    expect(await answers().find(run.id, run.fingerprint)).toEqual({ status: 'mismatch' });
   });
 }

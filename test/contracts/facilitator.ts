@@ -1,4 +1,5 @@
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
+import { retryHashOf } from '../../src/facilitator/retry-hash.js';
 import type { Claim, Facilitator, OpenedPayment } from '../../src/facilitator/types.js';
 import type { Payment, Terms } from '../../src/protocol/types.js';
 import { writeTerms } from '../../src/protocol/wire-terms.js';
@@ -122,7 +123,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
     });
 
-    test('open, settle, complete: the amount moves once, to the atomic unit, and the receipt says so', async () => {
+    test('open, settle, served: the amount moves once, to the atomic unit, and the receipt says so', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator, { amount: 12_345n });
       const before = balance(terms);
@@ -135,18 +136,19 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       expect(settlement).toEqual({ status: 'settled', receipt });
       expect(claim.receipt).toEqual(receipt);
       expect(await claim.settle()).toEqual(settlement);
-      await claim.complete();
+      await claim.served();
       expect(balance(terms) - before).toBe(12_345n);
     });
 
-    test('a used payment tells its receipt to the same use only', async () => {
+    test('a payment that was served is known to its use as such, to others as used with what is on the chain', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const claim = await openedClaim(facilitator, payment, terms);
       await claim.settle();
-      await claim.complete();
-      expect(await facilitator.openPayment(payment, terms, USE)).toEqual({ status: 'used', receipt: claim.receipt });
-      expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used' });
+      await claim.served();
+      const { id, receipt } = claim;
+      expect(await facilitator.openPayment(payment, terms, USE)).toEqual({ status: 'served', id, receipt });
+      expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used', receipt });
       expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ reason: 'duplicate_settlement' });
       expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({
         ok: false,
@@ -175,26 +177,60 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       expect(balance(terms) - before).toBe(ONE_CENT);
     });
 
-    test('a payment released before it was settled is good for anything again', async () => {
+    test('a payment that is forgotten before it was settled is good for anything again', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const before = balance(terms);
-      await (await openedClaim(facilitator, payment, terms)).release();
+      await (await openedClaim(facilitator, payment, terms)).forget();
       expect((await facilitator.openPayment(payment, terms, OTHER_USE)).status).toBe('open');
       expect(balance(terms)).toBe(before);
     });
 
-    test('a payment released after it was settled stays good for the same use, without moving money again', async () => {
+    test('a payment that is kept after it was settled stays good for the same use, without moving money again', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const first = await openedClaim(facilitator, payment, terms);
       const settlement = await first.settle();
-      await first.release();
-      expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used' });
+      await first.keep();
+      const { receipt } = first;
+      expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used', receipt });
       const before = balance(terms);
       const second = await openedClaim(facilitator, payment, terms);
       expect(await second.settle()).toEqual(settlement);
       expect(balance(terms)).toBe(before);
+    });
+
+    test('a payment is for one request, and for the one who shows the secret that came with it first', async () => {
+      const facilitator = await facilitatorWith();
+      const { payment, terms } = await aPayment(facilitator);
+      const bound = { ...USE, fingerprint: 'request', retryHash: retryHashOf({ secret: 'the payer’s' }) };
+      const others = [{ fingerprint: 'another' }, { retryHash: retryHashOf({ secret: 'a guess' }) }];
+      const open = (change: object = {}) => facilitator.openPayment(payment, terms, { ...bound, ...change });
+      const claim = claimOf(await open());
+      for (const other of others) expect(await open(other)).toEqual({ status: 'used' });
+      await claim.settle();
+      const { id, receipt } = claim;
+      await claim.keep();
+      for (const other of others) expect(await open(other)).toEqual({ status: 'used', receipt });
+      const again = claimOf(await open());
+      expect(again).toMatchObject({ id, receipt, resumed: true });
+      await again.settle({ served: true });
+      expect(await open()).toEqual({ status: 'served', id, receipt });
+      for (const other of others) expect(await open(other)).toEqual({ status: 'used', receipt });
+    });
+
+    test('a handler that failed is run again twice, and no more', async () => {
+      const facilitator = await facilitatorWith();
+      const { payment, terms } = await aPayment(facilitator);
+      const first = await openedClaim(facilitator, payment, terms);
+      expect(first.resumed).toBe(false);
+      await first.settle();
+      await first.keep();
+      for (const isAllowed of [true, true, false]) {
+        const claim = await openedClaim(facilitator, payment, terms);
+        expect([claim.resumed, await claim.runAgain()]).toEqual([true, isAllowed]);
+        await claim.keep();
+      }
     });
 
     test('an outcome that is not known in time is pending, and the same payment learns it later', async () => {
@@ -204,7 +240,6 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       stand.sandbox.pauseSlots();
       const claim = await openedClaim(facilitator, payment, terms);
       expect(await claim.settle()).toMatchObject({ status: 'pending' });
-      await claim.release();
       expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('pending');
       expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used' });
       stand.sandbox.resumeSlots();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Ledger, PaymentRequestRecord } from '../../src/storage/ledger.js';
+import type { Ledger } from '../../src/storage/ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
 /** A payment request that nobody has heard of. */
@@ -95,7 +96,7 @@ export function paymentRequestsContract(current: () => Ledger, advance: (millise
       await current().savePaymentRequest(request);
       const [first, second] = [await claimed(), await claimed()];
       await current().attachAttempt(request.id, first.id);
-      await current().release(first.id, first.lease);
+      await current().forget(first.id, first.lease);
 
       expect(await current().attachAttempt(request.id, second.id)).toBe(second.id);
     });
@@ -135,7 +136,7 @@ export function paymentRequestsContract(current: () => Ledger, advance: (millise
         await current().recordBroadcast(first.id, first.lease, { signature: '5'.repeat(88) });
         const landed = { state: 'confirmed', slot: 7, signature: '5'.repeat(88) } as const;
         if (state !== 'broadcast') await current().recordOutcome(first.id, first.lease, landed);
-        if (state === 'served') await current().complete(first.id, first.lease);
+        if (state === 'served') await current().served(first.id, first.lease);
         await advance(LEASE_MS + 1);
         const second = await claimed();
 

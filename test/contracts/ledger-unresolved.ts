@@ -63,7 +63,7 @@ export function unresolvedPaymentsContract(
 
     test('are also those that their holder gave back', async () => {
       const { id, lease } = await sent();
-      await ledgerOf().release(id, lease);
+      await ledgerOf().keep(id, lease);
       await advance(LEASE_MS);
 
       expect(await take()).toEqual([id]);
@@ -75,7 +75,7 @@ export function unresolvedPaymentsContract(
       await ledgerOf().recordOutcome(landed.id, landed.lease, CONFIRMED);
       const served = await sent();
       await ledgerOf().recordOutcome(served.id, served.lease, CONFIRMED);
-      await ledgerOf().complete(served.id, served.lease);
+      await ledgerOf().served(served.id, served.lease);
       const failed = await sent();
       const reason = 'invalid_exact_svm_transaction_failed';
       await ledgerOf().recordOutcome(failed.id, failed.lease, { state: 'failed', reason });

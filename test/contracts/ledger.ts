@@ -1,27 +1,44 @@
-import type { ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger.js';
+import {
+  type ClaimRequest,
+  type Ledger,
+  MAX_RERUNS,
+  type Outcome,
+  type PaymentRecord,
+} from '../../src/storage/ledger.js';
+import { ledgerModelContract } from './ledger-model.js';
 import { paymentRequestsContract } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
+import { paymentStatesContract } from './ledger-states.js';
 import { unresolvedPaymentsContract } from './ledger-unresolved.js';
 
 /** A ledger under test, and a way to let its time pass. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger;
+  /** The ledger's clock, milliseconds since the epoch. */
+  readonly now: () => number;
   /** Lets so many milliseconds pass on the ledger's clock. */
   advance(milliseconds: number): Promise<void>;
 }
 
-const CONFIRMED: Outcome = { state: 'confirmed', slot: 300_000_000_000, signature: '5'.repeat(88) };
+const LANDED = { slot: 300_000_000_000, signature: '5'.repeat(88) };
+const CONFIRMED: Outcome = { ...LANDED, state: 'confirmed' };
+const SERVED: Outcome = { ...LANDED, state: 'served' };
 const EXPIRED: Outcome = { state: 'expired', reason: 'invalid_exact_svm_transaction_expired' };
 const FAILED: Outcome = { state: 'failed', reason: 'invalid_exact_svm_transaction_failed' };
 
-/** What every implementation of {@link Ledger} must do. */
-export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest>): void {
+/**
+ * What every implementation of {@link Ledger} must do.
+ * @param histories - how many random ones are compared with the model; fewer where each step takes longer
+ */
+export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest>, histories: number): void {
   describe(`${name} keeps the contract of Ledger`, () => {
     let ledger: Ledger;
-    let advance: LedgerUnderTest['advance'];
+    let stand: LedgerUnderTest;
+    const advance = (milliseconds: number) => stand.advance(milliseconds);
 
     beforeEach(async () => {
-      ({ ledger, advance } = await open());
+      stand = await open();
+      ({ ledger } = stand);
     });
     afterEach(() => ledger.close());
 
@@ -34,7 +51,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       if (state === 'broadcast') return claim;
       const outcome = { expired: EXPIRED, failed: FAILED, confirmed: CONFIRMED, served: CONFIRMED }[state];
       await ledger.recordOutcome(claim.id, claim.lease, outcome);
-      if (state === 'served') await ledger.complete(claim.id, claim.lease);
+      if (state === 'served') await ledger.served(claim.id, claim.lease);
       return claim;
     }
 
@@ -59,7 +76,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         const winner = rivals[results.findIndex(({ status }) => status === 'won')];
 
         expect(results.map(({ status }) => status).sort()).toEqual([...Array(19).fill('busy'), 'won']);
-        expect(await ledger.complete(claim.id, winner?.lease ?? '')).toBe(true);
+        expect(await ledger.extend(claim.id, winner?.lease ?? '', LEASE_MS)).toBe(true);
       });
 
       test('of different payments at once are all won', async () => {
@@ -67,13 +84,13 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         expect(results.map(({ status }) => status)).toEqual(Array(20).fill('won'));
       });
 
-      test('for something else is closed, whatever the state, and changes nothing', async () => {
+      test('for something else is foreign, whatever the state, and changes nothing', async () => {
         for (const state of ['claimed', 'broadcast', 'confirmed', 'served', 'expired', 'failed'] as const) {
           const claim = await claimIn(state);
           const before = await ledger.find(claim.id);
           const { status, record } = await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }));
 
-          expect(status).toBe('closed');
+          expect(status).toBe('foreign');
           expect(record.binding).toBe(claim.binding);
           expect(await ledger.find(claim.id)).toEqual(before);
         }
@@ -112,7 +129,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         expect(record).toEqual({ ...payment, ...landed, state: 'confirmed', claimedAt: expect.any(Number) });
         expect(await ledger.find(claim.id)).toEqual(record);
         expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
-        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.served(claim.id, claim.lease)).toBe(true);
       });
 
       test('keeps what is not there as not there', async () => {
@@ -128,7 +145,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         const winner = rivals[records.findIndex((record) => record !== undefined)];
 
         expect(records.filter((record) => record !== undefined)).toHaveLength(1);
-        expect(await ledger.complete(claim.id, winner?.lease ?? '')).toBe(true);
+        expect(await ledger.served(claim.id, winner?.lease ?? '')).toBe(true);
       });
 
       test('of different payments at once are all won', async () => {
@@ -151,7 +168,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       test('that was given back can be claimed again', async () => {
         const claim = newClaim();
         await ledger.claimLanded(claim, landed);
-        expect(await ledger.release(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.keep(claim.id, claim.lease)).toBe(true);
         expect(await ledger.claim(rivalOf(claim))).toMatchObject({ status: 'won', record: { state: 'confirmed' } });
       });
     });
@@ -187,7 +204,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         await advance(10 * LEASE_MS);
 
         expect(await ledger.recordOutcome(claim.id, claim.lease, CONFIRMED)).toBe(true);
-        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.served(claim.id, claim.lease)).toBe(true);
         expect(await stateOf(claim)).toBe('served');
       });
 
@@ -215,7 +232,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
           expect(await allWrites(claim)).toEqual(REFUSED);
           expect(await ledger.find(claim.id)).toEqual(before);
           expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
-          expect(await ledger.release(heir.id, heir.lease)).toBe(true);
+          expect(await ledger.keep(heir.id, heir.lease)).toBe(true);
         },
       );
 
@@ -235,10 +252,10 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         const before = await ledger.find(claim.id);
 
         expect(await ledger.recordBroadcast(claim.id, claim.lease, { signature: '7'.repeat(88) })).toBe(false);
-        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(false);
+        expect(await ledger.forget(claim.id, claim.lease)).toBe(false);
         expect(await ledger.recordOutcome(claim.id, claim.lease, EXPIRED)).toBe(false);
         expect(await ledger.find(claim.id)).toEqual(before);
-        expect(await ledger.complete(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.served(claim.id, claim.lease)).toBe(true);
       });
 
       test('claimed, broadcast, confirmed, served; each step keeps what the earlier ones wrote', async () => {
@@ -255,7 +272,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         });
         expect(await ledger.recordOutcome(id, lease, CONFIRMED)).toBe(true);
         expect(await ledger.find(id)).toMatchObject({ ...CONFIRMED, lastValidBlockHeight: 900, terms: TERMS });
-        expect(await ledger.complete(id, lease)).toBe(true);
+        expect(await ledger.served(id, lease)).toBe(true);
         expect(await ledger.find(id)).toMatchObject({
           ...CONFIRMED,
           state: 'served',
@@ -290,54 +307,67 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
         expect((await ledger.claim(rivalOf(claim))).status).toBe('closed');
       });
 
-      test('a broadcast that is withdrawn is claimed again, by the same holder', async () => {
+      test('a broadcast that was not sent is forgotten: it may be claimed for anything, and its holder has lost it', async () => {
         const claim = await claimIn('broadcast');
-        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(true);
-        expect(await stateOf(claim)).toBe('claimed');
-        expect((await ledger.claim(rivalOf(claim))).status).toBe('busy');
-        expect(await ledger.recordBroadcast(claim.id, claim.lease, { signature: '6'.repeat(88) })).toBe(true);
+        expect(await ledger.forget(claim.id, claim.lease)).toBe(true);
+        expect(await ledger.find(claim.id)).toBeUndefined();
+        expect(await allWrites(claim)).toEqual(REFUSED);
+        const next = rivalOf(claim, { binding: 'GET /other|terms' });
+        expect(await ledger.claim(next)).toMatchObject({ status: 'won', isFirstUse: true });
+        expect(await ledger.recordBroadcast(claim.id, next.lease, { signature: '6'.repeat(88) })).toBe(true);
         expect(await ledger.find(claim.id)).toMatchObject({ state: 'broadcast', signature: '6'.repeat(88) });
       });
 
-      test('withdrawing what was not sent changes nothing and is no error', async () => {
-        const claim = await claimIn('claimed');
-        expect(await ledger.withdrawBroadcast(claim.id, claim.lease)).toBe(true);
-        expect(await stateOf(claim)).toBe('claimed');
+      test('money that landed and owes nothing is served in one step, by the one who holds it', async () => {
+        const claim = await claimIn('broadcast');
+        expect(await ledger.recordOutcome(claim.id, 'somebody else', SERVED)).toBe(false);
+        expect(await ledger.recordOutcome(claim.id, claim.lease, SERVED)).toBe(true);
+        expect(await ledger.find(claim.id)).toMatchObject({ ...SERVED, lastValidBlockHeight: 900 });
+        expect(await allWrites(claim)).toEqual(REFUSED);
+      });
+
+      test('runs of the handler are counted whoever holds the payment, and by twenty at once no further than twice', async () => {
+        const claim = await claimIn('confirmed');
+        expect(await ledger.runAgain(claim.id, claim.lease)).toBe(true);
+        await ledger.keep(claim.id, claim.lease);
+        const heir = rivalOf(claim);
+        expect(await ledger.claim(heir)).toMatchObject({ status: 'won', record: { reruns: 1 } });
+        const runs = await Promise.all(Array.from({ length: 20 }, () => ledger.runAgain(heir.id, heir.lease)));
+
+        expect(runs.filter(Boolean)).toHaveLength(MAX_RERUNS - 1);
+        expect((await ledger.find(claim.id))?.reruns).toBe(MAX_RERUNS);
       });
     });
 
-    describe('release', () => {
-      test('forgets a payment that was never sent: it may be claimed for anything', async () => {
-        const claim = await claimIn('claimed');
-        expect(await ledger.release(claim.id, claim.lease)).toBe(true);
-        expect(await ledger.find(claim.id)).toBeUndefined();
-        expect((await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }))).status).toBe('won');
-      });
-
-      test('forgets one whose broadcast was withdrawn', async () => {
-        const claim = await claimIn('broadcast');
-        await ledger.withdrawBroadcast(claim.id, claim.lease);
-        await ledger.release(claim.id, claim.lease);
-        expect(await ledger.find(claim.id)).toBeUndefined();
-      });
-
+    describe('a payment that is given back', () => {
       test.each(['broadcast', 'confirmed'] as const)(
-        'keeps one that is %s for the next attempt at the same thing',
+        'and is %s is kept for the next attempt at the same thing',
         async (state) => {
           const claim = await claimIn(state);
           const before = await ledger.find(claim.id);
-          expect(await ledger.release(claim.id, claim.lease)).toBe(true);
+          expect(await ledger.keep(claim.id, claim.lease)).toBe(true);
           const elsewhere = await ledger.claim(rivalOf(claim, { binding: 'GET /other|terms' }));
           const again = await ledger.claim(rivalOf(claim));
 
-          expect(elsewhere.status).toBe('closed');
-          expect(again).toEqual({ status: 'won', record: before });
+          expect(elsewhere.status).toBe('foreign');
+          expect(again).toEqual({ status: 'won', record: before, isFirstUse: false });
         },
       );
 
+      test('and was never sent may be claimed for anything, by one of twenty', async () => {
+        const claim = await claimIn('claimed');
+        expect(await ledger.keep(claim.id, claim.lease)).toBe(true);
+        const rivals = Array.from({ length: 20 }, (_, at) => rivalOf(claim, { binding: `GET /${at}|terms` }));
+        const results = await Promise.all(rivals.map((rival) => ledger.claim(rival)));
+        const winner = rivals[results.findIndex(({ status }) => status === 'won')];
+
+        expect(results.map(({ status }) => status).sort()).toEqual([...Array(19).fill('foreign'), 'won']);
+        expect((await ledger.find(claim.id))?.binding).toBe(winner?.binding);
+      });
+
       test('ends the lease: nothing can be written with it any more', async () => {
         const claim = await claimIn('confirmed');
-        await ledger.release(claim.id, claim.lease);
+        await ledger.keep(claim.id, claim.lease);
 
         expect(await allWrites(claim)).toEqual(REFUSED);
         expect(await stateOf(claim)).toBe('confirmed');
@@ -346,33 +376,32 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
 
     const REFUSED = {
       broadcast: false,
-      withdraw: false,
-      outcome: false,
+      landed: false,
+      failed: false,
       extend: false,
-      complete: false,
-      release: false,
+      served: false,
+      runAgain: false,
+      forget: false,
+      keep: false,
     };
 
     /** Everything that can be written with a lease. */
     async function allWrites({ id, lease }: ClaimRequest) {
       return {
         broadcast: await ledger.recordBroadcast(id, lease, { signature: '7'.repeat(88) }),
-        withdraw: await ledger.withdrawBroadcast(id, lease),
-        outcome: await ledger.recordOutcome(id, lease, FAILED),
+        landed: await ledger.recordOutcome(id, lease, CONFIRMED),
+        failed: await ledger.recordOutcome(id, lease, FAILED),
         extend: await ledger.extend(id, lease, LEASE_MS),
-        complete: await ledger.complete(id, lease),
-        release: await ledger.release(id, lease),
+        served: await ledger.served(id, lease),
+        runAgain: await ledger.runAgain(id, lease),
+        forget: await ledger.forget(id, lease),
+        keep: await ledger.keep(id, lease),
       };
     }
 
-    unresolvedPaymentsContract(
-      () => ledger,
-      (milliseconds) => advance(milliseconds),
-    );
-
-    paymentRequestsContract(
-      () => ledger,
-      (milliseconds) => advance(milliseconds),
-    );
+    paymentStatesContract(() => stand);
+    ledgerModelContract(() => stand, histories);
+    unresolvedPaymentsContract(() => ledger, advance);
+    paymentRequestsContract(() => ledger, advance);
   });
 }

@@ -11,19 +11,20 @@ function open(options: Omit<MemoryLedgerOptions, 'now'> = {}) {
   const advance = async (milliseconds: number): Promise<void> => {
     time += milliseconds;
   };
-  return { ledger: createMemoryLedger({ ...options, now: () => time }), advance };
+  const now = () => time;
+  return { ledger: createMemoryLedger({ ...options, now }), now, advance };
 }
 
-ledgerContract('the ledger in memory', async () => open());
+ledgerContract('the ledger in memory', async () => open(), 400);
 
-test('a full ledger takes no more payments, and takes them again when one is given back', async () => {
+test('a full ledger takes no more payments, and takes them again when one is forgotten', async () => {
   const { ledger } = open({ maxOpen: 2 });
   const [first, second, third] = [newClaim(), newClaim(), newClaim()];
   await ledger.claim(first);
   await ledger.claim(second);
   expect(await codeOf(ledger.claim(third))).toBe('payment_backend_unavailable');
 
-  await ledger.release(first.id, first.lease);
+  await ledger.forget(first.id, first.lease);
   expect((await ledger.claim(third)).status).toBe('won');
 });
 
@@ -33,19 +34,19 @@ test('a full ledger forgets the oldest payment that nobody came back for, and ne
   await ledger.claim(held);
   await ledger.claim(abandoned);
   await ledger.recordBroadcast(abandoned.id, abandoned.lease, { signature: '5'.repeat(88) });
-  await ledger.release(abandoned.id, abandoned.lease);
+  await ledger.keep(abandoned.id, abandoned.lease);
 
   expect((await ledger.claim(next)).status).toBe('won');
   expect(await ledger.find(abandoned.id)).toBeUndefined();
   expect((await ledger.find(held.id))?.state).toBe('claimed');
 });
 
-test('a flood of payments that are given back leaves nothing behind', async () => {
+test('a flood of payments that come to nothing leaves nothing behind', async () => {
   const { ledger } = open({ maxOpen: 10 });
   for (let at = 0; at < 1_000; at += 1) {
     const claim = newClaim();
     await ledger.claim(claim);
-    await ledger.release(claim.id, claim.lease);
+    await ledger.forget(claim.id, claim.lease);
   }
   expect((await ledger.claim(newClaim())).status).toBe('won');
 });
@@ -57,7 +58,7 @@ test('finished payments are forgotten when there are too many, the oldest first'
     await ledger.claim(claim);
     await ledger.recordBroadcast(claim.id, claim.lease, {});
     await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 1, signature: '5'.repeat(88) });
-    await ledger.complete(claim.id, claim.lease);
+    await ledger.served(claim.id, claim.lease);
   }
   const found = await Promise.all(claims.map(({ id }) => ledger.find(id)));
 

@@ -58,7 +58,7 @@ export function payoutBookContract(name: string, open: () => Promise<PayoutBookU
       const claim = newClaim({ projectId, owed });
       await ledger.claim(claim);
       await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 7, signature: '5'.repeat(88) });
-      if (served) await ledger.complete(claim.id, claim.lease);
+      if (served) await ledger.served(claim.id, claim.lease);
     }
 
     async function accrueAll(): Promise<void> {

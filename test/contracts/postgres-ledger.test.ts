@@ -13,8 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-ledgerContract('the ledger on Postgres', async () => {
-  const { now, advance } = testClock();
-  const database = await openPostgres(url);
-  return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, advance };
-});
+ledgerContract(
+  'the ledger on Postgres',
+  async () => {
+    const { now, advance } = testClock();
+    const database = await openPostgres(url);
+    return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, now, advance };
+  },
+  25,
+);

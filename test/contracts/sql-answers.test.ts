@@ -1,11 +1,12 @@
 import { ANSWER_RETENTION_MS, type AnswerBounds } from '../../src/storage/answers.js';
 import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlAnswers } from '../../src/storage/sql-answers.js';
+import { createSqlAnswers, type PrunableAnswers } from '../../src/storage/sql-answers.js';
 import type { SqlDatabase } from '../../src/storage/sql-database.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
+import { until } from '../helpers/until.js';
 import { answersContract, newRun } from './answers.js';
 
 const folder = testFolder();
@@ -29,10 +30,14 @@ const DATABASES = [
   { name: 'Postgres', open: emptyPostgres },
 ];
 
+const COUNT = { name: 'test_count_answers', text: 'select count(*) as count from tollhouse_answer' };
+
 async function openAnswers(openDatabase: () => Promise<SqlDatabase>, bounds: AnswerBounds = {}) {
   const { now, advance } = testClock();
   const database = await openDatabase();
-  return { answers: createSqlAnswers(database, { now, ...bounds }), advance, close: () => database.close() };
+  const answers = createSqlAnswers(database, { now, ...bounds });
+  const kept = async () => Number((await database.query(COUNT))[0]?.['count']);
+  return { answers, kept, advance, close: () => database.close() };
 }
 
 for (const { name, open } of DATABASES) answersContract(name, () => openAnswers(open));
@@ -79,4 +84,50 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
     expect(await answers.find(runs.at(-1)?.id ?? '', 'first')).toMatchObject({ status: 'replay' });
     await close();
   });
+
+  test('what is put is forgotten too where nobody prunes: what is too old, once in 256', async () => {
+    const { answers, kept, advance, close } = await openAnswers(open);
+    await putMany(answers, 200);
+    await advance(ANSWER_RETENTION_MS);
+    await putMany(answers, 55);
+    expect(await kept()).toBe(255);
+
+    await answers.put('the 256th', PAYLOAD);
+    await untilKept(kept, 56);
+    expect(await answers.get('the 256th')).toHaveLength(PAYLOAD.length);
+    await close();
+  });
+
+  test('what is put is forgotten too where nobody prunes: the oldest where all together are too large', async () => {
+    const { answers, kept, advance, close } = await openAnswers(open, { maxBytes: 10_000 });
+    await putMany(answers, 255);
+    expect(await kept()).toBe(255);
+    await advance(1);
+    await answers.put('the 256th', PAYLOAD);
+    await untilKept(kept, 6);
+    expect(await answers.get('the 256th')).toHaveLength(PAYLOAD.length);
+
+    await putMany(answers, 256);
+    await untilKept(kept, 6);
+    await close();
+  });
+
+  test('one answer that is larger than all that may be kept is forgotten like any other', async () => {
+    const { answers, kept, close } = await openAnswers(open, { maxBytes: 10_000 });
+    await answers.put('large', new Uint8Array(20_000));
+    expect(await answers.prune(10)).toBe(1);
+    expect(await kept()).toBe(0);
+    await close();
+  });
+
+  async function putMany(answers: PrunableAnswers, count: number): Promise<void> {
+    for (let at = 0; at < count; at += 1) await answers.put(newRun().id, PAYLOAD);
+  }
+
+  /** Nobody is told when a store has pruned itself. */
+  async function untilKept(kept: () => Promise<number>, count: number): Promise<void> {
+    let looks = 0;
+    await until(async () => (await kept()) === count || ++looks === 2_000);
+    expect(await kept()).toBe(count);
+  }
 });

@@ -1,13 +1,37 @@
+import { LEDGER } from '../../src/storage/ledger-statements.js';
 import { createSqlLedger } from '../../src/storage/sql-ledger.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { ledgerContract } from './ledger.js';
+import { newClaim, rivalOf } from './ledger-samples.js';
 
 const folder = testFolder();
 
-ledgerContract('the ledger on SQLite', async () => {
-  const { now, advance } = testClock();
+ledgerContract(
+  'the ledger on SQLite',
+  async () => {
+    const { now, advance } = testClock();
+    const database = await openSqlite(folder.newPath('db'));
+    return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, now, advance };
+  },
+  100,
+);
+
+test('a payment that is given back while somebody asks for it is not taken for one that nobody has used before', async () => {
   const database = await openSqlite(folder.newPath('db'));
-  return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, advance };
+  const ledger = createSqlLedger(database);
+  const claim = newClaim({ fingerprint: 'request', retryHash: 'secret' });
+  await ledger.claim(claim);
+  const late = createSqlLedger({
+    ...database,
+    async query(...step) {
+      if (step[0] === LEDGER.bind) await ledger.keep(claim.id, claim.lease);
+      return database.query(...step);
+    },
+  });
+
+  expect((await late.claim(rivalOf(claim))).status).toBe('busy');
+  expect(await ledger.claim(rivalOf(claim))).toMatchObject({ status: 'won', isFirstUse: false });
+  await database.close();
 });

@@ -1,5 +1,7 @@
 import BetterSqlite3 from 'better-sqlite3';
+import type { ClaimRequest } from '../../src/storage/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
@@ -100,14 +102,19 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
     return { ...(await openStorage(await newUrl(), { now })), now, advance };
   }
 
+  /** The money of a held payment landed, and nothing is owed for it. */
+  const serve = ({ ledger }: Storage, { id, lease }: ClaimRequest) =>
+    ledger.recordOutcome(id, lease, { state: 'served', slot: 7, signature: '5'.repeat(88) });
+
   test('forgets what was over before a time, the oldest first, in steps; and keeps what is open', async () => {
-    const { ledger, prune, now, advance, close } = await open();
+    const storage = await open();
+    const { ledger, prune, now, advance, close } = storage;
     const claims = Array.from({ length: 5 }, () => newPlainClaim());
     const unfinished = newPlainClaim();
     await ledger.claim(unfinished);
     for (const claim of claims) {
       await ledger.claim(claim);
-      await ledger.complete(claim.id, claim.lease);
+      await serve(storage, claim);
       await advance(1_000);
     }
     const left = async () => (await Promise.all(claims.map(({ id }) => ledger.find(id)))).map(Boolean);
@@ -121,12 +128,13 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
   });
 
   test('forgets what was never sent, and keeps the books of the money for longer than what was not paid', async () => {
-    const { ledger, prune, now, advance, close } = await open();
+    const storage = await open();
+    const { ledger, prune, now, advance, close } = storage;
     const [abandoned, expired, served] = [newPlainClaim(), newPlainClaim(), newPlainClaim()];
     for (const claim of [abandoned, expired, served]) await ledger.claim(claim);
     const reason = 'invalid_exact_svm_transaction_expired';
     await ledger.recordOutcome(expired.id, expired.lease, { state: 'expired', reason });
-    await ledger.complete(served.id, served.lease);
+    await serve(storage, served);
     await advance(abandoned.leaseMs + 1);
 
     expect(await prune(now(), 100, now() - 600_000)).toBe(2);
@@ -136,13 +144,14 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
   });
 
   test('never forgets a payment before the request that it pays', async () => {
-    const { ledger, prune, now, advance, close } = await open();
+    const storage = await open();
+    const { ledger, prune, now, advance, close } = storage;
     const claim = newPlainClaim();
     const request = newRequest({ createdAt: now(), expiresAt: now() + 60_000 });
     await ledger.savePaymentRequest(request);
     await ledger.claim(claim);
     await ledger.attachAttempt(request.id, claim.id);
-    await ledger.complete(claim.id, claim.lease);
+    await serve(storage, claim);
     await advance(30_000);
     expect(await prune(now(), 100)).toBe(0);
 

@@ -1,12 +1,14 @@
 import { readConfiguration } from '../../src/server/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
-import { signPayment } from '../helpers/payments.js';
+import { type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../helpers/payments.js';
 import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { until } from '../helpers/until.js';
 import { walletKey } from '../helpers/wallet-key.js';
 
 const REQUESTS_A_MINUTE = 60;
+/** One dollar. */
+const FUNDS = 1_000_000n;
 const alice = walletKey('alice');
 
 /** Where there is no `redis-server`, nothing of this is shown. */
@@ -49,13 +51,14 @@ const alice = walletKey('alice');
     return { wallet: alice.address, nonce: body['nonce'], signature: alice.sign(String(body['message'])) };
   };
 
-  test('limits let everything pass, payments and sign-ins go on, and no proof is good twice', async () => {
+  test('limits let everything pass, payments and sign-ins go on, and no proof is good for anything more', async () => {
     const { chain } = server;
     const payer = await chain.sandbox!.createWallet({ usdc: '1' });
     const used = await newAttempt();
     expect((await post('/api/v1/auth/token', used)).status).toBe(200);
     const payment = await signPayment({ sandbox: chain.sandbox!, payer }, `${server.url}/demo`);
-    const pay = () => statusOf('/demo', { headers: payment.v2 });
+    const stolen = await stolenFrom(payment, `${server.url}/demo`);
+    const pay = (headers: PaymentHeaders) => fetch(`${server.url}/demo`, { headers });
     await until(async () => (await statusOf('/nowhere')) === 429);
 
     await redis.stop();
@@ -69,7 +72,15 @@ const alice = walletKey('alice');
     const ready = await fetch(`${server.url}/readyz`);
     const checks = expect.objectContaining({ counters: 'ok', limits: 'unreachable' });
     expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', checks }]);
-    expect([await pay(), await pay()]).toEqual([200, 402]);
+    const [paid, again, thief] = [await pay(payment.v2), await pay(payment.v2), await pay(stolen.v2)];
+    expect([paid.status, again.status, thief.status]).toEqual([200, 200, 402]);
+    expect([paid, again].map((it) => it.headers.has('idempotency-replayed'))).toEqual([false, true]);
+    expect(await again.text()).toBe(await paid.text());
+    expect(receiptOf(again)).toEqual(receiptOf(paid));
+    expect(await thief.json()).toMatchObject({ code: 'payment_already_used' });
+    expect(chain.sandbox!.tokenBalance(payer.publicKey.toBase58(), payment.accepted.asset)).toBe(
+      FUNDS - BigInt(payment.accepted.amount),
+    );
     expect((await post('/api/v1/auth/token', used)).status).toBe(401);
     const fresh = await newAttempt();
     expect((await post('/api/v1/auth/token', fresh)).status).toBe(200);

@@ -70,6 +70,7 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
 
       makeRoom(seller.pid);
       const last = (await Promise.all(orders.map((order) => insist(() => seller.url, order)))).map((it) => it.at(-1));
+      // What was given while nothing could be written was not kept either.
       expect(last.map((it) => (it?.served ? 'served' : it?.code))).toEqual(
         replies.map(({ served }) => (served ? 'payment_already_used' : 'served')),
       );

@@ -49,7 +49,12 @@ const ROWS: readonly Row[] = [
     options: HURRIED,
     sees: [NOT_NOW],
   },
-  { name: 'limits rates', begin: ({ faults }) => faults.add({ kind: '429' }), options: HURRIED, sees: [NOT_NOW] },
+  {
+    name: 'limits rates',
+    begin: ({ faults }) => faults.add({ kind: '429' }),
+    options: HURRIED,
+    sees: [NOT_NOW, PENDING],
+  },
   { name: 'hangs', begin: ({ faults }) => faults.add({ kind: 'hang' }), options: HURRIED, sees: [NOT_NOW, PENDING] },
   {
     name: 'cuts connections',

@@ -77,7 +77,9 @@ describe('transactions', () => {
     shop.expectTold(replies, [SERVED, '402 payment_failed']);
     expect(replies.map(({ served }) => served)).toEqual(moves.map((it) => !it));
     const again = await shop.insist(orders);
-    expect(again.map(({ code }) => code)).toEqual(moves.map((it) => (it ? 'payment_invalid' : 'payment_already_used')));
+    expect(again.map(({ code, replayed }) => (replayed ? 'replayed' : code))).toEqual(
+      moves.map((it) => (it ? 'payment_invalid' : 'replayed')),
+    );
     await shop.expectFair(
       orders,
       moves.map((it) => !it),

@@ -54,6 +54,7 @@ const anAnswer = nearly(
   { context, value: [ACCOUNT] },
   { context, value: [{ pubkey: PAYER, account: ACCOUNT }] },
   { context, value: { err: { InstructionError: [2, { Custom: 1 }] }, logs: ['Program log'] } },
+  { context, value: { err: null, accounts: [ACCOUNT], innerInstructions: [{ index: 1, instructions: [{}] }] } },
   { context, value: [{ slot: 5, confirmations: null, err: null, confirmationStatus: 'finalized' }] },
   [{ signature: SIGNATURE, slot: 5, err: null, blockTime: 1_790_000_000 }],
 );
@@ -64,7 +65,7 @@ const READERS: readonly ((result: unknown) => unknown)[] = [
   answers.readTip,
   (it) => answers.readAccounts(it, 1).map((account) => [mintFactsOf(account), tokenAccountOf(account)]),
   (it) => answers.readTokenAccounts(it).map(tokenAccountOf),
-  answers.readSimulation,
+  (it) => answers.readSimulation(it, { accounts: ['a'], innerInstructions: true }),
   (it) => answers.readStatuses(it, 1),
   answers.readText,
 ];

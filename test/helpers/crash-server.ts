@@ -55,9 +55,9 @@ app.use((req, _res, next) => {
   tell(`arrived ${req.path}`);
   next();
 });
-const after = requirePayment({ ...gated, onSettled: ({ req }) => stopIfAsked(req) });
-app.get('/after/:what', after, answer);
-app.get('/before/:what', requirePayment({ ...gated, settle: 'before' }), answerInParts);
+const stoppable = { ...gated, onSettled: ({ req }: { readonly req: Request }) => stopIfAsked(req) };
+app.get('/after/:what', requirePayment(stoppable), answer);
+app.get('/before/:what', requirePayment({ ...stoppable, settle: 'before' }), answerInParts);
 app.use(createRouter({ facilitator, limits: false }));
 
 const recover = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
+import { newNonce } from '../../src/protocol/nonce-header.js';
 import { type CrashStand, PRICE, type Seller, USDC } from './crash-stand.js';
 import { type SignedPayment, signTerms } from './payments.js';
 
@@ -24,6 +25,8 @@ export interface Reply {
   readonly retryAfter?: number;
   /** Whether the whole of what was paid for arrived. */
   readonly served: boolean;
+  /** Whether that was the response that was kept, and nothing was done anew for it. */
+  readonly replayed: boolean;
 }
 
 const RETRY_MS = 100;
@@ -42,7 +45,9 @@ export function termsAt(stand: GateSeller): PaymentRequirements {
 
 /** An order at a gate. */
 export async function orderAtGate(stand: GateSeller, wallet: Keypair, path: string): Promise<Order> {
-  const { v2 } = await signTerms({ sandbox: stand.sandbox, payer: wallet }, termsAt(stand));
+  const terms = termsAt(stand);
+  const accepted = { ...terms, extra: { ...terms.extra, nonce: newNonce() } };
+  const { v2 } = await signTerms({ sandbox: stand.sandbox, payer: wallet }, accepted);
   return { wallet, path, init: { headers: v2 } };
 }
 
@@ -91,11 +96,12 @@ export async function send(
     return {
       status: answer.status,
       served: !isRefused,
+      replayed: answer.headers.get('idempotency-replayed') === 'true',
       ...(typeof code === 'string' ? { code } : {}),
       ...(retryAfter === null ? {} : { retryAfter: Number(retryAfter) }),
     };
   } catch {
-    return { served: false };
+    return { served: false, replayed: false };
   }
 }
 

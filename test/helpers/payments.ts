@@ -94,6 +94,17 @@ export function withOtherFeePayerBytes({ transaction, accepted }: SignedPayment,
   return carry(other, accepted);
 }
 
+/**
+ * The payment as somebody brings it who has read it on the chain: under terms that were offered to him. Version 1 shows no
+ * terms; there he is known by his address.
+ */
+export async function stolenFrom({ transaction, accepted }: SignedPayment, url: string, init?: RequestInit) {
+  const { accepts } = await askTerms(url, init);
+  const own = accepts.find(({ asset, amount }) => asset === accepted.asset && amount === accepted.amount);
+  if (own === undefined) throw new Error(`${url} offers no such terms`);
+  return carry(transaction, own);
+}
+
 /** Base64 of JSON, as every header of the protocol is written. */
 export function encodeHeader(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');

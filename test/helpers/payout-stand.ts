@@ -75,7 +75,7 @@ export async function openPayoutStand(usdc = '1000'): Promise<PayoutStand> {
       const claim = newClaim({ projectId, owed, terms: { ...TERMS, asset: mint, payTo, amount } });
       await ledger.claim(claim);
       await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 7, signature: '5'.repeat(88) });
-      await ledger.complete(claim.id, claim.lease);
+      await ledger.served(claim.id, claim.lease);
     },
   };
 }

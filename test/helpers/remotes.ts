@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import type { InspectedPayment, SettlementBackend } from '../../src/facilitator/backend.js';
 import { createRemote, type Remote } from '../../src/facilitator/remote.js';
-import { createRemoteBackend } from '../../src/facilitator/remote-backend.js';
+import { createRemoteBackend, type RemoteBackendParts } from '../../src/facilitator/remote-backend.js';
 import { RemoteFault } from '../../src/facilitator/remote-client.js';
 import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
 import type { Commitment, Payment, Terms } from '../../src/protocol/types.js';
@@ -49,8 +49,12 @@ export async function remotesOf(...states: [RemotePeer, 'unknown' | 'well' | 'aw
 }
 
 /** What asks them. */
-export function backendOf(remotes: readonly Remote[], settleTimeoutMs = LONG): SettlementBackend {
-  return createRemoteBackend({ network: DEVNET, remotes, timeoutMs: LONG, settleTimeoutMs });
+export function backendOf(
+  remotes: readonly Remote[],
+  settleTimeoutMs = LONG,
+  more: Partial<Pick<RemoteBackendParts, 'chain' | 'now'>> = {},
+): SettlementBackend {
+  return createRemoteBackend({ network: DEVNET, remotes, timeoutMs: LONG, settleTimeoutMs, now: Date.now, ...more });
 }
 
 function newPayment(feePayer: string, maxTimeoutSeconds = 60): { readonly payment: Payment; readonly terms: Terms } {
@@ -91,7 +95,7 @@ export function stepOf({
       noted.push(broadcast);
       return isHeld;
     },
-    withdrawBroadcast: async () => {
+    notSent: async () => {
       noted.push('withdrawn');
       return true;
     },

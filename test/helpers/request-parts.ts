@@ -6,8 +6,8 @@ import type { NetworkId, Token } from '../../src/protocol/types.js';
 import { createTransactionDelivery } from '../../src/solana/delivery.js';
 import type { LandedTransaction } from '../../src/solana/landed-transaction.js';
 import { NATIVE_SOL } from '../../src/solana/programs.js';
-import type { PaymentRequestRecord } from '../../src/storage/ledger.js';
 import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
 import { fakeNode } from './fake-node.js';
 import { walletKey } from './wallet-key.js';
 
@@ -27,7 +27,7 @@ export function requestParts(more: Partial<RequestParts> = {}): RequestParts {
     delivery: createTransactionDelivery({ rpc }),
     landed: async () => undefined,
     policy: { managedKeys: new Set(), maxFeeLamports: 100_000n },
-    backend: createRemoteBackend({ network, remotes: [], timeoutMs: 1, settleTimeoutMs: 1 }),
+    backend: createRemoteBackend({ network, remotes: [], timeoutMs: 1, now: Date.now, settleTimeoutMs: 1 }),
     leases: createLeases(ledger),
     events: createPaymentEventBus(),
     now: () => NOW,

@@ -3,15 +3,24 @@ import type { AddressInfo } from 'node:net';
 
 /** A JSON-RPC call on its way to the chain. */
 export interface PassingCall {
+  readonly id: unknown;
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
+/** What is said in place of the chain's answer. */
+export interface OtherAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** The chain does not hear of the call. */
+  readonly isUnheard?: true;
+}
+
 /**
  * What becomes of a call: it passes; it is held back for ever, and the chain never hears of it; or the chain hears of it
- * and nobody hears its answer.
+ * and nobody hears its answer, because none comes, the connection is cut, or another answer comes.
  */
-export type Passage = 'pass' | 'hold' | 'unanswered';
+export type Passage = 'pass' | 'hold' | 'unanswered' | 'cut' | OtherAnswer;
 
 /** Stands between a process under test and the chain. */
 export interface RpcProxy {
@@ -35,9 +44,14 @@ export async function startRpcProxy(rpcUrl: string): Promise<RpcProxy> {
     const call = JSON.parse(body) as PassingCall;
     const passage = await proxy.decide(call);
     if (passage === 'hold') return;
+    if (typeof passage === 'object' && passage.isUnheard) {
+      return void response.writeHead(passage.status).end(passage.body);
+    }
     const answer = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     const text = await answer.text();
     if (passage === 'unanswered') return;
+    if (passage === 'cut') return void response.destroy();
+    if (typeof passage === 'object') return void response.writeHead(passage.status).end(passage.body);
     response.once('finish', () => proxy.onAnswered(call));
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
   }

@@ -14,9 +14,12 @@ beforeEach(() => stand().upstream.respond((res) => void res.end('paid for')));
 afterEach(() => stand().sandbox.faults.clear());
 
 /** A call of a project, by default the stand's with its key. */
-function show(proof: ProofHeaders, { slug, headers }: { slug?: string; headers?: ProofHeaders } = {}) {
+function show(
+  proof: ProofHeaders,
+  { slug, rest = '', headers }: { slug?: string; rest?: string; headers?: ProofHeaders } = {},
+) {
   const { client, project, key } = stand();
-  return client.call(slug ?? project.slug, { headers: { ...(headers ?? key.headers), ...proof } });
+  return client.call(`${slug ?? project.slug}${rest}`, { headers: { ...(headers ?? key.headers), ...proof } });
 }
 
 const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
@@ -25,6 +28,14 @@ const refusal = ({ status, body }: ClientAnswer) => [status, body['code'], body[
 
 const SERVED = [200, undefined];
 const USED = [402, 'payment_already_used'];
+/** The upstream's own response, once more. */
+const REPLAY = [200, 'paid for', 'true', null];
+const replay = ({ status, text, headers }: ClientAnswer) => [
+  status,
+  text,
+  headers.get('idempotency-replayed'),
+  headers.get('x-service-error'),
+];
 const foreign = [402, 'payment_invalid', 'invalid_proof_foreign'];
 
 /** What the legs of the stand's project are. */
@@ -49,8 +60,10 @@ describe('a signature counts once', () => {
     expect(outcome(await show(bytesOf(asBytes.signature)))).toEqual(SERVED);
     await expectUntouched(async () => {
       for (const { signature, header } of [asText, asBytes]) {
-        expect(outcome(await show(header))).toEqual(USED);
-        expect(outcome(await show(bytesOf(signature)))).toEqual(USED);
+        for (const written of [header, bytesOf(signature)]) {
+          expect(replay(await show(written))).toEqual(REPLAY);
+          expect(outcome(await show(written, { rest: '?more' }))).toEqual(USED);
+        }
       }
     });
   });
@@ -72,11 +85,12 @@ describe('a signature counts once', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const others = answers.filter(({ status }) => status !== 200);
     expect(others.map(outcome)).toEqual(others.map(() => [409, 'payment_in_progress']));
-    expect(outcome(await show(header))).toEqual(USED);
+    expect(replay(await show(header))).toEqual(REPLAY);
+    expect(stand().hits()).toBe(before + 1);
   });
 
   test('through whichever door: what paid by x402 is no proof, here or elsewhere', async () => {
-    const { client, key, newProject, payer, sandbox } = stand();
+    const { client, key, newCaller, newProject, payer, sandbox } = stand();
     const simple = await newProject();
     const url = `${client.url}/v1/${simple.slug}`;
     const { v2 } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
@@ -84,8 +98,16 @@ describe('a signature counts once', () => {
     expect([paid.status, await paid.text()]).toEqual([200, 'paid for']);
     await expectUntouched(async () => {
       const proof = proofHeader(receiptOf(paid).transaction);
+      const stranger = await newCaller();
+      for (const rest of ['?more', '/deeper']) {
+        expect(outcome(await show(proof, { slug: simple.slug, rest }))).toEqual(USED);
+        expect(outcome(await show(v2, { slug: simple.slug, rest }))).toEqual(USED);
+      }
+      const { headers } = stranger.key;
+      expect(refusal(await show(proof, { slug: simple.slug, headers }))).toEqual(foreign);
+      expect(outcome(await show(v2, { slug: simple.slug, headers }))).toEqual(USED);
+      expect(replay(await show(v2, { slug: simple.slug }))).toEqual(REPLAY);
       expect(outcome(await show(proof, { slug: simple.slug }))).toEqual(USED);
-      expect(outcome(await client.call(simple.slug, { headers: { ...key.headers, ...v2 } }))).toEqual(USED);
     });
   });
 
@@ -147,7 +169,10 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
       expect(refusal(await show(proofHeader(byStranger), { headers }))).toEqual(foreign);
     });
     expect(outcome(await show(proofHeader(byOwner), { headers }))).toEqual(SERVED);
-    await expectUntouched(async () => expect(outcome(await show(proofHeader(byOwner), { headers }))).toEqual(USED));
+    await expectUntouched(async () => {
+      expect(replay(await show(proofHeader(byOwner), { headers }))).toEqual(REPLAY);
+      expect(outcome(await show(proofHeader(byOwner), { headers, rest: '?more' }))).toEqual(USED);
+    });
   });
 });
 

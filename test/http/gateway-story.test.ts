@@ -139,7 +139,9 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
       path: '/api/say?loud=1',
       body: 'hello',
     });
-    expect((await client.call('echo/say?loud=1', init)).body).toMatchObject({ code: 'payment_already_used' });
+    const again = await client.call('echo/say?loud=1', init);
+    expect([again.status, again.text, again.headers.get('idempotency-replayed')]).toEqual([200, answer.text, 'true']);
+    expect((await client.call('echo/say?loud=2', init)).body).toMatchObject({ code: 'payment_already_used' });
     expect((await fetch(`${upstream.origin}/api/say`)).status).toBe(403);
   });
 

@@ -28,12 +28,16 @@ async function call({ slug }: MadeProject, headers: ProofHeaders, init: RequestI
 const change = ({ id }: MadeProject, patch: object) =>
   stand().client.ask('PATCH', `/api/v1/projects/${id}`, patch, stand().asOwner);
 
-/** The same payment is delivered, once. */
+/** The payment is delivered, once: the same call gets the same response again, any other nothing. */
 async function expectGoodOnce(project: MadeProject, payment: ProofHeaders): Promise<void> {
   const before = stand().hits();
   const delivered = await call(project, payment);
   expect([delivered.status, delivered.text, delivered.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
-  expect(outcome(await call(project, payment))).toEqual(USED);
+  expect(delivered.headers.get('idempotency-replayed')).toBeNull();
+  const again = await call(project, payment);
+  expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(outcome(await call({ ...project, slug: `${project.slug}?more` }, payment))).toEqual(USED);
   expect(stand().hits()).toBe(before + 1);
 }
 
@@ -115,7 +119,7 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     stand().upstream.respond(answers);
     const last = await call(stand().project, header);
     expect(outcome(last)).toEqual(USED);
-    expect(last.body).toMatchObject({ detail: expect.stringContaining('tried 3 times'), accepts: expect.any(Array) });
+    expect(last.body).toMatchObject({ detail: expect.stringContaining('tried no more'), accepts: expect.any(Array) });
     expect([stand().hits() - before, last.headers.get('x-service-error')]).toEqual([3, 'gateway']);
   });
 
@@ -141,7 +145,10 @@ test.each([301, 404, 429])('an answer of %d is a delivery, and no redirect is fo
   const answer = await call(stand().project, header);
   expect([answer.status, answer.text, answer.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
   expect(answer.headers.get('location')).toBe(`/v1/${stand().project.slug}/elsewhere`);
-  expect(outcome(await call(stand().project, header))).toEqual(USED);
+  const again = await call(stand().project, header);
+  expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
+  expect(again.headers.get('location')).toBe(answer.headers.get('location'));
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(stand().hits()).toBe(before + 1);
 });
 

@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
 import { ledgerWith } from '../helpers/ledgers.js';
-import { createGate, type SignedPayment, signPayment } from '../helpers/payments.js';
+import { createGate, receiptOf, type SignedPayment, signPayment } from '../helpers/payments.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
@@ -16,7 +16,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   let url: string;
   let balance: bigint;
   let runs = 0;
-  let released = 0;
+  let forgotten = 0;
   /** What the handler does on its first run; on every later one it answers. */
   let misbehave: Behaviour = () => undefined;
 
@@ -24,9 +24,9 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     stand = await openTollStand({ maxBlockhashAge: 2000 });
     const memory = createMemoryLedger();
     const ledger = ledgerWith(memory, {
-      release(id, lease) {
-        released += 1;
-        return memory.release(id, lease);
+      forget(id, lease) {
+        forgotten += 1;
+        return memory.forget(id, lease);
       },
     });
     const facilitator = stand.facilitatorWith({ ledger });
@@ -36,10 +36,15 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
       runs += 1;
       return runs === 1 ? misbehave(req, res, next) : res.send('delivered');
     };
+    const charge = ({ statusCode }: ServerAnswer): boolean => {
+      if (statusCode === 203) throw new Error('the rule of the seller is broken');
+      return statusCode !== 302;
+    };
     url = await stand.serve((app) => {
       app.set('env', 'test');
       app.get('/report', requirePayment(options), handler);
       app.get('/hurry', requirePayment({ ...options, handlerTimeoutMs: 50 }), handler);
+      app.get('/choosy', requirePayment({ ...options, charge }), handler);
       app.get('/small', requirePayment({ ...options, maxHeldBytes: 1000 }), handler);
     }, express);
   });
@@ -47,7 +52,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   afterAll(() => stand.close());
   beforeEach(() => {
     runs = 0;
-    released = 0;
+    forgotten = 0;
     balance = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
   });
 
@@ -75,9 +80,13 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   }
 
   /** Pays for a run that misbehaves: nothing is charged, and the payment is still good. */
-  async function fail(path: string, behaviour: Behaviour): Promise<{ answer: Response; body: string }> {
+  async function fail(
+    path: string,
+    behaviour: Behaviour,
+    init: RequestInit = {},
+  ): Promise<{ answer: Response; body: string }> {
     const payment = await signFor(path, behaviour);
-    const answer = await fetch(`${url}${path}`, { headers: payment.v2 });
+    const answer = await fetch(`${url}${path}`, { ...init, headers: payment.v2 });
     const body = await answer.text();
     expectNothingCharged();
     expect(answer.headers.get('payment-response')).toBeNull();
@@ -94,6 +103,30 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     expect(answer.status).toBe(status);
     expect(answer.headers.get('x-why')).toBe('so');
     expect(JSON.parse(body)).toEqual({ status });
+  });
+
+  test('it redirects where its seller does not charge for that: it comes through, unpaid', async () => {
+    const { answer } = await fail('/choosy', (_req, res) => res.redirect('/elsewhere'), { redirect: 'manual' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([302, '/elsewhere']);
+  });
+
+  test('an error is charged for where its seller says so', async () => {
+    const payment = await signFor('/choosy', (_req, res) => res.status(404).send('there is none'));
+    const answer = await fetch(`${url}/choosy`, { headers: payment.v2 });
+    const again = await fetch(`${url}/choosy`, { headers: payment.v2 });
+
+    expect([answer.status, receiptOf(answer).success, spent()]).toEqual([404, true, 10_000n]);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([404, 'true']);
+    expect(await again.text()).toBe('there is none');
+    expect(runs).toBe(1);
+  });
+
+  test('the rule by which its seller charges throws: 500, unpaid', async () => {
+    const { answer, body } = await fail('/choosy', (_req, res) =>
+      res.status(203).set('X-Secret', 'paid only').send('paid only'),
+    );
+    expect([answer.status, answer.headers.get('x-secret')]).toEqual([500, null]);
+    expect(body).not.toContain('paid only');
   });
 
   test('it throws', async () => {
@@ -233,7 +266,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     await entered.opened;
     leaving.abort();
     await expect(request).rejects.toThrow();
-    await until(() => released === 1);
+    await until(() => forgotten === 1);
     expectNothingCharged();
     await expectStillGood(payment, '/report');
     leave.open();
@@ -250,7 +283,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     await until(() => stand.sandbox.calls.simulateTransaction === 1);
     leaving.abort();
     await expect(request).rejects.toThrow();
-    await until(() => released === 1);
+    await until(() => forgotten === 1);
     expect(runs).toBe(0);
     expectNothingCharged();
     await expectStillGood(payment, '/report');

@@ -1,13 +1,12 @@
 import type { Request, Response as ServerAnswer } from 'express';
-import { keptAnswersOf } from '../../src/middleware/kept-answers.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
+import { createMemoryAnswers } from '../../src/storage/memory-answers.js';
 import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
 import { ledgerWith } from '../helpers/ledgers.js';
-import { signPayment } from '../helpers/payments.js';
+import { type PaymentHeaders, receiptOf, signPayment } from '../helpers/payments.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
-const MIB = 1024 * 1024;
 const ATTEMPTS = 4;
 
 describe('what requests leave behind', () => {
@@ -26,13 +25,17 @@ describe('what requests leave behind', () => {
         if (result.status === 'won') open.add(request.id);
         return result;
       },
-      async release(id, lease) {
+      async forget(id, lease) {
         open.delete(id);
-        return memory.release(id, lease);
+        return memory.forget(id, lease);
       },
-      async complete(id, lease) {
+      async recordOutcome(id, lease, outcome, events) {
+        if (outcome.state !== 'confirmed') open.delete(id);
+        return memory.recordOutcome(id, lease, outcome, events);
+      },
+      async served(id, lease) {
         open.delete(id);
-        return memory.complete(id, lease);
+        return memory.served(id, lease);
       },
     });
     const facilitator = stand.facilitatorWith({ ledger });
@@ -112,35 +115,75 @@ describe('what requests leave behind', () => {
   });
 });
 
-describe('answers that are kept for a payer who comes again', () => {
-  const answer = { statusCode: 200, statusMessage: 'OK', headers: {}, body: Buffer.alloc(4 * MIB) };
+describe('responses that are kept for a payer who comes again', () => {
+  const SIZE = 10_000;
+  const ROOM = 4;
+  let stand: TollStand;
+  let url: string;
+  let runs = 0;
 
-  test('are at most 64 MiB, the oldest go first', () => {
-    const kept = keptAnswersOf({});
-    const ids = Array.from({ length: 40 }, (_, index) => `payment-${index}`);
-    for (const id of ids) kept.keep(id, '/report', answer);
-    const found = ids.filter((id) => kept.find(id, '/report') !== undefined);
-
-    expect(found.length * 4).toBeLessThanOrEqual(64);
-    expect(found.length * 4).toBeGreaterThan(48);
-    expect(found).toEqual(ids.slice(-found.length));
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    const answers = createMemoryAnswers({ maxBytes: ROOM * (SIZE + 2_000) });
+    const facilitator = stand.facilitatorWith({ answers, ledger: createMemoryLedger() });
+    const options = { facilitator, payTo: stand.payTo, price: '$0.01' };
+    url = await stand.serve((app) => {
+      app.get(['/report', '/other'], requirePayment(options), (_req, res) => {
+        runs += 1;
+        res.send(String(runs).padEnd(SIZE));
+      });
+      app.get('/huge', requirePayment(options), (_req, res) => {
+        runs += 1;
+        res.send('x'.repeat(2 * ROOM * SIZE));
+      });
+    });
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    runs = 0;
   });
 
-  test('are shared by the routes of a facilitator, so that the limit is one for all', () => {
-    const owner = {};
-    keptAnswersOf(owner).keep('payment', '/report', answer);
+  const get = (path: string, headers: PaymentHeaders) => fetch(`${url}${path}`, { headers });
 
-    expect(keptAnswersOf(owner).find('payment', '/report')).toBe(answer);
-    expect(keptAnswersOf({}).find('payment', '/report')).toBeUndefined();
+  async function pay(path: string): Promise<PaymentHeaders> {
+    const { v2 } = await signPayment(stand, `${url}${path}`);
+    expect((await get(path, v2)).status).toBe(200);
+    return v2;
+  }
+
+  test('are bounded, for all routes of a facilitator together: the oldest go first', async () => {
+    const paid: (readonly [string, PaymentHeaders])[] = [];
+    for (let times = 0; times < ROOM; times += 1) {
+      for (const path of ['/report', '/other']) paid.push([path, await pay(path)]);
+    }
+    const again = await Promise.all(paid.map(([path, headers]) => get(path, headers)));
+    const statuses = again.map(({ status }) => status);
+
+    expect(statuses).toEqual([402, 402, 402, 402, 200, 200, 200, 200]);
+    for (const [index, answer] of again.entries()) {
+      if (answer.status === 200) expect(Number(await answer.text())).toBe(index + 1);
+      else expect(await answer.json()).toMatchObject({ code: 'payment_already_used' });
+      expect(receiptOf(answer)).toMatchObject({ success: true });
+    }
+    expect(runs).toBe(paid.length);
   });
 
-  test('are for the same address only, and gone when dropped', () => {
-    const kept = keptAnswersOf({});
-    kept.keep('payment', '/report?page=1', answer);
+  test('one that is too large for all of the room is not kept, and moves no other out', async () => {
+    const small = await pay('/report');
+    const huge = await pay('/huge');
+    const [smallAgain, hugeAgain] = [await get('/report', small), await get('/huge', huge)];
 
-    expect(kept.find('payment', '/report?page=2')).toBeUndefined();
-    expect(kept.find('payment', '/report?page=1')).toBe(answer);
-    kept.drop('payment');
-    expect(kept.find('payment', '/report?page=1')).toBeUndefined();
+    expect([smallAgain.status, hugeAgain.status]).toEqual([200, 402]);
+    expect(await hugeAgain.json()).toMatchObject({ code: 'payment_already_used' });
+    expect(runs).toBe(2);
+  });
+
+  test('are for the same address only', async () => {
+    const { v2 } = await signPayment(stand, `${url}/report?page=1`);
+    const first = await get('/report?page=1', v2);
+    const [other, again] = [await get('/report?page=2', v2), await get('/report?page=1', v2)];
+
+    expect([other.status, again.status]).toEqual([402, 200]);
+    expect(await again.text()).toBe(await first.text());
   });
 });

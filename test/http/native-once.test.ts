@@ -1,12 +1,16 @@
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { buildDraft, type Draft } from '../helpers/draft.js';
+import { emptyWallet } from '../helpers/empty-wallet.js';
 import { headerV2 } from '../helpers/hostile.js';
 import { type CreatedBody, type ServiceAnswer, signCreated, useNativeStand } from '../helpers/native-stand.js';
 import { memo } from '../helpers/raw-instructions.js';
+import { testClock } from '../helpers/test-clock.js';
+import { until } from '../helpers/until.js';
 
 const HURRIED = { settleTimeoutMs: 150 };
-const stand = useNativeStand();
+const { now, advance } = testClock(Date.now());
+const stand = useNativeStand({ now });
 const hurried = useNativeStand(HURRIED, { maxBlockhashAge: 150 });
 
 const codeOf = ({ status, body }: ServiceAnswer) => [status, body['code'] ?? 'settled'];
@@ -132,11 +136,12 @@ describe('a second transaction', () => {
     const payer = await sandbox.createWallet({ usdc: '0.5' });
     const created = await stand().create({ payer: payer.publicKey.toBase58() });
     const [first, second] = await variants(created, 2, stand(), payer);
-    const rival = await stand().create({ payer: payer.publicKey.toBase58() });
     // The node lets the first pass, and by the time it lands the money is gone.
     sandbox.faults.add({ kind: 'late', slots: 10, times: 1 });
+    const { sendTransaction } = sandbox.calls;
     const failing = stand().settle(created.payment_id, first!);
-    await stand().settle(rival.payment_id, signCreated(rival, payer));
+    await until(() => sandbox.calls.sendTransaction > sendTransaction);
+    emptyWallet(sandbox, payer, mint);
     const failed = await failing;
     const again = await stand().settle(created.payment_id, first!);
 
@@ -151,6 +156,9 @@ describe('a second transaction', () => {
 
     const before = sandbox.tokenBalance(payTo, mint);
     sandbox.fundToken(payer.publicKey.toBase58(), mint, 500_000n);
+    const early = await stand().settle(created.payment_id, second!);
+    expect(early).toMatchObject({ status: 400, body: { reason: 'payer_must_wait' } });
+    await advance(60_001);
     expect((await stand().settle(created.payment_id, second!)).status).toBe(200);
     expect(sandbox.tokenBalance(payTo, mint) - before).toBe(500_000n);
     expect((await stand().get(`/payments/${created.payment_id}`)).body['status']).toBe('settled');

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { RequestHandler } from 'express';
@@ -8,11 +8,13 @@ import { PAYMENT_IDENTIFIER } from '../../src/protocol/payment-identifier.js';
 import { createMemoryAnswers } from '../../src/storage/memory-answers.js';
 import {
   askTerms,
+  carry,
   createGate,
   type PaymentHeaders,
   receiptOf,
   type SignedPayment,
   signPayment,
+  stolenFrom,
 } from '../helpers/payments.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
@@ -81,7 +83,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
       });
       app.get('/large', requirePayment(terms), (_req, res) => {
         served += 1;
-        res.send(Buffer.alloc(1_048_577));
+        res.send(randomBytes(4_194_304));
       });
       app.get('/strict', requirePayment({ ...terms, paymentIdentifier: 'required' }), (_req, res) => void res.json({}));
       app.get('/plain', requirePayment({ ...terms, paymentIdentifier: 'off' }), (_req, res) => void res.json({}));
@@ -161,11 +163,28 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     const payment = await signPayment(stand, `${url}/report`);
     const headers = named(payment, newId());
     await fetch(`${url}/report`, { headers });
-    for (const thief of [payment.v2, payment.v1, named(payment, newId())]) {
+    const stolen = await stolenFrom(payment, `${url}/report`);
+    for (const thief of [stolen.v2, stolen.v1, named(stolen, newId())]) {
       const answer = await settled('/report', { headers: thief });
       expect([answer.status, await codeOf(answer)]).toEqual([402, 'payment_already_used']);
     }
     expect((await settled('/report', { headers })).status).toBe(200);
+    expect(served).toBe(1);
+  });
+
+  test('a client that does not send back what it was offered is known by its identifier', async () => {
+    const payment = await signPayment(stand, `${url}/report`);
+    const { nonce: _, ...extra } = payment.accepted.extra;
+    const plain = { ...payment, accepted: { ...payment.accepted, extra } };
+    const headers = named(plain, newId());
+    const first = await fetch(`${url}/report`, { headers });
+    for (const thief of [named(plain, newId()), carry(plain.transaction, plain.accepted).v2, payment.v2]) {
+      const answer = await settled('/report', { headers: thief });
+      expect([answer.status, await codeOf(answer)]).toEqual([402, 'payment_already_used']);
+    }
+    const again = await settled('/report', { headers });
+    expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true']);
+    expect(await again.text()).toBe(await first.text());
     expect(served).toBe(1);
   });
 
@@ -192,12 +211,12 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
   test.each([
     ['another body', '/report', '{"a":2}'],
     ['another query', '/report?more', '{"a":1}'],
-  ])('the same payment with %s is 409', async (_what, path, body) => {
+  ])('the same payment with %s is used up', async (_what, path, body) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
     const headers = { ...init.headers, ...named(await signPayment(stand, `${url}/report`, { init }), newId()) };
     expect((await fetch(`${url}/report`, { ...init, headers })).status).toBe(200);
     const other = await fetch(url + path, { ...init, headers, body });
-    expect([other.status, await codeOf(other)]).toEqual([409, 'payment_identifier_conflict']);
+    expect([other.status, await codeOf(other)]).toEqual([402, 'payment_already_used']);
     const again = await settled('/report', { ...init, headers });
     expect(await again.json()).toEqual({ served: 1, body: { a: 1 } });
   });
@@ -249,7 +268,8 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     expect([refused.status, await codeOf(refused)]).toEqual([409, 'payment_identifier_conflict']);
     const answers = [await settled('/hurried', { headers }), await settled('/hurried', { headers })];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers.map((it) => it.headers.get('idempotency-replayed'))).toEqual([null, 'true']);
+    // It was made and kept before the outcome was known to be unknown.
+    expect(answers.map((it) => it.headers.get('idempotency-replayed'))).toEqual(['true', 'true']);
     expect(served).toBe(1);
   });
 
@@ -269,11 +289,12 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     expect(good.status).toBe(200);
   });
 
-  test('an answer of more than 1 MiB is not kept: the same payment is told that it is used up', async () => {
+  test('whatever was held until it was paid is kept, however long: the same payment gets it again', async () => {
     const headers = named(await signPayment(stand, `${url}/large`), newId());
-    expect((await (await fetch(`${url}/large`, { headers })).arrayBuffer()).byteLength).toBe(1_048_577);
+    const first = Buffer.from(await (await fetch(`${url}/large`, { headers })).arrayBuffer());
     const again = await settled('/large', { headers });
-    expect([again.status, await codeOf(again), served]).toEqual([402, 'payment_already_used', 1]);
+    expect([first.length, again.status, served]).toEqual([4_194_304, 200, 1]);
+    expect(Buffer.from(await again.arrayBuffer()).equals(first)).toBe(true);
   });
 
   test.each([
@@ -286,7 +307,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     expect([answer.status, await codeOf(answer), served]).toEqual([400, 'invalid_payment_identifier', 0]);
   });
 
-  test('a 402 declares it; where it is required a payment without one is 400; where it is off nothing is kept', async () => {
+  test('a 402 declares it; where it is required a payment without one is 400; where it is off it conflicts with none', async () => {
     const declared = async (path: string) => (await askTerms(url + path)).extensions?.[PAYMENT_IDENTIFIER];
     expect(await declared('/report')).toMatchObject({ info: { required: false } });
     expect(await declared('/strict')).toMatchObject({ info: { required: true } });
@@ -299,17 +320,19 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     }
     expect((await fetch(`${url}/strict`, { headers: named(payment, newId()) })).status).toBe(200);
 
-    const plain = named(await signPayment(stand, `${url}/plain`), newId());
-    expect((await fetch(`${url}/plain`, { headers: plain })).status).toBe(200);
-    expect((await settled('/plain', { headers: plain })).status).toBe(402);
+    const id = newId();
+    for (const _ of ['one', 'other']) {
+      const plain = named(await signPayment(stand, `${url}/plain`), id);
+      expect((await fetch(`${url}/plain`, { headers: plain })).status).toBe(200);
+    }
   });
 
   test.each(['/keyed-slow', '/keyed-stream'])(
     'behind an Idempotency-Key at %s: a client that goes blocks nothing and gains nothing',
     async (path) => {
       const key = { 'idempotency-key': randomUUID() };
-      const { v2 } = await signPayment(stand, url + path, { init: { method: 'POST' } });
-      const headers = { ...key, ...v2 };
+      const payment = await signPayment(stand, url + path, { init: { method: 'POST' } });
+      const headers = { ...key, ...payment.v2 };
       const before = ours();
       await abandoned(url + path, headers, entered.opened);
       await until(() => gone);
@@ -318,24 +341,30 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
       const again = await fetch(url + path, { method: 'POST', headers });
       expect([paid.status, again.status, await again.text()]).toEqual([200, 200, await paid.text()]);
 
-      const unkeyed = await settled(path, { method: 'POST', headers: v2 });
-      expect([unkeyed.status, await codeOf(unkeyed)]).toEqual([402, 'payment_already_used']);
+      const unkeyed = await settled(path, { method: 'POST', headers: payment.v2 });
+      expect([unkeyed.status, await unkeyed.json()]).toEqual([200, { served }]);
+      const stolen = await stolenFrom(payment, url + path, { method: 'POST' });
+      const thief = await settled(path, { method: 'POST', headers: stolen.v2 });
+      expect([thief.status, await codeOf(thief)]).toEqual([402, 'payment_already_used']);
       expect(ours() - before).toBe(10_000n);
     },
   );
 
   test('behind an Idempotency-Key: an answer that is kept for its client counts as delivered', async () => {
     const key = { 'idempotency-key': randomUUID() };
-    const { v2 } = await signPayment(stand, `${url}/keyed-late`, { init: { method: 'POST' } });
-    const headers = { ...key, ...v2 };
+    const payment = await signPayment(stand, `${url}/keyed-late`, { init: { method: 'POST' } });
+    const headers = { ...key, ...payment.v2 };
     stand.sandbox.pauseSlots();
     await abandoned(`${url}/keyed-late`, headers, entered.opened);
     await until(() => gone);
     stand.sandbox.resumeSlots();
     const kept = await settled('/keyed-late', { method: 'POST', headers });
     expect([kept.status, kept.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
-    const unkeyed = await settled('/keyed-late', { method: 'POST', headers: v2 });
-    expect([unkeyed.status, served]).toEqual([402, 1]);
+    const stolen = await stolenFrom(payment, `${url}/keyed-late`, { method: 'POST' });
+    const thief = await settled('/keyed-late', { method: 'POST', headers: stolen.v2 });
+    const unkeyed = await settled('/keyed-late', { method: 'POST', headers: payment.v2 });
+    expect([thief.status, unkeyed.status, served]).toEqual([402, 200, 1]);
+    expect(await unkeyed.text()).toBe(await kept.text());
   });
 
   test('behind an Idempotency-Key: asked without a payment, then paid, then asked again', async () => {

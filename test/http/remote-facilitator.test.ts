@@ -31,7 +31,7 @@ describe('a facilitator that is asked over HTTP', () => {
 
   /** A service of its own, with its own memory and the stand's fee payer. */
   async function serve(): Promise<FacilitatorServer> {
-    const served = await serveFacilitator(stand.facilitatorWith({}));
+    const served = await serveFacilitator(stand.facilitatorWith({ ledger: createMemoryLedger() }));
     closers = [served.close, ...closers];
     return served;
   }
@@ -61,15 +61,19 @@ describe('a facilitator that is asked over HTTP', () => {
     return (req, res, next) => (req.path === path ? instead(req, res, next) : next());
   }
 
-  /** The service takes the payment and answers in full; the answer is lost on the way. */
-  const loseAnswer: RequestHandler = async (req, res) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk);
-    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) };
-    server.before = (_req, _res, next) => next();
-    await (await fetch(`${server.url}${req.path}`, init)).text();
-    res.socket?.destroy();
-  };
+  /** The service takes the payment and answers in full; what arrives is something else. */
+  function passOnThen(instead: RequestHandler): RequestHandler {
+    return async (req, res, next) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of req) chunks.push(chunk);
+      const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: Buffer.concat(chunks) };
+      server.before = (_req, _res, go) => go();
+      await (await fetch(`${server.url}${req.path}`, init)).text();
+      await instead(req, res, next);
+    };
+  }
+
+  const loseAnswer = passOnThen((_req, res) => void res.socket?.destroy());
 
   /** The service takes the payment; the connection breaks before it answers. */
   const breakBeforeAnswer: RequestHandler = (_req, res, next) => {
@@ -124,26 +128,44 @@ describe('a facilitator that is asked over HTTP', () => {
     expect(await server.connections()).toBeGreaterThan(0);
     await server.close();
     await expect(claim.settle()).rejects.toEqual(UNAVAILABLE);
-    await claim.release();
     expect(await ledger.find(claim.id)).toBeUndefined();
   });
 
   test.each([
-    [401, '{"error":"no key"}'],
-    [404, 'Not Found'],
-    [429, ''],
-    [307, ''],
-  ])('a settlement that is turned away with %i is an outage: nothing is remembered', async (status, body) => {
-    const ledger = createMemoryLedger();
-    const facilitator = remote({ ledger });
-    const { payment, terms } = await aPayment(facilitator);
-    const claim = await openClaim(facilitator, payment, terms);
-    server.before = at('/settle', (_req, res) => void res.status(status).set('location', '/elsewhere').send(body));
-    await expect(claim.settle()).rejects.toEqual(UNAVAILABLE);
-    await claim.release();
-    expect(await ledger.find(claim.id)).toBeUndefined();
-    expect(server.count('/elsewhere')).toBe(0);
-  });
+    [503, 'payment_backend_unavailable'],
+    [503, 'fee_limit_reached'],
+    [429, 'rate_limited'],
+  ])(
+    'a settlement that it turns away itself, with %i %s, is an outage: nothing is remembered',
+    async (status, code) => {
+      const ledger = createMemoryLedger();
+      const facilitator = remote({ ledger });
+      const { payment, terms } = await aPayment(facilitator);
+      const claim = await openClaim(facilitator, payment, terms);
+      server.before = at('/settle', (_req, res) => void res.status(status).json({ code }));
+      await expect(claim.settle()).rejects.toEqual(UNAVAILABLE);
+      expect(await ledger.find(claim.id)).toBeUndefined();
+    },
+  );
+
+  test.each([401, 403, 404, 408, 413, 429, 307])(
+    'a gateway that answers a settlement %i, and has passed it on, leaves the outcome open: served once, paid once',
+    async (status) => {
+      const facilitator = remote();
+      const { payment, terms } = await aPayment(facilitator);
+      const before = balance(terms);
+      const claim = await openClaim(facilitator, payment, terms);
+      const refuse: RequestHandler = (_req, res) => void res.status(status).set('location', '/elsewhere').send('no');
+      server.before = at('/settle', passOnThen(refuse));
+      expect(await claim.settle()).toMatchObject({ status: 'pending' });
+      expect((await openClaim(facilitator, payment, terms)).receipt).toMatchObject({ amount: ONE_CENT });
+      expect(await facilitator.openPayment(payment, terms, { resource: 'GET /other' })).toMatchObject({
+        status: 'used',
+      });
+      expect(balance(terms) - before).toBe(ONE_CENT);
+      expect(server.count('/elsewhere')).toBe(0);
+    },
+  );
 
   test.each<[string, RequestHandler]>([
     ['a bad gateway', (_req, res) => void res.status(502).send('<html>')],
@@ -160,7 +182,6 @@ describe('a facilitator that is asked over HTTP', () => {
     const claim = await openClaim(facilitator, payment, terms);
     server.before = at('/settle', instead);
     expect(await claim.settle()).toEqual({ status: 'pending', payer: stand.payer.publicKey.toBase58() });
-    await claim.release();
     expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('pending');
     expect(await facilitator.openPayment(payment, terms, { resource: 'GET /other' })).toEqual({ status: 'used' });
     server.before = (_req, _res, next) => next();
@@ -194,16 +215,15 @@ describe('a facilitator that is asked over HTTP', () => {
     const claim = await openClaim(facilitator, payment, terms);
     server.before = at('/settle', loseAnswer);
     expect(await claim.settle()).toMatchObject({ status: 'pending' });
-    await claim.release();
     expect(balance(terms) - before).toBe(ONE_CENT);
-    expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('pending');
+    expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('open');
     expect(server.count('/settle')).toBe(3);
   });
 
   test('"duplicate" about a payment that was never sent from here is a refusal', async () => {
     const { payment, terms } = await aPayment(remote());
     await remote().settlePayment(payment, terms);
-    const other = remote();
+    const other = remote({ ledger: createMemoryLedger() });
     const reason = 'duplicate_settlement';
     expect(await other.settlePayment(payment, terms)).toMatchObject({ status: 'failed', reason });
     expect(await other.openPayment(payment, terms, USE)).toMatchObject({ status: 'refused', refusal: { reason } });
@@ -217,7 +237,6 @@ describe('a facilitator that is asked over HTTP', () => {
     const opened = await facilitator.openPayment(payment, terms, { ...USE, simulate: false });
     if (opened.status !== 'open') throw new Error('not opened');
     expect(await opened.claim.settle()).toMatchObject({ status: 'failed', reason: 'insufficient_funds' });
-    await opened.claim.release();
     stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
     expect((await facilitator.settlePayment(payment, terms)).status).toBe('settled');
   });
@@ -263,7 +282,6 @@ describe('a facilitator that is asked over HTTP', () => {
     const { payment, terms } = await aPayment(facilitator);
     const claim = await openClaim(facilitator, payment, terms);
     await expect(claim.settle()).rejects.toEqual(UNAVAILABLE);
-    await claim.release();
     expect(await ledger.find(claim.id)).toBeUndefined();
   });
 

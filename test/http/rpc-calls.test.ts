@@ -108,7 +108,7 @@ describe('calls to the chain', () => {
     stand.sandbox.resetCalls();
     const copies = [payment, withOtherFeePayerBytes(payment, 1), withOtherFeePayerBytes(payment, 2)];
     for (const { v1, v2 } of copies) {
-      expect((await fetch(`${url}/after`, { headers: v2 })).status).toBe(402);
+      expect((await fetch(`${url}/after`, { headers: v2 })).headers.get('idempotency-replayed')).toBe('true');
       expect((await fetch(`${url}/after`, { headers: v1 })).status).toBe(402);
     }
     expect(made()).toEqual({});

@@ -72,8 +72,8 @@ beforeAll(async () => {
   upstream.respond((res) => void res.writeHead(500).end());
   const again = await client.pay({ project, payer, key });
   refusals.push(
-    await call({}),
-    await call({ 'payment-signature': v2['payment-signature'] }),
+    await call({}, '?other'),
+    await call({ 'payment-signature': v2['payment-signature'] }, '?other'),
     await call({ 'x-service-payment': `${payment.header['x-service-payment']}!` }),
     await call({ 'x-service-secret': `${key.secret.slice(0, -1)}!` }),
     await call({ 'x-service-secret': key.headers['x-service-key'], 'x-service-key': key.secret }),

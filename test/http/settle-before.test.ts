@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
 import { ledgerWith } from '../helpers/ledgers.js';
-import { createGate, type PaymentHeaders, receiptOf, signPayment } from '../helpers/payments.js';
+import { createGate, type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../helpers/payments.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
@@ -14,8 +15,8 @@ type Handler = (req: Request, res: ServerAnswer) => unknown;
 
 describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
   const memory = createMemoryLedger();
-  let completed: string[] = [];
-  let released: string[] = [];
+  let usedUp: string[] = [];
+  let keptOpen: string[] = [];
   let stand: TollStand;
   let url: string;
   let handler: Handler = () => undefined;
@@ -24,13 +25,13 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAge: 2000 });
     const ledger = ledgerWith(memory, {
-      complete(id, lease) {
-        completed.push(id);
-        return memory.complete(id, lease);
+      served(id, lease) {
+        usedUp.push(id);
+        return memory.served(id, lease);
       },
-      release(id, lease) {
-        released.push(id);
-        return memory.release(id, lease);
+      keep(id, lease) {
+        keptOpen.push(id);
+        return memory.keep(id, lease);
       },
     });
     const facilitator = stand.facilitatorWith({ ledger });
@@ -48,8 +49,8 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
   afterAll(() => stand.close());
   beforeEach(() => {
     runs = 0;
-    completed = [];
-    released = [];
+    usedUp = [];
+    keptOpen = [];
   });
 
   const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
@@ -138,16 +139,60 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     expect(size).toBe(400 * chunk.length);
   });
 
-  test('used up when the answer has left', async () => {
-    handler = (_req, res) => res.send('ok');
+  test('used up when it is whole: the same request gets the same response again, and no other handler runs', async () => {
+    handler = (_req, res) => {
+      res.cookie('session', String(runs)).write('in ');
+      res.end('pieces');
+    };
     const { v2 } = await sign();
     const first = await get(v2);
-    await first.text();
-    await until(() => completed.length === 1);
+    const text = await first.text();
+    await until(() => usedUp.length === 1);
     const again = await get(v2);
 
-    expect([first.status, again.status]).toEqual([200, 402]);
+    expect([first.status, first.headers.get('idempotency-replayed'), text]).toEqual([200, null, 'in pieces']);
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await again.text()).toBe(text);
+    for (const name of ['set-cookie', 'cache-control']) {
+      expect(again.headers.get(name)).toBe(first.headers.get(name));
+    }
     expect(receiptOf(again)).toEqual(receiptOf(first));
+    expect(runs).toBe(1);
+  });
+
+  test('somebody who brings the payment without what its payer was told gets nothing but its receipt', async () => {
+    handler = (_req, res) => res.cookie('session', 'secret').send('for the payer');
+    const payment = await sign();
+    const first = await get(payment.v2);
+    await until(() => usedUp.length === 1);
+    const stolen = await stolenFrom(payment, `${url}/stream`);
+    for (const headers of [stolen.v2, stolen.v1]) {
+      const thief = await get(headers);
+      expect([thief.status, thief.headers.get('set-cookie')]).toEqual([402, null]);
+      expect(await thief.json()).toMatchObject({ code: 'payment_already_used' });
+    }
+    expect(first.status).toBe(200);
+    expect(runs).toBe(1);
+  });
+
+  test.each([
+    ['exactly 1 MiB is kept', 1_048_576, 200],
+    ['more than 1 MiB is not', 1_048_577, 402],
+  ])('of a response that has left as a whole %s; either way it was had', async (_what, size, status) => {
+    handler = (_req, res) => {
+      res.write(Buffer.alloc(size - 1));
+      res.end('.');
+    };
+    const { v2 } = await sign();
+    const first = await get(v2);
+    expect((await first.arrayBuffer()).byteLength).toBe(size);
+    await until(() => usedUp.length === 1);
+    const again = await get(v2);
+
+    expect(again.status).toBe(status);
+    expect(receiptOf(again)).toEqual(receiptOf(first));
+    if (status === 200) expect((await again.arrayBuffer()).byteLength).toBe(size);
+    else expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
     expect(runs).toBe(1);
   });
 
@@ -170,7 +215,7 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
       handler = broken;
       const { v2 } = await sign();
       const failed = await get(v2);
-      await until(() => released.length === 1);
+      await until(() => keptOpen.length === 1);
       handler = (_req, res) => res.send('at last');
       const elsewhere = await get(v2, '/endless');
       const again = await get(v2);
@@ -183,20 +228,94 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     },
   );
 
-  test('a client that goes away in the middle keeps the payment for the same request', async () => {
+  test('a handler that fails again and again is run three times in all', async () => {
     const before = balance();
+    handler = (_req, res) => res.status(503).send('not now');
+    const { v2 } = await sign();
+    const statuses: number[] = [];
+    for (let times = 1; times <= 5; times += 1) {
+      const answer = await get(v2);
+      statuses.push(answer.status);
+      expect(receiptOf(answer)).toMatchObject({ success: true });
+      if (answer.status === 402) expect(await answer.json()).toMatchObject({ code: 'payment_already_used' });
+      await until(() => keptOpen.length === times);
+    }
+
+    expect(statuses).toEqual([503, 503, 503, 402, 402]);
+    expect(runs).toBe(3);
+    expect(before - balance()).toBe(10_000n);
+  });
+
+  test('a client that goes away in the middle has had its response', async () => {
     handler = (_req, res) => void res.write('first');
     const { v2 } = await sign();
     const leaving = new AbortController();
     const answer = await fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
+    const during = await get(v2);
     leaving.abort();
     await expect(answer.text()).rejects.toThrow();
-    await until(() => released.length === 1);
+    await until(() => usedUp.length === 1);
+    const again = await get(v2);
+
+    expect([during.status, again.status]).toEqual([409, 402]);
+    expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
+    expect(receiptOf(again)).toMatchObject({ success: true });
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test('a response that breaks off by the doing of the server is owed', async () => {
+    const before = balance();
+    handler = (_req, res) => {
+      res.write('first', () => res.destroy());
+    };
+    const { v2 } = await sign();
+    await expect(get(v2).then((answer) => answer.text())).rejects.toThrow();
+    await until(() => keptOpen.length === 1);
     handler = (_req, res) => res.send('whole');
     const again = await get(v2);
 
     expect(await again.text()).toBe('whole');
-    expect(before - balance()).toBe(10_000n);
+    expect([runs, before - balance()]).toEqual([2, 10_000n]);
+  });
+
+  test('a client that goes before anything was sent gets what the handler makes of it meanwhile', async () => {
+    const entered = createGate();
+    const next = createGate();
+    handler = async (_req, res) => {
+      entered.open();
+      await next.opened;
+      res.send('made for nobody');
+    };
+    const { v2 } = await sign();
+    const leaving = new AbortController();
+    const left = fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
+    await entered.opened;
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    next.open();
+    await until(() => usedUp.length === 1);
+    const again = await get(v2);
+
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(await again.text()).toBe('made for nobody');
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test('a client that goes before anything was sent, of a handler that never ends: it is run anew', async () => {
+    const entered = createGate();
+    handler = () => entered.open();
+    const { v2 } = await sign('/endless');
+    const leaving = new AbortController();
+    const left = fetch(`${url}/endless`, { headers: v2, signal: leaving.signal });
+    await entered.opened;
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await until(() => keptOpen.length === 1);
+    handler = (_req, res) => res.send('at last');
+    const again = await get(v2, '/endless');
+
+    expect(await again.text()).toBe('at last');
+    expect(runs).toBe(2);
   });
 
   test('a client that goes away while the money is on its way: the handler runs for the one who comes back', async () => {
@@ -210,7 +329,7 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     leaving.abort();
     await expect(left).rejects.toThrow();
     stand.sandbox.resumeSlots();
-    await until(() => released.length === 1);
+    await until(() => keptOpen.length === 1);
     expect(runs).toBe(0);
     const again = await get(v2);
 
@@ -218,7 +337,7 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     expect(stand.sandbox.calls.sendTransaction).toBe(1);
   });
 
-  test('an answer without end counts as delivered after a while: a second one is not to be had', async () => {
+  test('while a response without end goes on, however long, a second one is not to be had', async () => {
     const next = createGate();
     handler = async (_req, res) => {
       res.write('tick');
@@ -227,15 +346,46 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     };
     const { v2 } = await sign('/endless');
     const endless = await get(v2, '/endless');
-    await until(() => completed.length === 1);
+    // Longer than the time that a handler has without a client.
+    await wait(60);
     const second = await get(v2, '/endless');
     next.open();
 
     expect(endless.status).toBe(200);
-    expect(second.status).toBe(402);
+    expect(second.status).toBe(409);
     expect(await endless.text()).toBe('tick');
-    expect(runs).toBe(1);
-    expect(released).toEqual([]);
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test('an error after its response comes neither between the payer and what was paid nor into what is kept', async () => {
+    handler = (_req, res) => {
+      res.status(201).set('X-Mine', 'yes').send('delivered');
+      throw new Error('broken while cleaning up');
+    };
+    const { v2 } = await sign();
+    const answers = [await get(v2), await get(v2)];
+
+    for (const answer of answers) {
+      expect([answer.status, answer.headers.get('x-mine'), await answer.text()]).toEqual([201, 'yes', 'delivered']);
+    }
+    expect([runs, keptOpen]).toEqual([1, []]);
+  });
+
+  test('many requests over one connection leave nothing on it', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const listeners: number[] = [];
+    handler = (req, res) => {
+      listeners.push(req.socket.listenerCount('close'));
+      res.send('ok');
+    };
+    for (let times = 0; times < 4; times += 1) {
+      const { v2 } = await sign();
+      const [answer] = await once(request(`${url}/stream`, { headers: v2, agent }).end(), 'response');
+      await once(answer.resume(), 'end');
+    }
+    agent.destroy();
+
+    expect(new Set(listeners).size).toBe(1);
   });
 
   test('a payment that is refused on sending is 402, and the handler does not run', async () => {
@@ -254,7 +404,8 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     const { v2 } = await sign();
     const answers = await Promise.all(Array.from({ length: 20 }, () => get(v2)));
 
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    for (const { status } of answers) expect([200, 409]).toContain(status);
+    expect(answers.filter((it) => it.ok && !it.headers.has('idempotency-replayed'))).toHaveLength(1);
     expect(runs).toBe(1);
     expect(before - balance()).toBe(10_000n);
   });

@@ -72,8 +72,8 @@ describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', 
       const served = await fetch(`${url}/${settle}`, { headers: v2 });
       const again = await fetch(`${url}/${settle}`, { headers: v2 });
 
-      expect([unknown.status, stillUnknown.status, served.status, again.status]).toEqual([503, 503, 200, 402]);
-      expect(await served.text()).toBe('answer 1');
+      expect([unknown.status, stillUnknown.status, served.status, again.status]).toEqual([503, 503, 200, 200]);
+      expect([await served.text(), await again.text()]).toEqual(['answer 1', 'answer 1']);
       expect(served.headers.get('x-run')).toBe('1');
       expect(receiptOf(again)).toEqual(receiptOf(served));
       expect(receiptOf(served)).toMatchObject({ success: true, transaction: receiptOf(unknown).transaction });
@@ -157,9 +157,8 @@ describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', 
     while (answer.status === 409) answer = await fetch(`${url}/patient`, { headers: v2 });
     const again = await fetch(`${url}/patient`, { headers: v2 });
 
-    expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe('answer 1');
-    expect(again.status).toBe(402);
+    expect([answer.status, again.status]).toEqual([200, 200]);
+    expect([await answer.text(), await again.text()]).toEqual(['answer 1', 'answer 1']);
     expect(runs).toBe(1);
     expect(spent()).toBe(10_000n);
     expect(stand.sandbox.calls.sendTransaction).toBe(1);

@@ -105,6 +105,17 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
       expect(answer.headers.get('cache-control')).toBe('private');
     });
 
+    test('compressed, and once more', async () => {
+      const path = `/compressing/${position}/${settle}/text`;
+      const { v2 } = await signPayment(stand, `${url}${path}`);
+      await (await fetch(`${url}${path}`, { headers: v2 })).text();
+      const again = await fetch(`${url}${path}`, { headers: v2 });
+
+      expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+      expect(again.headers.get('content-encoding')).toBe('gzip');
+      expect(await again.text()).toBe('a text '.repeat(1000));
+    });
+
     test.each([
       ['text', 200],
       ['empty', 204],

@@ -69,6 +69,7 @@ async function openStores(location: string, trips: { count: number }) {
 function counting(database: SqlDatabase, trips: { count: number }): SqlDatabase {
   return {
     dialect: database.dialect,
+    presence: database.presence,
     query(...step) {
       trips.count += 1;
       return database.query(...step);

@@ -81,7 +81,7 @@ export async function start(settings: VerifierSettings): Promise<ContestantParts
       /** The call to the chain that a good payment costs, and nothing else. */
       simulate: async () =>
         void (await inParallel(ready, AT_ONCE, async ({ transaction }) =>
-          rpc.simulateTransaction(transaction, 'confirmed'),
+          rpc.simulateTransaction(transaction, { commitment: 'confirmed' }),
         )),
     },
   };

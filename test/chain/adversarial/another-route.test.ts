@@ -1,6 +1,7 @@
 import { requirePayment } from '../../../src/middleware/require-payment.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
+import { receiptOf } from '../../helpers/payments.js';
 
 const arena = useArena();
 
@@ -13,7 +14,7 @@ test('a payment for one route buys nothing on another with the same price, nor b
     const gate = requirePayment({ facilitator, price: { asset, amount }, payTo });
     app.all(['/cheap', '/dear'], gate, (req, res) => {
       served.push(`${req.method} ${req.path}`);
-      res.json({});
+      res.json({ runs: served.length });
     });
   });
   const { draft } = await arena().honest(terms);
@@ -21,6 +22,7 @@ test('a payment for one route buys nothing on another with the same price, nor b
   const paid = await fetch(`${origin}/cheap`, { headers: headerV2(transaction, terms) });
   expect(paid.status).toBe(200);
 
+  const sold = stand.sandbox.tokenBalance(terms.payTo, terms.asset);
   stand.sandbox.resetCalls();
   for (const headers of [headerV2(transaction, terms), headerV1(transaction, terms)]) {
     const requests: [string, RequestInit][] = [
@@ -30,12 +32,19 @@ test('a payment for one route buys nothing on another with the same price, nor b
     ];
     for (const [path, init] of requests) {
       const answer = await fetch(origin + path, init);
-      expect(answer.headers.get('PAYMENT-RESPONSE')).toBeNull();
+      // What is on the chain for everybody is all that it gives away.
+      expect(receiptOf(answer)).toEqual(receiptOf(paid));
+      expect(answer.headers.has('Idempotency-Replayed')).toBe(false);
       expect(await refusalOf(answer)).toEqual({ status: 402, reason: 'payment_already_used' });
     }
   }
+  const again = await fetch(`${origin}/cheap`, { headers: headerV2(transaction, terms) });
+  expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true']);
+  expect(receiptOf(again)).toEqual(receiptOf(paid));
+  expect(await again.text()).toBe(await paid.text());
   const settlement = await facilitator.settlePayment(paymentOf(transaction, terms), terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'duplicate_settlement' });
   expect(served).toEqual(['GET /cheap']);
   expect(stand.sandbox.calls.total).toBe(0);
+  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(sold);
 });

@@ -1,3 +1,4 @@
+import type { Reason } from '../../../src/protocol/reasons.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import type { Draft } from '../../helpers/draft.js';
 import { withBudget, withLast, withMemo, withTransfer } from '../../helpers/honest-draft.js';
@@ -12,6 +13,8 @@ type Spoil = (honest: Draft, key: string, scene: Scene) => Draft;
 function payerSigns({ transfer }: Scene) {
   return memo('signed', [{ address: transfer.authority, signs: true }]);
 }
+
+const OURS: Reason = 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds';
 
 const PLACES: readonly [string, Spoil][] = [
   [
@@ -45,11 +48,6 @@ const PLACES: readonly [string, Spoil][] = [
   ],
   ['signer of a memo', (honest, address) => withMemo(honest, memo('mine', [{ address, signs: true }]))],
   ['account of a memo', (honest, key) => withMemo(honest, memo('mine', [key]))],
-  ['account of a wallet guard', (honest, key) => withLast(honest, guard(5, [key]))],
-  [
-    'signer of a wallet guard',
-    (honest, address) => withLast(honest, guard(5, [{ address, signs: true, written: true }])),
-  ],
   [
     'account of a compute budget instruction',
     (honest, key) => withBudget(honest, instruction(PROGRAMS.computeBudget, [key], unitPrice(1n).data)),
@@ -58,18 +56,24 @@ const PLACES: readonly [string, Spoil][] = [
 
 test.each(PLACES)('the fee payer as %s is refused', (_name, spoil) =>
   arena().refuses({
-    reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+    reason: OURS,
     hostile: (honest, scene) => spoil(honest, scene.terms.feePayer!, scene),
   }),
 );
 
-const SECOND_KEY_MAY_SIGN = new Set(['signer of a memo', 'signer of a wallet guard']);
+const GUARDED: readonly [string, Spoil][] = [
+  ['account of a wallet guard', (honest, key) => withLast(honest, guard(5, [key]))],
+  [
+    'account of a wallet guard beside the fee payer',
+    (honest, key, { terms }) => withLast(honest, guard(5, [terms.feePayer!, key])),
+  ],
+];
 
-test.each(PLACES.filter(([name]) => !SECOND_KEY_MAY_SIGN.has(name) && !name.startsWith('authority')))(
+test.each([...PLACES.filter(([name]) => name !== 'signer of a memo' && !name.startsWith('authority')), ...GUARDED])(
   'another key of ours as %s is refused',
   (_name, spoil) =>
     arena().refuses({
-      reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+      reason: OURS,
       hostile: (honest, scene) => spoil(honest, scene.secondKey.publicKey.toBase58(), scene),
     }),
 );

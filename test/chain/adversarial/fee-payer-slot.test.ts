@@ -1,5 +1,7 @@
+import { writeTerms } from '../../../src/protocol/wire-terms.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
+import { carry, stolenFrom } from '../../helpers/payments.js';
 
 const arena = useArena();
 
@@ -13,23 +15,31 @@ test('other bytes in the slot of the fee payer are the same payment, and buy no 
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   await arena().pays(draft, terms);
-  const [runs, lamports] = [handlerRuns(), stand.sandbox.balance(terms.feePayer!)];
+  const held = () => [
+    handlerRuns(),
+    stand.sandbox.balance(terms.feePayer!),
+    stand.sandbox.tokenBalance(terms.payTo, terms.asset),
+  ];
+  const before = held();
   stand.sandbox.resetCalls();
 
   for (const fill of [0, 1, 255]) {
     const again = withSlot(buildDraft(draft), fill);
     for (const headers of [headerV2(again, terms), headerV1(again, terms)]) {
-      const refusal = await refusalOf(await fetch(route(terms), { headers }));
-      expect(refusal).toEqual({ status: 402, reason: 'payment_already_used' });
+      const replay = await fetch(route(terms), { headers });
+      expect([replay.status, replay.headers.get('Idempotency-Replayed')]).toEqual([200, 'true']);
+      expect(await replay.json()).toEqual({ served: true });
     }
+    const thief = await stolenFrom(carry(again, writeTerms(terms)), route(terms));
+    const refusal = await refusalOf(await fetch(route(terms), { headers: thief.v2 }));
+    expect(refusal).toEqual({ status: 402, reason: 'payment_already_used' });
     const payment = paymentOf(again, terms);
     const refused = { reason: 'duplicate_settlement' };
     expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, ...refused });
     expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', ...refused });
   }
-  expect(handlerRuns()).toBe(runs);
+  expect(held()).toEqual(before);
   expect(stand.sandbox.calls.total).toBe(0);
-  expect(stand.sandbox.balance(terms.feePayer!)).toBe(lamports);
 });
 
 test('twenty copies at once with different bytes in that slot run the handler once', async () => {
@@ -45,9 +55,10 @@ test('twenty copies at once with different bytes in that slot run the handler on
       fetch(route(terms), { headers: headerV2(withSlot(transaction, fill), terms) }),
     ),
   );
-  const statuses = answers.map(({ status }) => status);
-  expect(statuses.filter((it) => it === 200)).toHaveLength(1);
-  expect(statuses.filter((it) => it === 409 || it === 402)).toHaveLength(19);
+  const served = answers.filter(({ status }) => status === 200);
+  expect(served.filter(({ headers }) => !headers.has('Idempotency-Replayed'))).toHaveLength(1);
+  for (const answer of served) expect(await answer.json()).toEqual({ served: true });
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(answers.length - served.length);
   expect(handlerRuns() - runs).toBe(1);
   expect(stand.sandbox.calls.sendTransaction).toBe(1);
   expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset) - sold).toBe(terms.amount);

@@ -5,8 +5,8 @@ import { unitLimit, unitPrice } from '../../helpers/raw-instructions.js';
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high';
 
-// The cap of 100,000 lamports leaves 90,000 for priority: 4.5 lamports for each of 20,000 units.
-const HIGHEST = 4_500_000n;
+// The cap of 30,000 lamports leaves 20,000 for priority: one lamport for each of 20,000 units.
+const HIGHEST = 1_000_000n;
 
 test('the highest price under the cap is paid, one micro-lamport more is refused', () =>
   arena().refuses({
@@ -17,8 +17,8 @@ test('the highest price under the cap is paid, one micro-lamport more is refused
   }));
 
 test.each([
-  ['a price that is small, for a limit that is large', [unitLimit(1_400_000), unitPrice(64_286n)]],
-  ['a limit beyond the largest, which counts as the largest', [unitLimit(4_294_967_295), unitPrice(64_286n)]],
+  ['a price that is small, for a limit that is large', [unitLimit(1_400_000), unitPrice(14_286n)]],
+  ['a limit beyond the largest, which counts as the largest', [unitLimit(4_294_967_295), unitPrice(14_286n)]],
   ['the price before the limit', [unitPrice(HIGHEST + 1n), unitLimit(20_000)]],
   ['the largest price there is', [unitLimit(20_000), unitPrice(2n ** 64n - 1n)]],
 ])('a fee over the cap is refused: %s', (_name, budget) =>
@@ -29,8 +29,8 @@ test.each([
 test('without a limit, the highest price under the cap is paid, one micro-lamport more is refused', () =>
   arena().refuses({
     reason,
-    twin: (honest) => withBudget(honest, unitPrice(223_325n)),
-    hostile: (honest) => withBudget(honest, unitPrice(223_326n)),
+    twin: (honest) => withBudget(honest, unitPrice(49_627n)),
+    hostile: (honest) => withBudget(honest, unitPrice(49_628n)),
     wouldLand: true,
   }));
 

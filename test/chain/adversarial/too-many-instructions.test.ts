@@ -5,10 +5,10 @@ import { guard, memo } from '../../helpers/raw-instructions.js';
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_transaction_instructions_length';
 
-test('eight instructions are good, nine are refused', () =>
+test('twelve instructions are good, thirteen are refused', () =>
   arena().refuses({
     reason,
-    twin: (honest) => withLast(honest, ...[5, 6, 7, 8].map((it) => guard(it))),
+    twin: (honest) => withLast(honest, ...[3, 4, 5, 6, 7, 8, 9, 10].map((it) => guard(it))),
     hostile: (honest) => withLast(honest, memo('one more')),
     wouldLand: true,
   }));
@@ -28,6 +28,6 @@ test('a crowd of transfers does not get past the count', () =>
     reason,
     hostile: (honest) => {
       const [transfer] = honest.instructions.slice(2, 3);
-      return withTransfer(honest, ...Array.from({ length: 12 }, () => transfer!));
+      return withTransfer(honest, ...Array.from({ length: 13 }, () => transfer!));
     },
   }));

@@ -1,24 +1,70 @@
+import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { guardProgram } from '../../../src/sandbox/guard-program.js';
+import { PROGRAMS } from '../../../src/solana/programs.js';
+import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { withFirst, withLast } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
+import { type Scene, useArena } from '../../helpers/hostile.js';
 import { guard, instruction } from '../../helpers/raw-instructions.js';
+import { upgradeProgram } from '../../helpers/upgrade-program.js';
+import { phantom, solflare } from '../../helpers/wallet-layouts.js';
+import { send } from '../sandbox-client.js';
 
 const arena = useArena();
-const LIGHTHOUSE = 'L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95';
+const UNKNOWN = 'invalid_exact_svm_payload_unknown_optional_instruction';
+const SYSVARS = [
+  'SysvarC1ock11111111111111111111111111111111',
+  'SysvarS1otHashes111111111111111111111111111',
+  'Sysvar1nstructions1111111111111111111111111',
+  'SysvarS1otHistory11111111111111111111111111',
+  'SysvarRecentB1ockHashes11111111111111111111',
+];
+const STOLEN = 1_000_000;
+
+/** A guard that fails above a slot. */
+function clockGuard(slot: number) {
+  const data = Buffer.alloc(9, 15);
+  data.writeBigUInt64LE(BigInt(slot), 1);
+  return instruction(PROGRAMS.lighthouse, [], data);
+}
+
+/** A guard that names the fee payer and, where it calls a program, moves its lamports to the payer. */
+function thievingGuard(first: number, { payer }: Scene, { feePayer }: Draft) {
+  const { data } = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: payer.publicKey, lamports: STOLEN });
+  const thief = { address: payer.publicKey.toBase58(), written: true };
+  const accounts = [PROGRAMS.system, { address: feePayer, signs: true, written: true }, thief];
+  return instruction(PROGRAMS.lighthouse, accounts, [first, ...data]);
+}
+
+/** What the fee payer would lose by a transaction, had it signed and sent it. */
+async function lossIfSigned(draft: Draft, feePayer: Keypair): Promise<bigint> {
+  const { sandbox } = arena().stand;
+  const before = sandbox.balance(draft.feePayer);
+  const signed = buildDraft({ ...draft, signers: [...draft.signers, feePayer] });
+  const { error } = await send(sandbox, Buffer.from(signed).toString('base64'), { skipPreflight: true });
+  expect(error).toBeUndefined();
+  return before - sandbox.balance(draft.feePayer);
+}
 
 describe.each([
   ['before', withFirst],
   ['after', withLast],
 ])('%s the transfer', (_place, added) => {
-  test.each([
+  test.each<[string, TransactionInstruction]>([
     ['MemoryWrite', guard(0)],
     ['MemoryClose', guard(1)],
+    ...[11, 12, 13, 14, 15, 16, 17].map((it): [string, TransactionInstruction] => [`assertion ${it}`, guard(it)]),
     ['the first number after its assertions', guard(18)],
     ['the largest number', guard(255)],
-    ['no instruction at all', instruction(LIGHTHOUSE, [], [])],
+    ['no instruction at all', instruction(PROGRAMS.lighthouse, [], [])],
   ])('%s of Lighthouse is refused', (_name, extra) =>
+    arena().refuses({ reason: UNKNOWN, hostile: (honest) => added(honest, extra) }),
+  );
+
+  test.each(SYSVARS)('an assertion that names %s is refused', (sysvar) =>
     arena().refuses({
-      reason: 'invalid_exact_svm_payload_unknown_optional_instruction',
-      hostile: (honest) => added(honest, extra),
+      reason: UNKNOWN,
+      twin: (honest, { payer }) => added(honest, guard(2, [payer.publicKey.toBase58()])),
+      hostile: (honest, { payer }) => added(honest, guard(2, [payer.publicKey.toBase58(), sysvar])),
       wouldLand: true,
     }),
   );
@@ -27,23 +73,67 @@ describe.each([
     [2, 3, 4],
     [5, 6, 7],
     [8, 9, 10],
-    [11, 12, 13],
-    [14, 15, 16, 17],
-  ])('assertions are good: %i, %i, %i', async (...assertions) => {
+  ])('assertions on accounts are good: %i, %i, %i', async (...assertions) => {
     const terms = arena().terms();
     const { draft, scene } = await arena().honest(terms);
-    const guards = assertions.map((it) => guard(it, [scene.transfer.source]));
+    const guards = assertions.map((it) => guard(it, [scene.transfer.source, terms.feePayer!]));
     await arena().pays(added(draft, ...guards), terms);
   });
 });
 
 test.each([
-  ['Phantom, three guards', 1, 2],
-  ['Solflare, two guards', 1, 1],
-])('guards on both sides of the transfer are good: %s', async (_wallet, before, after) => {
-  const terms = arena().terms();
+  ['Phantom', phantom],
+  ['Solflare', solflare],
+])('%s guards on both sides of the transfer, the fee payer too', async (_wallet, layout) => {
+  const terms = arena().terms({ memo: 'order 7' });
   const { draft, scene } = await arena().honest(terms);
-  const guards = (count: number) =>
-    Array.from({ length: count }, (_, index) => guard(5 + index, [scene.transfer.source]));
-  await arena().pays(withLast(withFirst(draft, ...guards(before)), ...guards(after)), terms);
+  await arena().pays(layout(draft, scene.transfer), terms);
+});
+
+test('an assertion on the clock, which passes now and fails later at our cost, is refused', async () => {
+  const { stand } = arena();
+  const drafts: Draft[] = [];
+  await arena().refuses({
+    reason: UNKNOWN,
+    hostile(honest) {
+      drafts.push(withLast(honest, clockGuard(stand.sandbox.slot() + 500)));
+      return drafts[0]!;
+    },
+    wouldLand: true,
+  });
+  stand.sandbox.advanceSlots(502);
+  expect(await lossIfSigned(drafts[0]!, stand.feePayer)).toBe(10_001n);
+});
+
+test('a call of another program is refused without asking the chain, whomever it names', () =>
+  arena().refuses({
+    reason: UNKNOWN,
+    hostile: (honest, scene) => withLast(honest, thievingGuard(16, scene, honest)),
+    wouldLand: true,
+  }));
+
+describe('when Lighthouse is exchanged for a program that takes what it can', () => {
+  let takeBack = (): void => undefined;
+  beforeAll(() => {
+    takeBack = upgradeProgram(arena().stand.sandbox, PROGRAMS.lighthouse, guardProgram({ callingByte: 5 }));
+  });
+  afterAll(() => takeBack());
+
+  test('a guard that moves lamports of the fee payer is refused', () =>
+    arena().refuses({
+      reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+      twin: (honest, scene) => withLast(honest, thievingGuard(6, scene, honest)),
+      hostile: (twin, scene) => ({
+        ...twin,
+        instructions: [...twin.instructions.slice(0, -1), thievingGuard(5, scene, twin)],
+      }),
+      refusedBy: 'chain',
+      wouldLand: true,
+    }));
+
+  test('it would have cost the fee payer what it moves, had it signed', async () => {
+    const { draft, scene } = await arena().honest(arena().terms());
+    const hostile = withLast(draft, thievingGuard(5, scene, draft));
+    expect(await lossIfSigned(hostile, arena().stand.feePayer)).toBe(10_001n + BigInt(STOLEN));
+  });
 });

@@ -143,9 +143,11 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
     const again = await Promise.all(
       ['/report', spelling, '/any', '/mounted'].map((it) => ask(url, `GET ${it}`, headers)),
     );
+    const replayed = again.map((it) => it.headers.get('idempotency-replayed'));
 
     expect(first.status).toBe(200);
-    expect(again.map(({ status }) => status)).toEqual([402, 402, 402, 402]);
+    expect(again.map(({ status }) => status)).toEqual([402, 200, 402, 402]);
+    expect([again[1]?.body, replayed]).toEqual([first.body, [null, 'true', null, null]]);
     expect(runs).toHaveLength(1);
     expect(runs[0]).toContain(payer());
     expect(spent() - before).toBe(PRICE);

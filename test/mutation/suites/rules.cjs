@@ -13,6 +13,7 @@ require('../suite.cjs').declareTests([
   'unit/solana/mint-policy.test.ts',
   'unit/solana/simulation.test.ts',
   'unit/solana/checks.test.ts',
+  'unit/solana/guards.test.ts',
   'unit/solana/instructions.test.ts',
   'unit/solana/malformed-transaction.test.ts',
   'unit/solana/keypair.test.ts',

@@ -4,7 +4,7 @@ import type { Terms } from '../../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../src/solana/programs.js';
 import type { Instruction } from '../../../src/solana/transaction.js';
-import { landedAs, newRequest, paying } from '../../helpers/desk-stand.js';
+import { landedAs, newRequest, paying } from '../../helpers/payment-service-fixture.js';
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 const [MINT, OTHER_MINT, PAYER, SELLER, STRANGER] = Array.from({ length: 5 }, newAddress) as [

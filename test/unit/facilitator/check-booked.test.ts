@@ -1,12 +1,12 @@
 import { type BookCheck, type BookCheckParts, checkBooked } from '../../../src/facilitator/check-booked.js';
-import { bindingOf } from '../../../src/facilitator/payment-desk.js';
+import { bindingOf } from '../../../src/facilitator/payment-binding.js';
 import { NATIVE_SOL } from '../../../src/solana/programs.js';
 import type { SignatureState } from '../../../src/solana/rpc.js';
-import type { PaymentRequestRecord } from '../../../src/storage/ledger.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
 import type { BookedPayment } from '../../../src/storage/payment-reader.js';
+import type { PaymentRequestRecord } from '../../../src/storage/payment-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { landedAs, NETWORK, newRequest, paying } from '../../helpers/desk-stand.js';
+import { landedAs, NETWORK, newRequest, paying } from '../../helpers/payment-service-fixture.js';
 
 const LANDED: SignatureState = { slot: 12, err: null, commitment: 'finalized' };
 const FAILED: SignatureState = { slot: 13, err: 'AccountInUse', commitment: 'finalized' };

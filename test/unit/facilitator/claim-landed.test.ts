@@ -1,8 +1,15 @@
 import { claimLanded, type LandedUse } from '../../../src/facilitator/claim-landed.js';
 import type { EventRecord } from '../../../src/storage/events.js';
 import type { Ledger } from '../../../src/storage/ledger.js';
-import { landedAs, newPayment, newRequest, openDesk, paying, secondProcess } from '../../helpers/desk-stand.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
+import {
+  landedAs,
+  newPayment,
+  newRequest,
+  openPaymentService,
+  paying,
+  secondProcess,
+} from '../../helpers/payment-service-fixture.js';
 
 const SIGNATURE = '5'.repeat(88);
 const SELLER = { owner: 'owner', projectId: 'prj_1' };
@@ -19,9 +26,9 @@ function receiptFor({ terms, payer, landed }: LandedUse) {
   return { signature: SIGNATURE, network, payer, payTo, asset, amount, slot: landed.slot };
 }
 
-/** A desk whose ledger's events are noted, and which can be made to do something else right before an attempt is attached. */
+/** A payment service whose ledger's events are noted, and which can be made to do something else right before an attempt is attached. */
 function open(attach?: (ledger: Ledger) => Promise<string | undefined>) {
-  const stand = openDesk();
+  const stand = openPaymentService();
   const kept: EventRecord[] = [];
   const ledger = ledgerWith(stand.ledger, {
     async claimLanded(claim, landed) {
@@ -49,7 +56,7 @@ describe('a payment that landed without us', () => {
     const claim = await claimLanded(parts, use);
     const record = await ledger.find(id);
     const receipt = receiptFor(use);
-    expect(claim).toEqual({ status: 'won', record, lease: expect.any(String), receipt, isNew: true });
+    expect(claim).toEqual({ status: 'won', record, lease: expect.any(String), receipt, resumed: false });
     expect(record).toMatchObject({ state: 'confirmed', slot, signature: SIGNATURE, ...SELLER });
     expect(told).toEqual([['payment.settled', { id, resource: 'prj_1', receipt }]]);
     expect(kept).toMatchObject([{ type: 'payment.settled', ...SELLER, at: now() }]);
@@ -91,11 +98,11 @@ describe('a payment that landed without us', () => {
     const first = await claimLanded(parts, use);
     if (first.status !== 'won') throw new Error(first.status);
     leases.drop(first.lease);
-    await ledger.release(first.record.id, first.lease);
+    await ledger.keep(first.record.id, first.lease);
     const second = await claimLanded(parts, use);
     const { record } = first;
     const receipt = receiptFor(use);
-    expect(second).toEqual({ status: 'won', record, lease: expect.any(String), receipt, isNew: false });
+    expect(second).toEqual({ status: 'won', record, lease: expect.any(String), receipt, resumed: true });
     expect([told.length, leases.holds(record.id)]).toEqual([1, true]);
   });
 
@@ -104,8 +111,11 @@ describe('a payment that landed without us', () => {
     const use = landedUse();
     const first = await claimLanded(parts, use);
     if (first.status !== 'won') throw new Error(first.status);
-    expect(await claimLanded(parts, { ...use, resource: 'prj_2' })).toEqual({ status: 'closed', record: first.record });
-    await ledger.complete(first.record.id, first.lease);
+    expect(await claimLanded(parts, { ...use, resource: 'prj_2' })).toEqual({
+      status: 'foreign',
+      record: first.record,
+    });
+    await ledger.served(first.record.id, first.lease);
     const record = await ledger.find(first.record.id);
     expect(await claimLanded(parts, use)).toEqual({ status: 'closed', record });
     expect(record?.state).toBe('served');
@@ -120,7 +130,7 @@ describe('one that pays a request', () => {
     await ledger.savePaymentRequest(use.request!);
     const claim = await claimLanded(parts, use);
     const receipt = receiptFor(use);
-    expect(claim).toMatchObject({ status: 'won', receipt, isNew: false });
+    expect(claim).toMatchObject({ status: 'won', receipt, resumed: false });
     expect(await ledger.find(id)).toMatchObject({ state: 'confirmed', signature: SIGNATURE });
     expect((await ledger.findPaymentRequest(use.request!.id))?.attempt).toBe(id);
     expect(told).toEqual([['payment.settled', { id, resource: use.resource, receipt }]]);

@@ -89,6 +89,7 @@ describe('remoteFacilitator', () => {
       url,
       timeoutMs: 10_000,
       settleTimeoutMs: 65_000,
+      now: Date.now,
       ...options,
     });
   });

@@ -1,8 +1,8 @@
 import { createHealthMonitor, type FacilitatorHealth } from '../../../src/facilitator/health.js';
 import { GENESIS_HASHES } from '../../../src/protocol/networks.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
-import { NETWORK, OUTAGE } from '../../helpers/desk-stand.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
+import { NETWORK, OUTAGE } from '../../helpers/payment-service-fixture.js';
 import { testClock } from '../../helpers/test-clock.js';
 
 const WALLET = 'wallet';

@@ -3,32 +3,48 @@ import { createLeases } from '../../../src/facilitator/leases.js';
 import { termsOf } from '../../../src/facilitator/request-terms.js';
 import type { PaymentRecord, PaymentState } from '../../../src/storage/ledger.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import type { Use } from '../../../src/storage/payment-use.js';
 import { landedFor, NOW, requestOf } from '../../helpers/request-parts.js';
 
 const request = requestOf();
 const terms = termsOf(request, landedFor(request), { managedKeys: new Set(), maxFeeLamports: 0n });
 
+const USE = { id: 'payment 1', binding: 'use', fingerprint: 'request', retryHash: 'secret' };
+
 function recordIn(state: PaymentState): PaymentRecord {
-  return { id: 'payment 1', state, binding: 'use', payer: 'p', terms, blockhash: '', claimedAt: NOW };
+  return { ...USE, state, payer: 'p', terms, blockhash: '', claimedAt: NOW };
 }
 
-function ask(record: PaymentRecord | undefined, { binding = 'use', isHeld = true } = {}) {
+function ask(
+  record: PaymentRecord | undefined,
+  { isHeld = true, ...change }: Partial<Use> & { isHeld?: boolean } = {},
+) {
   const leases = createLeases(createMemoryLedger());
   if (isHeld) leases.hold('payment 1', 'lease', 60_000);
-  return heldHere({ leases, ledger: { find: async () => record } }, 'payment 1', binding).finally(() => leases.close());
+  return heldHere({ leases, ledger: { find: async () => record } }, { ...USE, ...change }).finally(() =>
+    leases.close(),
+  );
 }
 
-test.each(['claimed', 'broadcast', 'confirmed'] as const)('one at work here that is %s is held here', async (state) => {
-  expect(await ask(recordIn(state))).toEqual(recordIn(state));
+describe.each(['claimed', 'broadcast', 'confirmed'] as const)('one at work here that is %s', (state) => {
+  test('is busy for the use that it was brought for', async () => {
+    expect(await ask(recordIn(state))).toEqual({ status: 'busy', record: recordIn(state) });
+  });
+
+  test.each([{ binding: 'another use' }, { fingerprint: 'another request' }, { retryHash: 'another secret' }])(
+    'is foreign to %j',
+    async (change) => {
+      expect(await ask(recordIn(state), change)).toEqual({ status: 'foreign', record: recordIn(state) });
+    },
+  );
 });
 
 test.each(['served', 'failed', 'expired'] as const)('one that is %s is done', async (state) => {
   expect(await ask(recordIn(state))).toBeUndefined();
 });
 
-test('one at work elsewhere, for another use, or forgotten is not held here', async () => {
+test('one at work elsewhere, or forgotten, is not held here', async () => {
   expect(await ask(recordIn('claimed'), { isHeld: false })).toBeUndefined();
-  expect(await ask(recordIn('claimed'), { binding: 'another use' })).toBeUndefined();
   expect(await ask(undefined)).toBeUndefined();
 });
 
@@ -37,7 +53,7 @@ test('one whose answer has left is waited for until that is written down', async
   leases.hold('payment 1', 'lease', 60_000);
   let written = (): void => {};
   const writing = leases.finish('lease', () => new Promise<void>((resolve) => (written = resolve)));
-  const held = heldHere({ leases, ledger: { find: async () => recordIn('confirmed') } }, 'payment 1', 'use');
+  const held = heldHere({ leases, ledger: { find: async () => recordIn('confirmed') } }, USE);
   written();
   await writing;
   expect(await held).toBeUndefined();

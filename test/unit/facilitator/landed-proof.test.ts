@@ -3,10 +3,18 @@ import { openProof, type ProofUse } from '../../../src/facilitator/landed-proof.
 import { REASONS, type Reason } from '../../../src/protocol/reasons.js';
 import type { LandedTransaction } from '../../../src/solana/landed-transaction.js';
 import { NATIVE_SOL } from '../../../src/solana/programs.js';
-import type { PaymentRequestRecord } from '../../../src/storage/ledger.js';
+import type { PaymentRequestRecord } from '../../../src/storage/payment-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { landedAs, NETWORK, newRequest, OUTAGE, openDesk, paying, secondProcess } from '../../helpers/desk-stand.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
+import {
+  landedAs,
+  NETWORK,
+  newRequest,
+  OUTAGE,
+  openPaymentService,
+  paying,
+  secondProcess,
+} from '../../helpers/payment-service-fixture.js';
 
 const SIGNATURE = '5'.repeat(88);
 const SOL = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
@@ -14,7 +22,7 @@ const PROJECT = { projectId: 'prj_1', owner: 'owner' };
 
 /** A transfer of a thousand lamports that has landed, made for a request or by itself, and how it can be shown. */
 async function open(made: Partial<PaymentRequestRecord> | 'directly' = { ...PROJECT, keyId: 'key_1' }) {
-  const stand = openDesk();
+  const stand = openPaymentService();
   const request = newRequest(stand.now(), made === 'directly' ? {} : made);
   if (made !== 'directly') await stand.ledger.savePaymentRequest(request);
   const { decoded, payer } = paying(request, false);
@@ -69,8 +77,8 @@ describe('a proof that counts', () => {
         payTo,
         maxTimeoutSeconds: made === 'directly' ? 0 : 60,
       };
-      const [id, isNew] = [at.decoded.messageHash, made === 'directly'];
-      expect(claim).toMatchObject({ id, payer, terms, isNew, receipt, lease: expect.any(String) });
+      const id = at.decoded.messageHash;
+      expect(claim).toMatchObject({ id, payer, terms, resumed: false, receipt, lease: expect.any(String) });
       expect(await claim.settle()).toEqual({ status: 'settled', receipt });
       expect(await at.ledger.find(id)).toMatchObject({ state: 'confirmed', ...PROJECT, terms });
       const resource = made === 'directly' ? at.use.resource : at.request.id;
@@ -78,13 +86,13 @@ describe('a proof that counts', () => {
       expect(at.asked).toEqual([[SIGNATURE, 'confirmed']]);
 
       expect(await at.show()).toEqual({ status: 'in_progress' });
-      await claim.release();
+      await claim.keep();
       expect(at.leases.holds(id)).toBe(false);
       const again = await at.show();
       if (again.status !== 'open') throw new Error(again.status);
-      expect(again.claim.isNew).toBe(false);
-      await again.claim.complete();
-      expect(await at.show()).toEqual({ status: 'used', receipt });
+      expect(again.claim.resumed).toBe(true);
+      await again.claim.served();
+      expect(await at.show()).toEqual({ status: 'served', id, receipt });
     }
   });
 
@@ -93,7 +101,7 @@ describe('a proof that counts', () => {
     const opened = await at.show();
     if (opened.status !== 'open') throw new Error(opened.status);
     let written = 0;
-    await opened.claim.complete(async () => {
+    await opened.claim.served(async () => {
       written += 1;
     });
     expect([written, (await at.ledger.find(at.decoded.messageHash))?.state]).toEqual([1, 'confirmed']);
@@ -134,6 +142,19 @@ describe('a proof counts for whom it belongs to', () => {
     await at.ledger.claim(other);
     await at.ledger.attachAttempt(at.request.id, other.id);
     expect(await at.show()).toStrictEqual({ status: 'used' });
+  });
+
+  test('and for one request of one caller: whoever brings another is told that it is used', async () => {
+    const at = await open('directly');
+    const bound = { fingerprint: 'request', retryHash: 'secret' };
+    const opened = await at.show(bound);
+    if (opened.status !== 'open') throw new Error(opened.status);
+    await opened.claim.keep();
+    const { receipt } = opened.claim;
+    for (const other of [{ fingerprint: 'another' }, { retryHash: 'another' }, { resource: 'GET prj_1' }]) {
+      expect(await at.show({ ...bound, ...other })).toEqual({ status: 'used', receipt });
+    }
+    expect((await at.show(bound)).status).toBe('open');
   });
 
   test('and not what is held for something else', async () => {

@@ -39,6 +39,9 @@ describe('the heart-beat', () => {
     return claim;
   }
 
+  const land = ({ id, lease }: ClaimRequest) =>
+    ledger.recordOutcome(id, lease, { state: 'confirmed', slot: 7, signature: 'signature' });
+
   async function nextBeats(count: number): Promise<void> {
     const enough = beats + count;
     await until(() => beats >= enough);
@@ -70,8 +73,9 @@ describe('the heart-beat', () => {
 
   test('ends for one that is over or lost, and never takes it back', async () => {
     const [over, lost, alive] = [await held(), await held(), await held()];
-    await ledger.complete(over.id, over.lease);
-    await ledger.release(lost.id, lost.lease);
+    await land(over);
+    await ledger.served(over.id, over.lease);
+    await ledger.keep(lost.id, lost.lease);
     const heir = rivalOf(lost);
     await ledger.claim(heir);
     await nextBeats(3);
@@ -81,16 +85,17 @@ describe('the heart-beat', () => {
     await nextBeats(3);
 
     expect(beats - told).toBeLessThanOrEqual(4);
-    expect(await ledger.release(heir.id, heir.lease)).toBe(true);
+    expect(await ledger.keep(heir.id, heir.lease)).toBe(true);
   });
 
   test('uses a payment up as soon as it can, then ends; until then the payment stays held', async () => {
     const claim = await held();
+    await land(claim);
     let tries = 0;
     await leases.finish(claim.lease, async () => {
       tries += 1;
       if (tries < 3) throw new Error('the ledger is away');
-      return ledger.complete(claim.id, claim.lease);
+      return ledger.served(claim.id, claim.lease);
     });
     expect([tries, leases.holds(claim.id)]).toEqual([1, true]);
     await until(() => tries >= 2);
@@ -103,15 +108,16 @@ describe('the heart-beat', () => {
 
   test('who asks for a payment that is just being used up waits for that', async () => {
     const claim = await held();
+    await land(claim);
     let write = (): void => undefined;
     const written = new Promise<void>((resolve) => {
       write = resolve;
     });
     void leases.finish(claim.lease, async () => {
       await written;
-      return ledger.complete(claim.id, claim.lease);
+      return ledger.served(claim.id, claim.lease);
     });
-    const known = heldHere({ leases, ledger }, claim.id, claim.binding);
+    const known = heldHere({ leases, ledger }, claim);
     write();
     expect(await known).toBeUndefined();
     expect((await ledger.find(claim.id))?.state).toBe('served');

@@ -3,11 +3,17 @@ import { createPaymentRequests } from '../../../src/facilitator/payment-requests
 import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import { createBlockhashCache } from '../../../src/solana/blockhash-cache.js';
 import { createMintPolicy } from '../../../src/solana/mint-policy.js';
-import { FEE_PAYER_ADDRESS, NETWORK, newRequest, openDesk, paying } from '../../helpers/desk-stand.js';
+import {
+  FEE_PAYER_ADDRESS,
+  NETWORK,
+  newRequest,
+  openPaymentService,
+  paying,
+} from '../../helpers/payment-service-fixture.js';
 
 /** A request that is kept, and the payments of a facilitator that prepare it. */
 async function open() {
-  const stand = openDesk();
+  const stand = openPaymentService();
   const hash = { blockhash: Keypair.generate().publicKey.toBase58(), lastValidBlockHeight: 150 };
   const rpc = { ...stand.parts.rpc, getLatestBlockhash: async () => hash };
   const requests = createPaymentRequests({

@@ -1,6 +1,6 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createFeeFuse } from '../../../src/facilitator/fee-fuse.js';
+import { createFeeLimit } from '../../../src/facilitator/fee-limit.js';
 import { createPayoutSender } from '../../../src/facilitator/payout-sender.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
@@ -12,7 +12,7 @@ import { PROGRAMS } from '../../../src/solana/programs.js';
 import type { AccountState } from '../../../src/solana/rpc.js';
 import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
 import type { PayoutRecord } from '../../../src/storage/payout-book.js';
-import { NETWORK, OUTAGE } from '../../helpers/desk-stand.js';
+import { NETWORK, OUTAGE } from '../../helpers/payment-service-fixture.js';
 
 const [USDC] = KNOWN_TOKENS[NETWORK];
 const MINT = USDC!.mint;
@@ -84,12 +84,12 @@ function open(hasKey = true) {
     blockhashes: createBlockhashCache({ rpc }),
     feePayers: new Map(hasKey ? [[feePayer.address, feePayer]] : []),
     splitWallet: createSplitWallet(SPLIT.secretKey, 'test', 'splitKeypair'),
-    fuse: createFeeFuse({
+    feeLimit: createFeeLimit({
       network: NETWORK,
       maxFeesPerHour: 25_000n,
       counters: undefined,
       now: () => 0,
-      onBlown: () => undefined,
+      onLimitReached: () => undefined,
     }),
   });
   const payout: PayoutRecord = {

@@ -4,7 +4,7 @@ import type { SignatureState } from '../../../src/solana/rpc.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
 import type { BookedPayment, PaymentRange } from '../../../src/storage/payment-reader.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { landedAs, NETWORK, newRequest, paying } from '../../helpers/desk-stand.js';
+import { landedAs, NETWORK, newRequest, paying } from '../../helpers/payment-service-fixture.js';
 
 const STARTED = 1_700_000_000_000;
 const OURS = 'fee payer';

@@ -1,12 +1,21 @@
-import { bindingOf } from '../../../src/facilitator/payment-desk.js';
+import { bindingOf } from '../../../src/facilitator/payment-binding.js';
 import { createRecovery } from '../../../src/facilitator/recovery.js';
 import { resolveAttempt } from '../../../src/facilitator/resolve-attempt.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import type { Landing } from '../../../src/solana/confirmation.js';
-import type { Broadcast, ClaimRequest, Ledger, PaymentRequestRecord } from '../../../src/storage/ledger.js';
+import type { Broadcast, ClaimRequest, Ledger } from '../../../src/storage/ledger.js';
+import type { PaymentRequestRecord } from '../../../src/storage/payment-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { LANDED, landedAs, NETWORK, newRequest, OUTAGE, openDesk, paying } from '../../helpers/desk-stand.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
+import {
+  LANDED,
+  landedAs,
+  NETWORK,
+  newRequest,
+  OUTAGE,
+  openPaymentService,
+  paying,
+} from '../../helpers/payment-service-fixture.js';
 
 const NOTHING = { settled: 0, failed: 0, expired: 0, open: 0 };
 const FAILED: Landing = { status: 'landed', slot: 7, err: 'AccountInUse' };
@@ -14,17 +23,17 @@ const LEASE_MS = 1_000;
 const RESOURCE = 'GET /report';
 const SIGNATURE = '5'.repeat(88);
 
-type Desk = ReturnType<typeof openDesk>;
+type Opened = ReturnType<typeof openPaymentService>;
 
-/** A desk, and what recovers what was left at it. */
+/** A payment service, and what recovers what was left behind at it. */
 function open(own: Partial<Ledger> = {}) {
-  const stand = openDesk(own);
+  const stand = openPaymentService(own);
   return { ...stand, recover: createRecovery(stand.parts) };
 }
 
 /** A payment that was sent by a process which then died. */
 async function leave(
-  { ledger }: Desk,
+  { ledger }: Opened,
   change: Partial<ClaimRequest> = {},
   sent: Broadcast = { signature: SIGNATURE },
 ): Promise<ClaimRequest> {
@@ -36,7 +45,7 @@ async function leave(
 }
 
 /** One that was sent for a request, attached to it. */
-async function leaveFor(stand: Desk, request: PaymentRequestRecord, sent?: Broadcast) {
+async function leaveFor(stand: Opened, request: PaymentRequestRecord, sent?: Broadcast) {
   const paid = paying(request);
   const { network, token, amount, payTo } = request;
   const terms: Terms = { scheme: 'transfer', network, asset: token.mint, amount, payTo, maxTimeoutSeconds: 60 };
@@ -47,7 +56,7 @@ async function leaveFor(stand: Desk, request: PaymentRequestRecord, sent?: Broad
   return { ...paid, claim };
 }
 
-const stateOf = async ({ ledger }: Desk, { id }: ClaimRequest) => (await ledger.find(id))?.state;
+const stateOf = async ({ ledger }: Opened, { id }: ClaimRequest) => (await ledger.find(id))?.state;
 
 describe('what is left behind', () => {
   test('by nobody is nothing', async () => {
@@ -151,7 +160,7 @@ describe('what is left behind', () => {
   });
 
   test('and taken up again by its payer meanwhile is left to the payer', async () => {
-    for (const state of ['broadcast', 'confirmed', 'claimed'] as const) {
+    for (const state of ['broadcast', 'confirmed', 'forgotten'] as const) {
       const stand = open();
       const left = await leave(stand);
       await stand.advance(LEASE_MS);
@@ -162,19 +171,16 @@ describe('what is left behind', () => {
           await ledger.claim({ ...left, lease: 'payer' });
           if (state === 'confirmed') {
             await ledger.recordOutcome(left.id, 'payer', { state, slot: 3, signature: SIGNATURE });
-            await ledger.release(left.id, 'payer');
+            await ledger.keep(left.id, 'payer');
           }
-          if (state === 'claimed') {
-            await ledger.withdrawBroadcast(left.id, 'payer');
-            await ledger.release(left.id, 'payer');
-          }
+          if (state === 'forgotten') await ledger.forget(left.id, 'payer');
           return delivery.watch(...call);
         },
       };
       const recover = createRecovery({ ...stand.parts, delivery: meanwhile });
       expect(await recover()).toEqual({ ...NOTHING, open: 1 });
       expect(stand.told).toEqual([]);
-      expect(await stateOf(stand, left)).toBe(state === 'claimed' ? undefined : state);
+      expect(await stateOf(stand, left)).toBe(state === 'forgotten' ? undefined : state);
     }
   });
 
@@ -243,11 +249,11 @@ describe('the attempt at a request', () => {
   });
 
   test('is not asked about when its outcome is written down meanwhile, or it was not sent', async () => {
-    for (const state of ['confirmed', 'claimed', 'unsigned'] as const) {
+    for (const state of ['confirmed', 'forgotten', 'unsigned'] as const) {
       const at = await attempt(state === 'unsigned' ? {} : undefined);
       const { id, lease } = at.claim;
       if (state === 'confirmed') await at.ledger.recordOutcome(id, lease, { state, slot: 3, signature: SIGNATURE });
-      if (state === 'claimed') await at.ledger.withdrawBroadcast(id, lease);
+      if (state === 'forgotten') await at.ledger.forget(id, lease);
       await at.advance(LEASE_MS);
       at.chain.landed = landedAs(at.decoded);
       await at.resolve();

@@ -94,6 +94,8 @@ describe('who is asked', () => {
     const peer = await aPeer();
     const backend = backendOf(await remotesOf([peer, 'well']));
     const payment = await inspected(backend, peer);
+    peer.replies = { ...peer.replies, '/verify': isValid };
+    await backend.verify(payment);
     const elsewhere = { ...payment, terms: { ...payment.terms, feePayer: newAddress() } };
     const step = stepOf();
     const error = await rejectionOf(backend.settle(elsewhere, step));

@@ -94,12 +94,12 @@ describe('an answer that is none says what came, and whether something may have 
     [{ status: 200, body: 'no JSON' }, 'the answer is not understood, it is of another shape', true],
     [{ status: 201, body: {} }, 'answered HTTP 201', true],
     [{ status: 299, body: {} }, 'answered HTTP 299', true],
-    [{ status: 300, body: {} }, 'answered HTTP 300', false],
-    [{ status: 307, body: {} }, 'answered HTTP 307', false],
-    [{ status: 400, body: {} }, 'answered HTTP 400', false],
+    [{ status: 300, body: {} }, 'answered HTTP 300', true],
+    [{ status: 307, body: {} }, 'answered HTTP 307', true],
+    [{ status: 400, body: {} }, 'answered HTTP 400', true],
     [{ status: 408, body: {} }, 'answered HTTP 408', true],
     [{ status: 409, body: {} }, 'answered HTTP 409', true],
-    [{ status: 499, body: {} }, 'answered HTTP 499', false],
+    [{ status: 499, body: {} }, 'answered HTTP 499', true],
     [{ status: 500, body: {} }, 'answered HTTP 500', true],
     [{ status: 503, body: 'null' }, 'answered HTTP 503', true],
     [{ status: 503, body: '"text"' }, 'answered HTTP 503', true],
@@ -107,6 +107,8 @@ describe('an answer that is none says what came, and whether something may have 
     [{ status: 503, body: { code: 'internal_error' } }, 'answered HTTP 503', true],
     [{ status: 503, body: { code: 'payment_backend_unavailable' } }, 'answered HTTP 503', false],
     [{ status: 503, body: { code: 'fee_limit_reached' } }, 'answered HTTP 503', false],
+    [{ status: 429, body: '' }, 'answered HTTP 429', true],
+    [{ status: 429, body: { code: 'rate_limited' } }, 'answered HTTP 429', false],
   ])('%j', async (reply, what, mayHaveActed) => {
     peer.reply = () => reply;
     expect(await faultOf(clientOf().ask('verify', {}, LONG, takeNothing))).toEqual({

@@ -4,6 +4,8 @@ import { rejectionOf } from '../../helpers/fake-node.js';
 import { AWAY, aPeer, backendOf, inspected, outage, remotesOf, stepOf, useRemotes } from '../../helpers/remotes.js';
 
 const SIGNATURE = bs58.encode(new Uint8Array(64).fill(7));
+/** The facilitator finds the payment good. */
+const GOOD = { '/verify': { body: { isValid: true } } };
 
 useRemotes();
 
@@ -47,7 +49,7 @@ describe('how a settlement ends', () => {
 
   async function scene(answer: object) {
     const peer = await aPeer();
-    peer.replies = { ...peer.replies, '/settle': { body: { success: false, ...answer } } };
+    peer.replies = { ...peer.replies, ...GOOD, '/settle': { body: { success: false, ...answer } } };
     const backend = backendOf(await remotesOf([peer, 'well']));
     return { backend, payment: await inspected(backend, peer), step: stepOf() };
   }
@@ -55,7 +57,7 @@ describe('how a settlement ends', () => {
   /** A payment that was sent before. */
   function recordOf({ payer, terms, transaction }: InspectedPayment, signature?: string) {
     const { messageHash: id, blockhash } = transaction;
-    const record = { id, state: 'broadcast', binding: 'x', payer, terms, blockhash, claimedAt: 0 } as const;
+    const record = { id, state: 'broadcast', binding: 'x', payer, terms, blockhash, claimedAt: Date.now() } as const;
     return signature === undefined ? record : { ...record, signature };
   }
 
@@ -78,8 +80,76 @@ describe('how a settlement ends', () => {
     expect(await backend.resume(payment, recordOf(payment, SIGNATURE), step)).toStrictEqual(open);
   });
 
+  const duplicate = { errorReason: 'duplicate_settlement', errorMessage: 'again' };
+  const settled = { status: 'settled', receipt: expect.objectContaining({ signature: SIGNATURE, slot: 0 }) };
+
+  test('a duplicate with its signature is the receipt of what was sent', async () => {
+    const { backend, payment, step } = await scene({ ...duplicate, transaction: SIGNATURE });
+    expect(await backend.resume(payment, recordOf(payment), step)).toEqual(settled);
+  });
+
+  test('a duplicate without one is open, whatever was told before: it may have failed since', async () => {
+    const { backend, payment, step } = await scene(duplicate);
+    const open = { status: 'pending', payer: payment.payer, signature: SIGNATURE };
+    expect(await backend.resume(payment, recordOf(payment, SIGNATURE), step)).toEqual(open);
+  });
+
+  test('a duplicate with its signature is a refusal of what is asked for the first time', async () => {
+    const { backend, payment, step } = await scene({ ...duplicate, transaction: SIGNATURE });
+    const { payer } = payment;
+    const refused = { status: 'unsent', reason: 'duplicate_settlement', message: 'again', payer, signature: SIGNATURE };
+    expect(await backend.settle(payment, step)).toEqual(refused);
+  });
+
+  test('what the facilitator does not find good is not noted, and not asked for', async () => {
+    const peer = await aPeer();
+    const invalid = { isValid: false, invalidReason: 'duplicate_settlement', invalidMessage: 'again' };
+    peer.replies = { ...peer.replies, '/verify': { body: invalid } };
+    const backend = backendOf(await remotesOf([peer, 'well']));
+    const payment = await inspected(backend, peer);
+    const step = stepOf();
+    const { payer } = payment;
+    const refused = { status: 'unsent', reason: 'duplicate_settlement', message: 'again', payer };
+    expect(await backend.settle(payment, step)).toEqual(refused);
+    expect(step.noted).toEqual([]);
+    expect(peer.count('/settle')).toBe(0);
+  });
+
+  test('what was found good a moment ago is not asked about again', async () => {
+    const peer = await aPeer();
+    peer.replies = { ...peer.replies, ...GOOD, '/settle': { body: { success: false, ...pending } } };
+    const backend = backendOf(await remotesOf([peer, 'well']));
+    const payment = await inspected(backend, peer);
+    await backend.verify(payment);
+    await backend.settle(payment, stepOf());
+    expect(peer.count('/verify')).toBe(1);
+  });
+
+  test.each([
+    [180_000, 'failed'],
+    [179_999, 'pending'],
+  ])(
+    'a refusal %i ms after the payment was brought leaves it %s: nothing can come of it any more',
+    async (age, status) => {
+      const warnings: unknown[] = [];
+      jest.spyOn(process, 'emitWarning').mockImplementation((_text, options) => void warnings.push(options));
+      const peer = await aPeer();
+      peer.replies = { ...peer.replies, '/settle': { body: { success: false, ...duplicate } } };
+      const now = Date.now();
+      const backend = backendOf(await remotesOf([peer, 'well']), 1_000, { now: () => now });
+      const payment = await inspected(backend, peer);
+      const result = await backend.resume(payment, { ...recordOf(payment), claimedAt: now - age }, stepOf());
+      expect(result.status).toBe(status);
+      if (status === 'pending') return expect(warnings).toEqual([]);
+      expect(result).toMatchObject({ final: 'failed', reason: 'duplicate_settlement' });
+      expect(result).toMatchObject({ message: expect.stringContaining('whether it was paid is not known') });
+      expect(warnings).toEqual([{ code: 'TOLLHOUSE_REMOTE_OUTCOME' }]);
+    },
+  );
+
   test('what is held by somebody else by now is not asked for', async () => {
     const peer = await aPeer();
+    peer.replies = { ...peer.replies, ...GOOD };
     const backend = backendOf(await remotesOf([peer, 'well']));
     const payment = await inspected(backend, peer);
     expect(await backend.settle(payment, stepOf({ isHeld: false }))).toMatchObject({
@@ -92,7 +162,7 @@ describe('how a settlement ends', () => {
 
   test('one that was turned away is an outage, and the note is taken back', async () => {
     const peer = await aPeer();
-    peer.replies = { ...peer.replies, '/settle': { status: 429, body: '' } };
+    peer.replies = { ...peer.replies, ...GOOD, '/settle': { status: 429, body: { code: 'rate_limited' } } };
     const backend = backendOf(await remotesOf([peer, 'well']));
     const step = stepOf();
     const error = await rejectionOf(backend.settle(await inspected(backend, peer), step));
@@ -108,7 +178,7 @@ describe('how a settlement ends', () => {
     [60, 65_001, 65_000],
   ])('terms of %i s, at most %i ms: the answer is waited for %i ms', async (seconds, most, waited) => {
     const peer = await aPeer();
-    peer.replies = { ...peer.replies, '/settle': { body: { success: false, ...pending } } };
+    peer.replies = { ...peer.replies, ...GOOD, '/settle': { body: { success: false, ...pending } } };
     const backend = backendOf(await remotesOf([peer, 'well']), most);
     const payment = await inspected(backend, peer, seconds);
     const timers = jest.spyOn(globalThis, 'setTimeout');

@@ -67,9 +67,9 @@ test.each<[string, (ledger: Ledger) => Promise<unknown>, object, number]>([
     'taken back',
     async (it) => {
       await send(it);
-      await it.withdrawBroadcast('payment 1', lease);
+      await it.forget('payment 1', lease);
     },
-    { status: 'pending' },
+    { status: 'created' },
     1,
   ],
   ['landed', land, { status: 'settled', receipt, signature: 's' }, 0],
@@ -77,7 +77,7 @@ test.each<[string, (ledger: Ledger) => Promise<unknown>, object, number]>([
     'served',
     async (it) => {
       await land(it);
-      await it.complete('payment 1', lease);
+      await it.served('payment 1', lease);
     },
     { status: 'settled', receipt, signature: 's' },
     0,

@@ -1,6 +1,5 @@
 import { Keypair } from '@solana/web3.js';
 import { createChainBackend } from '../../../src/facilitator/chain-backend.js';
-import { createFeeFuse } from '../../../src/facilitator/fee-fuse.js';
 import { createHealthMonitor } from '../../../src/facilitator/health.js';
 import { inspectPayment } from '../../../src/facilitator/inspect-payment.js';
 import { createLandedReader } from '../../../src/facilitator/landed-reader.js';
@@ -12,6 +11,7 @@ import { createMintPolicy } from '../../../src/solana/mint-policy.js';
 import { buildPaymentTransaction } from '../../../src/solana/payment-transaction.js';
 import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { newSponsorship } from '../../helpers/sponsorship.js';
 
 const network = 'solana-devnet';
 const SIGNATURE = '5'.repeat(88);
@@ -42,7 +42,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
     feePayers: new Map([[feePayer.address, feePayer]]),
     landed: createLandedReader(rpc),
     monitor: createHealthMonitor({ rpc, network: 'solana-devnet', ledger, wallet: feePayer.address }),
-    fuse: createFeeFuse({ network, maxFeesPerHour: 0n, counters: undefined, now: Date.now, onBlown: () => {} }),
+    ...newSponsorship(rpc, 0n),
     settleTimeoutMs: 1_000,
   });
   const { payment, terms } = newPayment(feePayer.address);
@@ -62,7 +62,7 @@ test('a payment that was sent before is pending, not free, when the chain cannot
   const note = async () => true;
   await delivery.close();
 
-  const step = { commitment: 'confirmed', recordBroadcast: note, withdrawBroadcast: note } as const;
+  const step = { commitment: 'confirmed', recordBroadcast: note, notSent: note } as const;
   const settlement = await backend.resume(inspected, { ...record, signature: SIGNATURE }, step);
   expect(settlement).toEqual({ status: 'pending', signature: SIGNATURE, payer: inspected.payer });
   await backend.close();

@@ -1,7 +1,7 @@
 import { settleRequest } from '../../../src/facilitator/settle-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { LANDED, landedAs, paying, signatureOf } from '../../helpers/desk-stand.js';
-import { type OpenedRequest, openRequest, racing, settled } from '../../helpers/request-desk.js';
+import { LANDED, landedAs, paying, signatureOf } from '../../helpers/payment-service-fixture.js';
+import { type OpenedRequest, openRequest, racing, settled } from '../../helpers/request-fixture.js';
 
 const FAILED = { status: 'landed', slot: 7, err: { InstructionError: [2, { Custom: 1 }] } } as const;
 const UNKNOWN = { status: 'unknown' } as const;
@@ -68,7 +68,7 @@ describe('another transaction', () => {
     const asked = at.watched.length;
     expect((await at.settle(paying(at.request))).status).toBe('other_pending');
     expect([at.watched.length, await at.stateOf(first)]).toEqual([asked, 'broadcast']);
-    expect(await at.ledger.release(id, 'its')).toBe(true);
+    expect(await at.ledger.keep(id, 'its')).toBe(true);
     expect(await at.settle(paying(at.request))).toEqual({ status: 'already_settled' });
   });
 

@@ -1,7 +1,15 @@
 import { settleRequest } from '../../../src/facilitator/settle-request.js';
 import { REASONS } from '../../../src/protocol/reasons.js';
-import { LANDED, landedAs, newRequest, OUTAGE, paying, secondProcess, signatureOf } from '../../helpers/desk-stand.js';
-import { openRequest, racing, settled } from '../../helpers/request-desk.js';
+import {
+  LANDED,
+  landedAs,
+  newRequest,
+  OUTAGE,
+  paying,
+  secondProcess,
+  signatureOf,
+} from '../../helpers/payment-service-fixture.js';
+import { openRequest, racing, settled } from '../../helpers/request-fixture.js';
 
 const FAILED = { status: 'landed', slot: 7, err: { InstructionError: [2, { Custom: 1 }] } } as const;
 
@@ -124,7 +132,7 @@ describe('one transaction', () => {
     expect(answer).toEqual({ status: 'being_settled' });
   });
 
-  test('does not pay two requests, nor one that it was used for without a receipt', async () => {
+  test('does not pay two requests', async () => {
     const at = await openRequest();
     const { legs, reference, payTo } = at.request;
     const twin = newRequest(at.now(), { legs, reference, payTo });
@@ -136,6 +144,19 @@ describe('one transaction', () => {
     const reason = 'duplicate_settlement';
     const invalid = { status: 'invalid', reason, message: REASONS[reason] };
     expect(await settleRequest(parts, twin, paid.bytes)).toEqual(invalid);
+  });
+
+  test('that was shown for a call since has settled its request all the same', async () => {
+    const at = await openRequest({}, { projectId: 'prj_1', owner: 'owner' });
+    const paid = paying(at.request);
+    at.chain.landed = landedAs(paid.decoded);
+    const first = await at.settle(paid);
+    const record = (await at.ledger.find(paid.decoded.messageHash))!;
+    const use = { fingerprint: 'request', retryHash: 'secret' };
+    expect((await at.ledger.claim({ ...record, ...use, lease: 'call', leaseMs: 30_000 })).status).toBe('won');
+    expect(await at.settle(paid)).toEqual(first);
+    await at.ledger.served(record.id, 'call');
+    expect(await at.settle(paid)).toEqual(first);
   });
 });
 

@@ -1,4 +1,4 @@
-import { bindingOf } from '../../../src/facilitator/payment-desk.js';
+import { bindingOf } from '../../../src/facilitator/payment-binding.js';
 import { type RequestParts, termsOf } from '../../../src/facilitator/request-terms.js';
 import { createWalletPayments } from '../../../src/facilitator/wallet-payments.js';
 import type { LandedTransaction } from '../../../src/solana/landed-transaction.js';
@@ -81,19 +81,23 @@ test('one that does not pay is looked at once', async () => {
 test('one that pays for something else is looked at once', async () => {
   const { parts, looked, find } = await scene({ one: PAYING });
   await claim(parts, 'another thing');
+  await parts.ledger.recordOutcome('payment 1', 'theirs', { state: 'confirmed', slot: 7, signature: 'one' });
   expect([await find(), await find()]).toEqual([undefined, undefined]);
   expect(looked).toEqual(['one']);
 });
 
-test('one that somebody else holds is left alone, and looked at again', async () => {
-  const { parts, looked, find } = await scene({ one: PAYING });
-  await claim(parts);
-  expect(await find()).toBeUndefined();
-  expect(await parts.ledger.find('payment 1')).toMatchObject({ state: 'claimed' });
-  await parts.ledger.release('payment 1', 'theirs');
-  expect(await find()).toBe('payment 1');
-  expect(looked).toEqual(['one', 'one']);
-});
+test.each([undefined, 'another thing'])(
+  'one that somebody else holds, for %s, is left alone, and looked at again',
+  async (binding) => {
+    const { parts, looked, find } = await scene({ one: PAYING });
+    await claim(parts, binding);
+    expect(await find()).toBeUndefined();
+    expect(await parts.ledger.find('payment 1')).toMatchObject({ state: 'claimed' });
+    await parts.ledger.forget('payment 1', 'theirs');
+    expect(await find()).toBe('payment 1');
+    expect(looked).toEqual(['one', 'one']);
+  },
+);
 
 test('while another one may still pay the request, none is taken', async () => {
   const { parts, find } = await scene({ one: PAYING });
@@ -102,6 +106,6 @@ test('while another one may still pay the request, none is taken', async () => {
   await parts.ledger.attachAttempt(request.id, 'other');
   expect(await find()).toBeUndefined();
   expect(await parts.ledger.find('payment 1')).toBeUndefined();
-  await parts.ledger.release('other', 'l');
+  await parts.ledger.forget('other', 'l');
   expect(await find()).toBe('payment 1');
 });

@@ -1,14 +1,15 @@
 import { decodePaymentSignatureHeader } from '@x402/core/http';
 import fc from 'fast-check';
+import type { Offer } from '../../../src/protocol/challenge.js';
 import { type HeaderReader, readOffers, readReceipt } from '../../../src/protocol/client-wire.js';
 import type { Door } from '../../../src/protocol/door.js';
-import type { Offer } from '../../../src/protocol/types.js';
 import { x402V1 } from '../../../src/protocol/x402-v1.js';
 import { x402V2 } from '../../../src/protocol/x402-v2.js';
 import {
   aTransaction,
   FEE_PAYER,
   header,
+  NONCE,
   PAYLOAD_V1,
   PAYLOAD_V2,
   SETTLEMENTS,
@@ -33,7 +34,7 @@ function headersOf(fields: Readonly<Record<string, string>>): HeaderReader {
 /** What a client reads of a 402 that a door wrote. */
 function readFrom(door: Door, offer: Offer) {
   const { headers, body } = door.offer(offer);
-  return readOffers(headersOf(headers), body === undefined ? '' : JSON.stringify(body));
+  return readOffers(headersOf(headers(NONCE)), body === undefined ? '' : JSON.stringify(body));
 }
 
 function offersOf(value: unknown) {
@@ -99,7 +100,7 @@ describe('the offer of version 2', () => {
   test('goes before a body of version 1', () => {
     const { headers } = x402V2.offer({ resource: RESOURCE, terms: [TERMS] });
     const { body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS, TERMS] });
-    const offers = readOffers(headersOf(headers), JSON.stringify(body));
+    const offers = readOffers(headersOf(headers(NONCE)), JSON.stringify(body));
     expect(offers).toMatchObject({ ok: true, value: [{ headerName: 'PAYMENT-SIGNATURE' }] });
   });
 

@@ -13,7 +13,7 @@ import {
   decodeVerification,
   encodeFacilitatorRequest,
 } from '../../../src/protocol/remote-wire.js';
-import type { Supported } from '../../../src/protocol/types.js';
+import type { Supported } from '../../../src/protocol/supported.js';
 import {
   aNetwork,
   anAddress,

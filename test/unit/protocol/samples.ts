@@ -30,6 +30,9 @@ export const WIRE_TERMS = {
   extra: { feePayer: FEE_PAYER },
 };
 
+/** The secret of a 402. */
+export const NONCE = 'AbCdEfGhIjKlMnOpQrStUv_-';
+
 export const TRANSACTION = new Uint8Array(300).map((_, index) => index % 251);
 export const TRANSACTION_BASE64 = Buffer.from(TRANSACTION).toString('base64');
 

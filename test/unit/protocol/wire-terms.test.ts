@@ -25,7 +25,9 @@ test('terms come back as they were written, with nothing beside them, for all te
 test('what is not known is not written', () => {
   expect(writeTerms(BARE)).toStrictEqual({ ...WIRE_TERMS, extra: {} });
   expect(writeExtra({ memo: 'm' })).toStrictEqual({ memo: 'm' });
-  expect(writeExtra({ feePayer: FEE_PAYER }, { blockhash: FEE_PAYER, lastValidBlockHeight: 0 })).toStrictEqual({
+  expect(
+    writeExtra({ feePayer: FEE_PAYER }, { hint: { blockhash: FEE_PAYER, lastValidBlockHeight: 0 } }),
+  ).toStrictEqual({
     feePayer: FEE_PAYER,
     recentBlockhash: FEE_PAYER,
     lastValidBlockHeight: '0',

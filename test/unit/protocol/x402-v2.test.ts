@@ -5,7 +5,7 @@ import {
 } from '@x402/core/http';
 import { validatePaymentRequired } from '@x402/core/schemas';
 import fc from 'fast-check';
-import type { Offer } from '../../../src/protocol/types.js';
+import type { Offer } from '../../../src/protocol/challenge.js';
 import { writeTerms } from '../../../src/protocol/wire-terms.js';
 import { x402V2 } from '../../../src/protocol/x402-v2.js';
 import {
@@ -13,6 +13,7 @@ import {
   aTransaction,
   FEE_PAYER,
   header,
+  NONCE,
   PAYER,
   PAYLOAD_V1,
   PAYLOAD_V2,
@@ -27,8 +28,11 @@ import {
 const NETWORK = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const HINT = { blockhash: FEE_PAYER, lastValidBlockHeight: 1234 };
 
+/** The nonce as it stands in an offer: a few characters may stand before it. */
+const OFFERED = expect.stringMatching(new RegExp(`^n{0,2}${NONCE}$`));
+
 function offered(offer: Offer) {
-  const { 'PAYMENT-REQUIRED': text = '', ...others } = x402V2.offer(offer).headers;
+  const { 'PAYMENT-REQUIRED': text = '', ...others } = x402V2.offer(offer).headers(NONCE);
   expect(others).toEqual({});
   return validatePaymentRequired(decodePaymentRequiredHeader(text));
 }
@@ -58,10 +62,19 @@ describe('the offer of version 2', () => {
       error: 'payment_required',
       resource,
       accepts: [
-        { ...WIRE_TERMS, extra: { feePayer: FEE_PAYER, recentBlockhash: FEE_PAYER, lastValidBlockHeight: '1234' } },
         {
           ...WIRE_TERMS,
-          extra: { feePayer: FEE_PAYER, memo: 'order 7', recentBlockhash: FEE_PAYER, lastValidBlockHeight: '1234' },
+          extra: { feePayer: FEE_PAYER, nonce: OFFERED, recentBlockhash: FEE_PAYER, lastValidBlockHeight: '1234' },
+        },
+        {
+          ...WIRE_TERMS,
+          extra: {
+            feePayer: FEE_PAYER,
+            memo: 'order 7',
+            nonce: OFFERED,
+            recentBlockhash: FEE_PAYER,
+            lastValidBlockHeight: '1234',
+          },
         },
       ],
       extensions,
@@ -72,7 +85,7 @@ describe('the offer of version 2', () => {
     fc.assert(
       fc.property(fc.array(someTerms, { minLength: 1, maxLength: 3 }), (terms) => {
         const { accepts } = offered({ resource: { url: 'https://api.example/report' }, terms });
-        expect(accepts).toEqual(terms.map((it) => writeTerms(it)));
+        expect(accepts).toEqual(terms.map((it) => writeTerms(it, { nonce: OFFERED })));
       }),
     );
   });
@@ -80,7 +93,11 @@ describe('the offer of version 2', () => {
   test('says nothing in the body, and leaves out what is not set', () => {
     const resource = { url: 'https://api.example/report' };
     expect(x402V2.offer({ resource, terms: [TERMS] }).body).toBeUndefined();
-    expect(offered({ resource, terms: [TERMS] })).toEqual({ x402Version: 2, resource, accepts: [WIRE_TERMS] });
+    expect(offered({ resource, terms: [TERMS] })).toEqual({
+      x402Version: 2,
+      resource,
+      accepts: [{ ...WIRE_TERMS, extra: { feePayer: FEE_PAYER, nonce: OFFERED } }],
+    });
   });
 
   test('names its headers for scripts of other origins', () => {
@@ -94,9 +111,13 @@ describe('reading PAYMENT-SIGNATURE', () => {
     fc.assert(
       fc.property(someTerms, aTransaction, (terms, transaction) => {
         const payload = { transaction: Buffer.from(transaction).toString('base64') };
-        const text = encodePaymentSignatureHeader({ x402Version: 2, accepted: writeTerms(terms), payload });
+        const accepted = writeTerms(terms, { nonce: NONCE });
+        const text = encodePaymentSignatureHeader({ x402Version: 2, accepted, payload });
         const { scheme, network } = terms;
-        expect(x402V2.read(text)).toEqual({ ok: true, payment: { scheme, network, transaction, accepted: terms } });
+        expect(x402V2.read(text)).toEqual({
+          ok: true,
+          payment: { scheme, network, transaction, accepted: terms, nonce: NONCE },
+        });
       }),
     );
   });
@@ -122,6 +143,28 @@ describe('reading PAYMENT-SIGNATURE', () => {
   test.each([[null], [undefined], [{}], [{ feePayer: null }]])('reads accepted terms with extra %p', (extra) => {
     const { feePayer: _, ...accepted } = TERMS;
     expect(x402V2.read(withAccepted({ extra }))).toEqual({ ok: true, payment: { ...PAYMENT, accepted } });
+  });
+
+  test.each([
+    ['is too short', 'x'.repeat(15)],
+    ['is too long', 'x'.repeat(129)],
+    ['has a space in it', 'sixteen letters '],
+    ['has letters of other alphabets in it', 'ü'.repeat(20)],
+    ['is a number', 1234567890123456],
+    ['is a list', [NONCE]],
+    ['is null', null],
+  ])('a nonce that %s is none, and the payment is read without it', (_, nonce) => {
+    expect(x402V2.read(withAccepted({ extra: { feePayer: FEE_PAYER, nonce } }))).toStrictEqual({
+      ok: true,
+      payment: PAYMENT,
+    });
+  });
+
+  test.each(['x'.repeat(16), '!~'.repeat(64)])('the nonce %s is read beside the terms, not as one of them', (nonce) => {
+    expect(x402V2.read(withAccepted({ extra: { feePayer: FEE_PAYER, nonce } }))).toStrictEqual({
+      ok: true,
+      payment: { ...PAYMENT, nonce },
+    });
   });
 
   test('hands extensions on', () => {

@@ -41,6 +41,11 @@ test.each([
   expect(connectionFailure({ code })).toEqual({ code, mayHaveArrived: false });
 });
 
+test.each(['read', 'write'])('what breaks a %s proves nothing, whatever its code', (syscall) => {
+  expect(connectionFailure({ code: 'EHOSTUNREACH', syscall })).toEqual({ code: 'EHOSTUNREACH', mayHaveArrived: true });
+  expect(connectionFailure({ code: 'EHOSTUNREACH', syscall: 'connect' }).mayHaveArrived).toBe(false);
+});
+
 test.each(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'])('%s proves nothing', (code) => {
   expect(connectionFailure({ code })).toEqual({ code, mayHaveArrived: true });
 });

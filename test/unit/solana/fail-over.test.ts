@@ -124,7 +124,17 @@ describe('a call', () => {
     const long = endpoint('b', limited);
     const ask = over([brief, long], { now: () => performance.now(), firstRestMs: 2 });
     await expect(ask()).resolves.toBe('well');
-    expect([brief.calls.length, long.calls.length]).toEqual([2, 1]);
+    expect([brief, long].map(({ calls }) => calls.map(([method]) => method))).toEqual([
+      ['getThing', 'getHealth', 'getThing'],
+      ['getThing'],
+    ]);
+  });
+
+  it('finds an endpoint that fails in another method only', async () => {
+    const single = endpoint('a', () => (single.calls.at(-1)?.[0] === 'sendThing' ? lost() : 'well'));
+    const ask = over([single], { now: () => performance.now(), firstRestMs: 1, longestRestMs: 5_000 });
+    for (let sends = 0; sends < 20; sends += 1) await rejectionOf(ask('sendThing'));
+    await expect(ask()).resolves.toBe('well');
   });
 
   it('waits for an endpoint that comes back in the last moment of its time', async () => {
@@ -135,7 +145,7 @@ describe('a call', () => {
       });
       return lost();
     });
-    await expect(over([single], { timeoutMs: 20, firstRestMs: 20 })()).resolves.toBe('well');
+    await expect(over([single], { timeoutMs: 21, firstRestMs: 20 })()).resolves.toBe('well');
   });
 
   it('does not wait when none comes back within its time, or in the next second', async () => {
@@ -216,7 +226,17 @@ describe('the error of a call', () => {
       message: 'no',
       details: { code: -32_602, data: 7, mayHaveArrived: true },
     });
-    const certain = over([endpoint('a', limited), endpoint('b', () => refusal)]);
+    const noConnection = () => new RpcError('unreachable', 'no connection');
+    const certain = over([endpoint('a', noConnection), endpoint('b', () => refusal)]);
     await expect(certain()).rejects.toBe(refusal);
+  });
+
+  it('keeps the doubt that an error of an earlier node leaves, which is not among those of a node that took nothing', async () => {
+    const behind = (code: number) => () => new RpcError('answer', 'behind', { code });
+    const noConnection = () => new RpcError('unreachable', 'no connection');
+    const doubtful = over([endpoint('a', behind(-32_014)), endpoint('b', noConnection)], { firstRestMs: 1_001 });
+    await expect(doubtful()).rejects.toMatchObject({ failure: 'unreachable', details: { mayHaveArrived: true } });
+    const certain = over([endpoint('a', behind(-32_005)), endpoint('b', noConnection)], { firstRestMs: 1_001 });
+    expect((await rejectionOf(certain())) as RpcError).toMatchObject({ details: {} });
   });
 });

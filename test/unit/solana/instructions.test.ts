@@ -1,4 +1,15 @@
-import { Keypair } from '@solana/web3.js';
+import {
+  Keypair,
+  SYSVAR_CLOCK_PUBKEY,
+  SYSVAR_EPOCH_SCHEDULE_PUBKEY,
+  SYSVAR_INSTRUCTIONS_PUBKEY,
+  SYSVAR_RECENT_BLOCKHASHES_PUBKEY,
+  SYSVAR_RENT_PUBKEY,
+  SYSVAR_REWARDS_PUBKEY,
+  SYSVAR_SLOT_HASHES_PUBKEY,
+  SYSVAR_SLOT_HISTORY_PUBKEY,
+  SYSVAR_STAKE_HISTORY_PUBKEY,
+} from '@solana/web3.js';
 import { type PlainInstruction, readInstruction } from '../../../src/solana/instructions.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 
@@ -19,6 +30,18 @@ function read(program: string, accounts: readonly string[], data: readonly numbe
 }
 
 const OTHER = { kind: 'other' };
+
+const SYSVARS = [
+  SYSVAR_CLOCK_PUBKEY,
+  SYSVAR_EPOCH_SCHEDULE_PUBKEY,
+  SYSVAR_INSTRUCTIONS_PUBKEY,
+  SYSVAR_RECENT_BLOCKHASHES_PUBKEY,
+  SYSVAR_RENT_PUBKEY,
+  SYSVAR_REWARDS_PUBKEY,
+  SYSVAR_SLOT_HASHES_PUBKEY,
+  SYSVAR_SLOT_HISTORY_PUBKEY,
+  SYSVAR_STAKE_HISTORY_PUBKEY,
+].map((key) => key.toBase58());
 
 type Case = readonly [string, string, readonly string[], readonly number[], object];
 
@@ -70,8 +93,17 @@ const CASES: readonly Case[] = [
   ['no data of the compute budget', PROGRAMS.computeBudget, [], [], OTHER],
   ['a memo', PROGRAMS.memo, [A], [104, 105], { kind: 'memo', data: Uint8Array.of(104, 105) }],
   ['an empty memo', PROGRAMS.memo, [], [], { kind: 'memo', data: new Uint8Array() }],
-  ['the first assertion of Lighthouse', PROGRAMS.lighthouse, [A], [2, 0], { kind: 'guard' }],
-  ['the last assertion of Lighthouse', PROGRAMS.lighthouse, [A], [17, 0], { kind: 'guard' }],
+  ...[2, 3, 4, 5, 6, 7, 8, 9, 10].map(
+    (first): Case => [`assertion ${first} of Lighthouse`, PROGRAMS.lighthouse, [A, B], [first, 0], { kind: 'guard' }],
+  ),
+  ['an assertion of Lighthouse without accounts', PROGRAMS.lighthouse, [], [10], { kind: 'guard' }],
+  ...[11, 12, 13, 14, 15, 16, 17].map(
+    (first): Case => [`assertion ${first} of Lighthouse`, PROGRAMS.lighthouse, [A], [first, 0], OTHER],
+  ),
+  ...SYSVARS.flatMap((sysvar): Case[] => [
+    [`an assertion on ${sysvar}`, PROGRAMS.lighthouse, [sysvar], [2, 0], OTHER],
+    [`an assertion on an account and ${sysvar}`, PROGRAMS.lighthouse, [A, sysvar], [10, 0], OTHER],
+  ]),
   ['a write of Lighthouse', PROGRAMS.lighthouse, [A], [0, 0], OTHER],
   ['a close of Lighthouse', PROGRAMS.lighthouse, [A], [1, 0], OTHER],
   ['more than Lighthouse knows', PROGRAMS.lighthouse, [A], [18, 0], OTHER],

@@ -3,6 +3,7 @@ import { openHttpPeer } from '../../helpers/http-peer.js';
 import { rpcErrorOf } from '../../helpers/rejection.js';
 import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../../helpers/rpc-endpoint.js';
 import { openTcpRelay } from '../../helpers/tcp-relay.js';
+import { until } from '../../helpers/until.js';
 
 const LONG = 30_000;
 const SHORT = 50;
@@ -83,7 +84,7 @@ describe('JSON-RPC endpoint', () => {
 
   it('says that it sends and takes JSON', async () => {
     const peer = await openHttpPeer();
-    peer.reply = () => ({ body: { result: 1 } });
+    peer.reply = () => ({ body: { jsonrpc: '2.0', id: 1, result: 1 } });
     await connect(peer.url).call('getThing', ['x'], LONG);
     await peer.close();
     const [{ headers, body } = { headers: {}, body: '' }] = peer.calls;
@@ -118,26 +119,30 @@ describe('JSON-RPC endpoint', () => {
     ],
     [
       'a JSON-RPC error with HTTP 400',
-      { status: 400, body: '{"error":{"code":-32602,"message":"bad"}}' },
+      { status: 400, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"bad"}}' },
       { failure: 'answer' },
     ],
     [
       'HTTP 429',
       { status: 429, headers: { 'retry-after': '3' } },
-      { failure: 'rate_limited', details: { retryAfterMs: 3_000 } },
+      { failure: 'rate_limited', details: { mayHaveArrived: true, retryAfterMs: 3_000 } },
     ],
     [
       'HTTP 429 for ever',
       { status: 429, headers: { 'retry-after': '1e9' } },
       { failure: 'rate_limited', details: { retryAfterMs: 60_000 } },
     ],
-    ['a rate limit told as JSON-RPC', { error: { code: -32429 } }, { failure: 'rate_limited', details: {} }],
+    [
+      'a rate limit told as JSON-RPC',
+      { error: { code: -32429 } },
+      { failure: 'rate_limited', details: { mayHaveArrived: true } },
+    ],
     [
       'HTTP 403',
-      { status: 403, body: '{"error":{"code":-32052,"message":"key"}}' },
-      { failure: 'unreachable', details: {} },
+      { status: 403, body: '{"jsonrpc":"2.0","id":1,"error":{"code":-32052,"message":"key"}}' },
+      { failure: 'unreachable', details: { mayHaveArrived: true } },
     ],
-    ['HTTP 404', { status: 404 }, { failure: 'unreachable', details: {} }],
+    ['HTTP 404', { status: 404 }, { failure: 'unreachable', details: { mayHaveArrived: true } }],
     ['HTTP 502', { status: 502, body: '<html>' }, { failure: 'bad_answer', details: { mayHaveArrived: true } }],
     ['a web page', { status: 200, body: '<html>' }, { failure: 'bad_answer', details: { mayHaveArrived: true } }],
     [
@@ -161,7 +166,9 @@ describe('JSON-RPC endpoint', () => {
   });
 
   const DOUBT = { mayHaveArrived: true };
-  const error = (code: unknown, message?: unknown) => JSON.stringify({ error: { code, message } });
+  const reply = (change: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...change });
+  const error = (code: unknown, message?: unknown) => reply({ error: { code, message } });
+  const FOREIGN = 'the answer is not the JSON-RPC 2.0 reply to this call';
 
   it.each<[string, string, object, Reaction]>([
     ['answer', 'bad (-32602)', { code: -32_602 }, { error: { code: -32_602, message: 'bad' } }],
@@ -169,31 +176,38 @@ describe('JSON-RPC endpoint', () => {
     ['answer', 'no message (7)', { code: 7 }, { status: 200, body: error(7, 5) }],
     ['answer', `${'x'.repeat(500)} (7)`, { code: 7 }, { error: { code: 7, message: 'x'.repeat(501) } }],
     ['answer', 'bad (7)', { code: 7 }, { status: 500, body: error(7, 'bad') }],
-    ['rate_limited', 'too many requests', {}, { status: 429 }],
-    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': '0' } }],
-    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': '-5' } }],
-    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': 'soon' } }],
-    ['rate_limited', 'too many requests', {}, { status: 429, headers: { 'retry-after': 'Infinity' } }],
+    ['rate_limited', 'too many requests', DOUBT, { status: 429 }],
+    ['rate_limited', 'too many requests', DOUBT, { status: 429, headers: { 'retry-after': '0' } }],
+    ['rate_limited', 'too many requests', DOUBT, { status: 429, headers: { 'retry-after': '-5' } }],
+    ['rate_limited', 'too many requests', DOUBT, { status: 429, headers: { 'retry-after': 'soon' } }],
+    ['rate_limited', 'too many requests', DOUBT, { status: 429, headers: { 'retry-after': 'Infinity' } }],
     [
       'rate_limited',
       'too many requests',
-      { retryAfterMs: 500 },
+      { ...DOUBT, retryAfterMs: 500 },
       { status: 200, headers: { 'retry-after': '0.5' }, body: error(429) },
     ],
-    ['unreachable', 'answered HTTP 401; check the address and its key', {}, { status: 401, body: error(7) }],
-    ['unreachable', 'answered HTTP 403; check the address and its key', {}, { status: 403, body: error(7) }],
-    ['unreachable', 'answered HTTP 400; check the address and its key', {}, { status: 400 }],
-    ['unreachable', 'answered HTTP 499; check the address and its key', {}, { status: 499 }],
+    ['unreachable', 'answered HTTP 401; check the address and its key', DOUBT, { status: 401, body: error(7) }],
+    ['unreachable', 'answered HTTP 403; check the address and its key', DOUBT, { status: 403, body: error(7) }],
+    ['unreachable', 'answered HTTP 400; check the address and its key', DOUBT, { status: 400 }],
+    ['unreachable', 'answered HTTP 499; check the address and its key', DOUBT, { status: 499 }],
     ['bad_answer', 'answered HTTP 500', DOUBT, { status: 500 }],
     ['bad_answer', 'answered HTTP 502', DOUBT, { status: 502, body: '{"result":1}' }],
     ['bad_answer', 'answered HTTP 201', DOUBT, { status: 201, body: '{"result":1}' }],
     ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '<html>' }],
-    ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '{}' }],
+    ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: reply({}) }],
     ['bad_answer', 'the answer is not JSON-RPC 2.0', DOUBT, { status: 200, body: '["result"]' }],
-    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":"no"}' }],
-    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":null}' }],
-    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: '{"error":{}}' }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: reply({ error: 'no' }) }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: reply({ error: null }) }],
+    ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: reply({ error: {} }) }],
     ['bad_answer', 'the error has no code', DOUBT, { status: 200, body: error('7', 'bad') }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: '{}' }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ id: 2, error: { code: -32_602 } }) }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ id: '1', error: { code: -32_602 } }) }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ id: null, error: { code: -32_602 } }) }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ jsonrpc: '1.0', error: { code: -32_602 } }) }],
+    ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ id: 2, result: 1 }) }],
+    ['bad_answer', 'answered HTTP 500', DOUBT, { status: 500, body: reply({ id: 2, error: { code: -32_602 } }) }],
     ['bad_answer', 'the answer is too large', DOUBT, { result: 'x'.repeat(20_000) }],
   ])('tells as %s: %s %j', async (failure, message, details, reaction) => {
     const error = await rpcErrorOf(callAgainst(reaction));
@@ -229,6 +243,18 @@ describe('JSON-RPC endpoint', () => {
     const { message } = await rpcErrorOf(callAgainst(reaction, SHORT * 4));
     expect(message).toMatch(/^getThing at 127\.0\.0\.1:\d+: /);
     expect(message).not.toContain('secret');
+  });
+
+  it('knows that a call which waits for a connection has carried nothing, when its time is up and when it is closed', async () => {
+    const server = await startRpcEndpoint(() => 'hang');
+    const client = connect(server.url, { connections: 1 });
+    const first = rpcErrorOf(client.call('getThing', [], LONG));
+    await until(() => server.calls.length === 1);
+    const impatient = await rpcErrorOf(client.call('getThing', [], SHORT));
+    expect([impatient.failure, impatient.details]).toEqual(['timeout', {}]);
+    await client.close();
+    expect((await first).details).toEqual({ mayHaveArrived: true });
+    expect(server.calls).toHaveLength(1);
   });
 
   it('ends calls under way when it is closed, and refuses later ones', async () => {

@@ -39,7 +39,7 @@ async function feesOf(instructions: readonly TransactionInstruction[]): Promise<
 
 const price = fc.bigInt({ min: 0n, max: 10n ** 12n });
 const limit = fc.oneof(fc.nat({ max: 2_000_000 }), fc.constantFrom(0, 1, 1_400_000, 1_400_001, 0xffff_ffff));
-const extras = fc.array(fc.constantFrom(guard(2), guard(17), memo('more')), { maxLength: 6 });
+const extras = fc.array(fc.constantFrom(guard(2), guard(10), memo('more')), { maxLength: 6 });
 
 test('the fee that is reckoned with is never below what the runtime charges', async () => {
   const budget = fc.tuple(fc.option(limit, { nil: undefined }), fc.option(price, { nil: undefined }), fc.boolean());

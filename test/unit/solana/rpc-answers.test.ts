@@ -90,6 +90,49 @@ test('of the logs of a simulation the lines that are text are kept', () => {
   expect(readSimulation({ context: CONTEXT, value: { err: null, logs: 'first' } }).logs).toEqual([]);
 });
 
+describe('what a simulation shows beside its outcome', () => {
+  const simulated = (value: object, asked = { accounts: ['a', 'b'], innerInstructions: true }) =>
+    readSimulation({ context: CONTEXT, value: { err: null, logs: [], ...value } }, asked);
+  const bare = { err: null, logs: [], slot: 9 };
+
+  test('the accounts are read in the order asked, null where there is none', () => {
+    const [expected] = account({ lamports: 5 });
+    expect(simulated({ accounts: [null, ACCOUNT] }).accounts).toEqual([null, expected]);
+  });
+
+  test('an instruction counts as a caller when its group holds a call', () => {
+    const innerInstructions = [
+      { index: 3, instructions: [{ programIdIndex: 1 }] },
+      { index: 4, instructions: [] },
+      { index: 5, instructions: [{}, {}] },
+    ];
+    expect(simulated({ innerInstructions }).innerInstructions).toEqual([3, 5]);
+    expect(simulated({ innerInstructions: [] }).innerInstructions).toEqual([]);
+  });
+
+  test.each([[{}], [{ accounts: null, innerInstructions: null }]])('a node may leave them out: %j', (value) => {
+    expect(simulated(value)).toEqual(bare);
+  });
+
+  test('what was not asked for is not read', () => {
+    const value = { accounts: 'x', innerInstructions: 'x' };
+    expect(simulated(value, { accounts: [], innerInstructions: false })).toEqual(bare);
+    expect(readSimulation({ context: CONTEXT, value: { ...value, err: null } })).toEqual(bare);
+  });
+
+  test.each([
+    ['accounts is not a list of 2', { accounts: [null] }],
+    ['accounts is not a list of 2', { accounts: {} }],
+    ['lamports is not a whole number', { accounts: [null, { ...ACCOUNT, lamports: -1 }] }],
+    ['innerInstructions is not a list', { innerInstructions: {} }],
+    ['innerInstructions[] is not an object', { innerInstructions: [null] }],
+    ['innerInstructions[].index is not a whole number', { innerInstructions: [{ index: '1', instructions: [] }] }],
+    ['innerInstructions[].instructions is not a list', { innerInstructions: [{ index: 1 }] }],
+  ])('%s: the answer is refused', (message, value) => {
+    expect(() => simulated(value)).toThrow(new AnswerShapeError(message));
+  });
+});
+
 test.each([
   [{ confirmationStatus: 'processed', confirmations: null }, 'processed'],
   [{ confirmationStatus: 'confirmed' }, 'confirmed'],

@@ -7,7 +7,9 @@ describe('the error of a first send', () => {
     ['a lost connection', new RpcError('unreachable', '', { mayHaveArrived: true }), { kind: 'sent' }],
     ['a timeout', new RpcError('timeout', '', { mayHaveArrived: true }), { kind: 'sent' }],
     ['garbage', new RpcError('bad_answer', '', { mayHaveArrived: true }), { kind: 'sent' }],
-    ['a rate limit', new RpcError('rate_limited', ''), { kind: 'not_sent' }],
+    ['a rate limit', new RpcError('rate_limited', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['a close before it left', new RpcError('closed', ''), { kind: 'not_sent' }],
+    ['a close while it was under way', new RpcError('closed', '', { mayHaveArrived: true }), { kind: 'sent' }],
     ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'not_sent' }],
     ['a node that lags behind', new RpcError('answer', '', { code: -32005 }), { kind: 'not_sent' }],
     ['an internal error', new RpcError('answer', '', { code: -32603 }), { kind: 'sent' }],
@@ -32,7 +34,7 @@ describe('the error of a first send', () => {
     ],
     [
       'a failure that is no answer of a node, whatever it tells beside',
-      new RpcError('rate_limited', '', { code: -32002, data: { err: 'BlockhashNotFound' } }),
+      new RpcError('unreachable', '', { code: -32002, data: { err: 'BlockhashNotFound' } }),
       { kind: 'not_sent' },
     ],
     [

@@ -1,0 +1,227 @@
+import { LRUCache } from 'lru-cache';
+import type { Spending } from './spending.js';
+
+/** A payment whose fee we pay, as far as its payer's accounts know it. */
+export interface SpendingPayment {
+  readonly id: string;
+  readonly spending: readonly Spending[];
+}
+
+/** What the chain showed of a payer's accounts. */
+export interface Sight {
+  /** Number of the look, from {@link MoneyInFlight.nextLook}: what was learned later may be missing in it. */
+  readonly look: number;
+  /** Slot that the node showed. */
+  readonly slot: number;
+  /** What is left in each account when the payment in question is made; missing where the node did not show it. */
+  readonly left: ReadonlyMap<string, bigint>;
+}
+
+/**
+ * The money of payers that is on its way: of payments whose network fee we pay, from when they are taken to when their outcome
+ * is known. Payments of one account never come to more than the chain showed in it: all but one would land and fail, at our
+ * cost. One process's own; instances that share a store each keep theirs.
+ */
+export interface MoneyInFlight {
+  /** A number for a look at the chain, to be taken before it is asked. */
+  nextLook(): number;
+  /** What was seen lately, by whichever payment, with this one made as well; undefined where that is not known. */
+  lastSight(payment: SpendingPayment): Sight | undefined;
+  /** Whether the accounts hold the payment beside all that is on its way. */
+  fits(payment: SpendingPayment, sight: Sight): boolean;
+  /** Takes a payment; one that is taken already stays as it is. */
+  take(payment: SpendingPayment): void;
+  has(id: string): boolean;
+  /** Whether other payments of the same accounts are on their way, or landed a moment ago. */
+  hasOthers(payment: SpendingPayment): boolean;
+  /** Signatures of others that were sent and are not known to have landed: id and signature. */
+  sentOthers(payment: SpendingPayment): readonly (readonly [id: string, signature: string])[];
+  /** Whether others are known to have landed which the sight need not show. */
+  hasLandedSince(payment: SpendingPayment, sight: Sight): boolean;
+  /** Whether one of them landed in a later slot than the sight is of. */
+  hasLandedAfter(payment: SpendingPayment, sight: Sight): boolean;
+  sent(id: string, signature: string): void;
+  /** The money has left the account, in this slot or a little earlier. */
+  landed(id: string, slot: number): void;
+  /** It stays in the account: nothing was sent, or it failed, or it expired. */
+  forget(id: string): void;
+}
+
+interface Entry extends SpendingPayment {
+  signature?: string;
+  /** Where it has landed: the slot, and the first look that can show it. */
+  landing?: { readonly slot: number; readonly look: number };
+  /** When it is of no more interest, by the clock. */
+  endsAt: number;
+}
+
+/** What is known of one account. */
+interface Account {
+  readonly entries: Set<Entry>;
+  /** The most that all of them take. */
+  sum: bigint;
+}
+
+interface LastSight {
+  readonly look: number;
+  readonly slot: number;
+  /** What was in the account, at least, before the payment that was looked at. */
+  readonly held: bigint;
+}
+
+/** Longer than any blockhash lives: what has not landed by then never will. */
+const FLIGHT_MS = 180_000;
+/** Longer than what was seen of an account is believed. */
+const LANDED_MS = 60_000;
+const SIGHT_MS = 10_000;
+const MAX_PAYMENTS = 50_000;
+const MAX_SIGHTS = 10_000;
+/** An account of SOL that holds anything must hold this much: what would leave less fails. */
+const LEAST_LAMPORTS = 890_880n;
+
+/** @param now - clock in milliseconds, never going back */
+export function createMoneyInFlight(now: () => number = () => performance.now()): MoneyInFlight {
+  return new AccountsInFlight(now);
+}
+
+class AccountsInFlight implements MoneyInFlight {
+  readonly #now: () => number;
+  readonly #byAccount = new Map<string, Account>();
+  readonly #entries = new LRUCache<string, Entry>({ max: MAX_PAYMENTS, dispose: (entry) => this.#unlink(entry) });
+  readonly #sights: LRUCache<string, LastSight>;
+  #looks = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#sights = new LRUCache({ max: MAX_SIGHTS, ttl: SIGHT_MS, ttlResolution: 0, perf: { now } });
+  }
+
+  nextLook(): number {
+    this.#looks += 1;
+    return this.#looks;
+  }
+
+  lastSight({ spending }: SpendingPayment): Sight | undefined {
+    const seen = spending.flatMap((it) => {
+      const sight = this.#sights.get(it.account);
+      return sight === undefined ? [] : [{ ...sight, account: it.account, left: sight.held - it.most }];
+    });
+    if (seen.length < spending.length || seen.some(({ left }) => left < 0n)) return undefined;
+    return {
+      look: Math.min(...seen.map(({ look }) => look)),
+      slot: Math.min(...seen.map(({ slot }) => slot)),
+      left: new Map(seen.map(({ account, left }) => [account, left])),
+    };
+  }
+
+  fits(payment: SpendingPayment, sight: Sight): boolean {
+    this.#remember(payment, sight);
+    return payment.spending.every((it) => this.#fitsAccount(it, payment.id, sight));
+  }
+
+  take({ id, spending }: SpendingPayment): void {
+    if (this.has(id)) return;
+    const entry: Entry = { id, spending, endsAt: this.#now() + FLIGHT_MS };
+    this.#entries.set(id, entry);
+    for (const { account } of spending) {
+      const all = this.#byAccount.get(account) ?? { entries: new Set(), sum: 0n };
+      this.#byAccount.set(account, all);
+      all.entries.add(entry);
+      all.sum += mostOf(entry, account);
+    }
+  }
+
+  has(id: string): boolean {
+    return (this.#entries.get(id)?.endsAt ?? Number.NEGATIVE_INFINITY) > this.#now();
+  }
+
+  hasOthers(payment: SpendingPayment): boolean {
+    return payment.spending.some(({ account }) => this.#hasOthersAt(account, payment.id));
+  }
+
+  sentOthers(payment: SpendingPayment): readonly (readonly [id: string, signature: string])[] {
+    return this.#othersOf(payment).flatMap(({ id, signature, landing }) =>
+      signature === undefined || landing !== undefined ? [] : [[id, signature] as const],
+    );
+  }
+
+  hasLandedSince(payment: SpendingPayment, sight: Sight): boolean {
+    return this.#othersOf(payment).some((it) => it.landing !== undefined && !isShown(it, sight));
+  }
+
+  hasLandedAfter(payment: SpendingPayment, { slot }: Sight): boolean {
+    return this.#othersOf(payment).some(({ landing }) => landing !== undefined && landing.slot > slot);
+  }
+
+  sent(id: string, signature: string): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined) entry.signature = signature;
+  }
+
+  landed(id: string, slot: number): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined || entry.landing !== undefined) return;
+    entry.landing = { slot, look: this.#looks + 1 };
+    entry.endsAt = this.#now() + LANDED_MS;
+  }
+
+  forget(id: string): void {
+    this.#entries.delete(id);
+  }
+
+  #unlink(entry: Entry): void {
+    for (const { account } of entry.spending) {
+      const all = this.#byAccount.get(account);
+      if (all?.entries.delete(entry) !== true) continue;
+      all.sum -= mostOf(entry, account);
+      if (all.entries.size === 0) this.#byAccount.delete(account);
+    }
+  }
+
+  #hasOthersAt(account: string, id: string): boolean {
+    for (const it of this.#byAccount.get(account)?.entries ?? []) {
+      if (it.endsAt <= this.#now()) this.#entries.delete(it.id);
+      else if (it.id !== id) return true;
+    }
+    return false;
+  }
+
+  #othersAt(account: string, id: string): readonly Entry[] {
+    const now = this.#now();
+    const all = [...(this.#byAccount.get(account)?.entries ?? [])];
+    for (const old of all) if (old.endsAt <= now) this.#entries.delete(old.id);
+    return all.filter((it) => it.id !== id && it.endsAt > now);
+  }
+
+  #othersOf({ id, spending }: SpendingPayment): readonly Entry[] {
+    return [...new Set(spending.flatMap(({ account }) => this.#othersAt(account, id)))];
+  }
+
+  #fitsAccount({ account, kind }: Spending, id: string, sight: Sight): boolean {
+    const left = sight.left.get(account);
+    const least = kind === 'sol' ? LEAST_LAMPORTS : 0n;
+    // A wallet with money for everything that was ever on its way need not be looked at closely.
+    if (left !== undefined && left - (this.#byAccount.get(account)?.sum ?? 0n) >= least) return true;
+    const open = this.#othersAt(account, id).filter((it) => !isShown(it, sight));
+    if (open.length === 0) return true;
+    if (left === undefined) return false;
+    return left - open.reduce((sum, it) => sum + mostOf(it, account), 0n) >= least;
+  }
+
+  #remember({ spending }: SpendingPayment, { look, slot, left }: Sight): void {
+    for (const { account, least } of spending) {
+      const rest = left.get(account);
+      const isNewest = look >= (this.#sights.get(account)?.look ?? 0);
+      if (rest !== undefined && isNewest) this.#sights.set(account, { look, slot, held: rest + least });
+    }
+  }
+}
+
+/** Whether what was seen is without the money of a payment that has landed. In doubt it is not. */
+function isShown({ landing }: Entry, { look, slot }: Sight): boolean {
+  return landing !== undefined && landing.slot <= slot && landing.look <= look;
+}
+
+function mostOf({ spending }: SpendingPayment, account: string): bigint {
+  return spending.find((it) => it.account === account)?.most ?? 0n;
+}

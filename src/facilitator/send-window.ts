@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
+ * their way makes all of them fail at our cost, for the price of one transaction of its own (5,000 lamports). A new wallet has
+ * room for the network fees of five ordinary payments, and for more with each that lands; what finds no room waits for it.
+ * One payment always finds room.
+ */
+export interface SendWindow {
+  /**
+   * Waits for room. Answers false where there was none in time, or where a payment of the wallet failed meanwhile.
+   * @param id - the payment; it keeps its room until it leaves
+   * @param fee - the network fee that it can cost, in lamports
+   */
+  enter(id: string, wallet: string, fee: bigint): Promise<boolean>;
+  /** The outcome of a payment is known, or it is not sent after all. */
+  leave(id: string, end: 'landed' | 'failed' | 'other'): void;
+}
+
+interface Wallet {
+  readonly address: string;
+  /** Unlanded payments by id. */
+  readonly open: Map<string, Unlanded>;
+  readonly waiting: { readonly id: string; readonly fee: bigint; tell(hasRoom: boolean): void }[];
+}
+
+interface Unlanded {
+  readonly fee: bigint;
+  /** When it is of no more interest: no blockhash is alive then. */
+  readonly endsAt: number;
+}
+
+/** Lamports: five times what the official client's payment costs. */
+const FIRST_ROOM = 50_005n;
+const MAX_WALLETS = 50_000;
+/** A wallet that has paid nothing for so long is new again. */
+const MEMORY_MS = 3_600_000;
+const LONGEST_WAIT_MS = 15_000;
+const FLIGHT_MS = 180_000;
+const MAX_PAYMENTS = 50_000;
+
+/**
+ * @param waitMs - longest wait for room, in milliseconds
+ * @param now - clock in milliseconds, never going back
+ */
+export function createSendWindow(
+  waitMs: number = LONGEST_WAIT_MS,
+  now: () => number = () => performance.now(),
+): SendWindow {
+  const wallets = new LRUCache<string, Wallet>({ max: MAX_WALLETS });
+  const byPayment = new LRUCache<string, Wallet>({ max: MAX_PAYMENTS });
+  const landed = new LRUCache<string, bigint>({ max: MAX_WALLETS, ttl: MEMORY_MS });
+
+  function hasRoom({ address, open }: Wallet, fee: bigint): boolean {
+    const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);
+    return open.size === 0 || taken + fee <= FIRST_ROOM + (landed.get(address) ?? 0n);
+  }
+
+  function admit(wallet: Wallet, id: string, fee: bigint): void {
+    wallet.open.set(id, { fee, endsAt: now() + FLIGHT_MS });
+    byPayment.set(id, wallet);
+  }
+
+  function letIn(wallet: Wallet): void {
+    for (let [next] = wallet.waiting; next !== undefined && hasRoom(wallet, next.fee); [next] = wallet.waiting) {
+      wallet.waiting.shift();
+      admit(wallet, next.id, next.fee);
+      next.tell(true);
+    }
+    if (wallet.open.size === 0) wallets.delete(wallet.address);
+  }
+
+  async function waitFor(wallet: Wallet, id: string, fee: bigint): Promise<boolean> {
+    const ended = new AbortController();
+    const room = new Promise<boolean>((tell) => wallet.waiting.push({ id, fee, tell }));
+    const late = pause(waitMs, false, { signal: ended.signal, ref: false }).catch(() => false);
+    const isLetIn = await Promise.race([room, late]);
+    ended.abort();
+    const place = wallet.waiting.findIndex((it) => it.id === id);
+    if (!isLetIn && place >= 0) wallet.waiting.splice(place, 1);
+    return isLetIn;
+  }
+
+  function leave(id: string, end: 'landed' | 'failed' | 'other'): void {
+    const wallet = byPayment.get(id);
+    if (wallet === undefined) return;
+    const { fee = 0n } = wallet.open.get(id) ?? {};
+    byPayment.delete(id);
+    wallet.open.delete(id);
+    if (end === 'landed') landed.set(wallet.address, (landed.get(wallet.address) ?? 0n) + fee);
+    if (end === 'failed') {
+      landed.delete(wallet.address);
+      for (const { tell } of wallet.waiting.splice(0)) tell(false);
+    }
+    letIn(wallet);
+  }
+
+  return {
+    async enter(id, address, fee) {
+      if (byPayment.has(id)) return true;
+      const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };
+      for (const [old, { endsAt }] of wallet.open) if (endsAt <= now()) leave(old, 'other');
+      wallets.set(address, wallet);
+      if (!hasRoom(wallet, fee)) return waitFor(wallet, id, fee);
+      admit(wallet, id, fee);
+      return true;
+    },
+    leave,
+  };
+}

@@ -1,0 +1,33 @@
+import type { Terms } from './types.js';
+
+/** A recent blockhash that saves the payer's client a call; a hint, never compared. */
+export interface BlockhashHint {
+  readonly blockhash: string;
+  /** Height of the last block in which it is valid. */
+  readonly lastValidBlockHeight: number;
+}
+
+/** What is sold, as a 402 describes it. */
+export interface Resource {
+  /** Absolute address. */
+  readonly url: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** At most 32 printable ASCII characters. */
+  readonly serviceName?: string;
+  /** At most five, each at most 32 printable ASCII characters. */
+  readonly tags?: readonly string[];
+  readonly iconUrl?: string;
+}
+
+/** Everything a 402 says. */
+export interface Offer {
+  readonly resource: Resource;
+  /** At least one. */
+  readonly terms: readonly Terms[];
+  readonly hint?: BlockhashHint;
+  /** Why this 402 is sent; a reason or error code. */
+  readonly error?: string;
+  /** Extensions of the protocol, by name, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,25 @@
+import { createFeeLimit } from '../../src/facilitator/fee-limit.js';
+import { createMoneyInFlight } from '../../src/facilitator/money-in-flight.js';
+import { createPayerStanding } from '../../src/facilitator/payer-standing.js';
+import { createSendWindow } from '../../src/facilitator/send-window.js';
+import { createSponsorship, type SponsorshipParts } from '../../src/facilitator/sponsorship.js';
+
+/** What keeps count of the risk of a fee payer on devnet, in this process's memory. */
+export function newSponsorship(
+  rpc: SponsorshipParts['rpc'],
+  maxFeesPerHour: bigint,
+  now: () => number = Date.now,
+  pause = async () => {},
+) {
+  const counted = { network: 'solana-devnet', counters: undefined, now } as const;
+  const feeLimit = createFeeLimit({ ...counted, maxFeesPerHour, onLimitReached: () => undefined });
+  const standing = createPayerStanding(counted);
+  const flight = createMoneyInFlight();
+  const window = createSendWindow();
+  return {
+    feeLimit,
+    flight,
+    standing,
+    sponsorship: createSponsorship({ rpc, feeLimit, standing, flight, window, pause }),
+  };
+}

@@ -1,0 +1,80 @@
+import { request } from 'node:http';
+import type { MadeProject } from '../../helpers/gateway-client.js';
+import { useGatewayStand } from '../../helpers/gateway-stand.js';
+import { signPayment } from '../../helpers/payments.js';
+import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { until } from '../../helpers/until.js';
+
+const stand = useGatewayStand();
+
+/** Calls a project and hangs up when the answer says a word. */
+function hangUp(url: string, headers: ProofHeaders, word: string): Promise<string> {
+  return new Promise((resolve) => {
+    let read = '';
+    const sent = request(url, { headers, agent: false }, (res) => {
+      res.on('data', (chunk: Buffer) => {
+        read += chunk.toString();
+        if (read.includes(word)) sent.destroy();
+      });
+    });
+    sent.on('error', () => undefined).once('close', () => resolve(read));
+    sent.end();
+  });
+}
+
+const urlOf = ({ slug }: MadeProject, query: string): string => `${stand().client.url}/v1/${slug}/ask?${query}`;
+
+/** What comes of asking, once nobody else is being served for the payment. */
+async function ask(url: string, headers: ProofHeaders) {
+  let answer = await fetch(url, { headers });
+  for (; answer.status === 409; answer = await fetch(url, { headers })) await answer.arrayBuffer();
+  const text = await answer.text();
+  return { status: answer.status, text, code: answer.status === 200 ? undefined : JSON.parse(text).code };
+}
+
+describe.each(['x402', 'a proof'])('a caller who pays by %s for a stream, reads it and hangs up', (way) => {
+  test('has had it: one stream for one payment, booked as a paid call and no failure', async () => {
+    const { client, key, upstream } = stand();
+    const project = await stand().newProject();
+    const before = stand().hits();
+    upstream.respond((res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write('data: one\n\ndata: last word\n\n');
+    });
+    const paid =
+      way === 'x402'
+        ? (await signPayment(stand(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
+        : (await stand().pay({ project })).header;
+    const headers = { ...key.headers, ...paid };
+    expect(await hangUp(urlOf(project, 'q=1'), headers, 'last word')).toContain('last word');
+    for (const query of ['q=2', 'q=1', 'q=3']) {
+      expect(await ask(urlOf(project, query), headers)).toMatchObject({ status: 402, code: 'payment_already_used' });
+    }
+    expect(stand().hits() - before).toBe(1);
+    await until(async () => {
+      const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, stand().asOwner);
+      return JSON.stringify(body['totals']).includes('"paid":1');
+    });
+    const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, stand().asOwner);
+    expect(body['totals']).toMatchObject({ calls: 1, paid: 1, upstream_errors: 0 });
+  });
+
+  test('gets a short response again to the byte, for the same call only', async () => {
+    const { key, upstream } = stand();
+    const project = await stand().newProject();
+    const before = stand().hits();
+    upstream.respond((res) => void res.end(`answer ${stand().hits()}`));
+    const paid =
+      way === 'x402'
+        ? (await signPayment(stand(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
+        : (await stand().pay({ project })).header;
+    const headers = { ...key.headers, ...paid };
+    const first = await ask(urlOf(project, 'q=1'), headers);
+    expect(await ask(urlOf(project, 'q=1'), headers)).toEqual(first);
+    expect(await ask(urlOf(project, 'q=2'), headers)).toMatchObject({ status: 402, code: 'payment_already_used' });
+    const other = { ...(await stand().newCaller()).key.headers, ...paid };
+    expect(await ask(urlOf(project, 'q=1'), other)).toMatchObject({ status: 402 });
+    expect(first.status).toBe(200);
+    expect(stand().hits() - before).toBe(1);
+  });
+});

@@ -1,0 +1,153 @@
+import { createPaymentService } from '../../../src/facilitator/payment-service.js';
+import { receiptOf } from '../../../src/facilitator/receipt.js';
+import { REASONS } from '../../../src/protocol/reasons.js';
+import { newClaim } from '../../contracts/ledger-samples.js';
+import { ledgerWith } from '../../helpers/ledgers.js';
+import {
+  LANDED,
+  newPayment,
+  OUTAGE,
+  openPaymentService,
+  receiptFor,
+  secondProcess,
+} from '../../helpers/payment-service-fixture.js';
+
+const USE = { resource: 'GET /report' };
+
+type Opened = ReturnType<typeof openPaymentService>;
+
+/** Opens a payment that nobody has brought before, and takes its money. */
+async function settleNew({ service }: Pick<Opened, 'service'>, options?: { readonly served: boolean }) {
+  const paid = newPayment();
+  const opened = await service.openPayment(paid.payment, paid.terms, USE);
+  if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+  const { claim } = opened;
+  const settlement = await claim.settle(options).catch((error: Error) => error);
+  return { ...paid, claim, settlement };
+}
+
+describe('money that is taken', () => {
+  test('is owed an answer for, unless that is kept already: then one step uses the payment up', async () => {
+    for (const [served, state] of [
+      [false, 'confirmed'],
+      [true, 'served'],
+    ] as const) {
+      const stand = openPaymentService();
+      const { claim, settlement, ...paid } = await settleNew(stand, { served });
+      const receipt = receiptFor(paid);
+      expect(settlement).toEqual({ status: 'settled', receipt });
+      expect(claim.receipt).toEqual(receipt);
+      expect(await stand.ledger.find(claim.id)).toMatchObject({ state, slot: 7, signature: receipt.signature });
+      expect(stand.leases.holds(claim.id)).toBe(!served);
+      expect(stand.told).toMatchObject([['payment.settled', { id: claim.id, receipt }]]);
+    }
+  });
+
+  test.each<[string, Opened['chain']['sent'], string | undefined, string]>([
+    ['was not sent', { status: 'rejected', err: 'BlockhashNotFound', logs: [] }, undefined, 'open'],
+    ['may have landed', { status: 'unknown' }, 'broadcast', 'open'],
+    ['reached no node', OUTAGE, undefined, 'open'],
+    ['may have been sent when we broke down', new Error('a bug'), 'broadcast', 'open'],
+    ['failed', { status: 'landed', slot: 7, err: 'AccountInUse' }, 'failed', 'refused'],
+    ['can land no more', { status: 'expired' }, 'expired', 'refused'],
+  ])('that %s ends the claim: the payment is nobody’s any more', async (_, sent, state, again) => {
+    const stand = openPaymentService();
+    stand.chain.sent = sent;
+    const { claim, settlement, payment, terms } = await settleNew(stand);
+    expect(settlement).not.toMatchObject({ status: 'settled' });
+    expect((await stand.ledger.find(claim.id))?.state).toBe(state);
+    expect(stand.leases.holds(claim.id)).toBe(false);
+    const { service } = secondProcess(stand);
+    expect((await service.openPayment(payment, terms, USE)).status).toBe(again);
+  });
+
+  test('whose signature cannot be written down is not sent, and the payment is forgotten', async () => {
+    const away = new Error('the ledger is away');
+    const stand = openPaymentService({ recordBroadcast: () => Promise.reject(away) });
+    const { claim, settlement } = await settleNew(stand);
+    expect(settlement).toBe(away);
+    expect(stand.delivered).toEqual([]);
+    expect([await stand.ledger.find(claim.id), stand.leases.holds(claim.id)]).toEqual([undefined, false]);
+  });
+
+  test('whose outcome cannot be written down is found again by the same payment', async () => {
+    let isAway = true;
+    const stand = openPaymentService();
+    const { recordOutcome } = stand.ledger;
+    const ledger = ledgerWith(stand.ledger, {
+      async recordOutcome(...call) {
+        if (isAway) throw new Error('the ledger is away');
+        return recordOutcome.apply(stand.ledger, call);
+      },
+    });
+    const service = createPaymentService({ ...stand.parts, ledger });
+    const { claim, settlement, payment, terms, ...paid } = await settleNew({ service });
+    expect(settlement).toEqual(new Error('the ledger is away'));
+    expect((await stand.ledger.find(claim.id))?.state).toBe('broadcast');
+    isAway = false;
+    const settled = await service.openPayment(payment, terms, USE);
+    expect(settled).toMatchObject({ status: 'open', claim: { receipt: receiptFor({ ...paid, payment, terms }) } });
+    expect(stand.delivered).toHaveLength(1);
+  });
+});
+
+describe('what the chain would refuse', () => {
+  test('is refused, told, and held no more', async () => {
+    const stand = openPaymentService();
+    const { payment, terms, payer, decoded } = newPayment();
+    stand.chain.simulated = { InstructionError: [2, { Custom: 1 }] };
+    const reason = 'insufficient_funds';
+    const refusal = { ok: false, payer, reason, message: REASONS[reason] };
+    for (let times = 0; times < 2; times += 1) {
+      expect(await stand.service.openPayment(payment, terms, USE)).toEqual({ status: 'refused', refusal });
+    }
+    const told = { id: decoded.messageHash, resource: USE.resource, payer, terms, reason };
+    expect(stand.told).toEqual([
+      ['payment.failed', told],
+      ['payment.failed', told],
+    ]);
+    expect(await stand.service.settlePayment(payment, terms)).toEqual({ status: 'failed', ...refusal });
+  });
+
+  test('when it is sent was not sent, and may be tried again', async () => {
+    const stand = openPaymentService();
+    const paid = newPayment();
+    const { payment, terms, payer, decoded } = paid;
+    stand.chain.sent = { status: 'rejected', err: { InstructionError: [2, { Custom: 1 }] }, logs: [] };
+    const reason = 'insufficient_funds';
+    const failed = { status: 'failed', reason, message: REASONS[reason], payer };
+    expect(await stand.service.settlePayment(payment, terms)).toEqual(failed);
+    expect(stand.told).toEqual([
+      ['payment.failed', { id: decoded.messageHash, resource: 'settle', payer, terms, reason }],
+    ]);
+    expect(await stand.ledger.find(decoded.messageHash)).toBeUndefined();
+    stand.chain.sent = LANDED;
+    expect(await stand.service.settlePayment(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
+  });
+});
+
+test('a payment that was taken over meanwhile is not served: who settled it is to ask again', async () => {
+  const stand = openPaymentService({ recordOutcome: async () => false });
+  const { payment, terms } = newPayment();
+  await expect(stand.service.settlePayment(payment, terms)).rejects.toMatchObject({
+    code: 'payment_in_progress',
+    message: 'The payment was taken over by another request; ask again in a moment.',
+    context: { retryAfterSeconds: 1 },
+  });
+  expect(stand.told).toEqual([]);
+});
+
+test('a receipt is there only where the money has landed', () => {
+  const { lease: _lease, leaseMs: _leaseMs, ...claim } = newClaim();
+  const { payer, terms } = claim;
+  const { network, payTo, asset, amount } = terms;
+  const [signature, slot] = ['5'.repeat(88), 0];
+  const landed = { ...claim, claimedAt: 0, signature, slot };
+  const receipt = { signature, network, payer, payTo, asset, amount, slot };
+  for (const state of ['confirmed', 'served'] as const) expect(receiptOf({ ...landed, state })).toEqual(receipt);
+  for (const state of ['claimed', 'broadcast', 'expired', 'failed'] as const) {
+    expect(receiptOf({ ...landed, state })).toBeUndefined();
+  }
+  expect(receiptOf({ ...claim, claimedAt: 0, slot, state: 'served' })).toBeUndefined();
+  expect(receiptOf({ ...claim, claimedAt: 0, signature, state: 'served' })).toBeUndefined();
+});
