@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../../src/facilitator/reconcile.js';
 import type { SolanaRpc } from '../../src/solana/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../../src/solana/rpc-client.js';
+import { MAX_RERUNS } from '../../src/storage/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { createPaymentReader } from '../../src/storage/payment-reader.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -9,8 +10,9 @@ import { inParallel } from '../bench/send-all.js';
 import { mistold, readBooks } from '../helpers/books.js';
 import { USDC } from './goods.js';
 import type { OpenShop } from './open-shop.js';
-import type { Price, SentPayment } from './payment-book.js';
-import { wasDisturbed } from './shop.js';
+import { type Delivery, type Price, runsOf, type SentPayment } from './payment-book.js';
+import { isKeptFirst, wasDisturbed } from './shop.js';
+import { pathIn } from './use.js';
 
 /** A transaction that a fee payer has paid for. */
 interface Landed {
@@ -22,6 +24,8 @@ interface Landed {
 export interface Checked {
   readonly landed: number;
   readonly failed: number;
+  /** The failed ones, by door. */
+  readonly failures: Readonly<Record<string, number>>;
   readonly fees: bigint;
   readonly differences: number;
 }
@@ -44,18 +48,20 @@ const CALLS_AT_ONCE = 8;
 /** Makes the checker of a shop; the chain must be healthy and nobody may be buying while it checks. */
 export function createChecker(shop: OpenShop, rpc: SolanaRpc): Checker {
   const chain = new Map<string, Landed>();
+  const told = new Set<string>();
   return {
     async check() {
       const storage = await openStorage(shop.databaseUrl);
       try {
         await untilRecovered(shop, storage);
         await readChain(shop, rpc, chain);
-        checkPayments(shop, chain);
+        checkPayments(shop, chain, told);
         checkMoney(shop, chain);
         const differences = await checkBooks(shop, rpc, storage);
         const all = [...chain.values()];
         const failed = all.filter((it) => it.failed).length;
-        return { landed: all.length - failed, failed, fees: feesOf(all), differences };
+        const failures = failuresOf(shop, chain);
+        return { landed: all.length - failed, failed, failures, fees: feesOf(all), differences };
       } finally {
         await storage.close();
       }
@@ -95,14 +101,22 @@ async function readChain({ feePayer }: OpenShop, rpc: SolanaRpc, chain: Map<stri
 }
 
 /** Paid and served are the same thing, and nothing else of ours is on the chain. */
-function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void {
+function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>, told: Set<string>): void {
   const { findings, name, book } = shop;
   const known = new Set<string>();
   for (const payment of book.payments) {
     known.add(payment.signature);
-    const fault = faultOf(shop, payment, chain.get(payment.signature));
-    if (fault !== undefined)
-      findings.broke(`${name}: ${payment.door}, ${payment.signature} (${payment.end}): ${fault}`);
+    if (told.has(payment.signature)) continue;
+    const landed = chain.get(payment.signature);
+    const fault = faultOf(shop, payment, landed);
+    if (fault === undefined && !isGivenUp(payment, landed)) continue;
+    told.add(payment.signature);
+    if (fault === undefined) {
+      findings.count('paid, broken off by its client, not to be had again', `${name}: ${payment.door}, ${payment.end}`);
+      continue;
+    }
+    const { door, path, signature, end } = payment;
+    findings.broke(`${name}: ${door}, ${path}, ${signature} (${end}): ${fault}`);
   }
   for (const [signature, { failed }] of chain) {
     if (!failed && !known.has(signature)) findings.broke(`${name}: nobody knows ${signature}, and it has landed`);
@@ -110,20 +124,52 @@ function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void
 }
 
 function faultOf(shop: OpenShop, payment: SentPayment, landed: Landed | undefined): string | undefined {
-  const { deliveries } = payment;
-  const [first, last] = [deliveries[0] ?? 0, deliveries.at(-1) ?? 0];
+  const { deliveries, isForfeit = false } = payment;
   const hasPaid = landed !== undefined && !landed.failed;
-  if (hasPaid && deliveries.length === 0) return 'paid, and never served';
+  if (hasPaid && deliveries.length === 0 && !isForfeit) return 'paid, and never served';
   if (!hasPaid && deliveries.length > 0) return 'served, and not paid';
-  if (deliveries.length <= 1) return undefined;
-  // The answer that left in the moment of a kill is in no book: its payer may have it again, once.
-  if (deliveries.length > 2 || !wasDisturbed(shop, first, last)) return `served ${deliveries.length} times`;
+  const uses = new Set(deliveries.map(({ use }) => use));
+  if (uses.size > 1) return `served for ${[...uses].join(' and ')}`;
+  return faultOfRuns(shop, payment) ?? faultOfCopies(deliveries);
+}
+
+function isGivenUp({ isForfeit = false, deliveries }: SentPayment, landed: Landed | undefined): boolean {
+  return isForfeit && deliveries.length === 0 && landed?.failed === false;
+}
+
+/** One payment is one run of its handler, unless its response flowed and was broken off by a disturbance. */
+function faultOfRuns(shop: OpenShop, payment: SentPayment): string | undefined {
+  const { deliveries } = payment;
+  const { size } = runsOf(payment);
+  if (size <= 1) return undefined;
+  const [first, last] = [deliveries[0]?.at ?? 0, deliveries.at(-1)?.at ?? 0];
+  const mayRunAgain = !isKeptFirst(pathIn(deliveries[0]?.use ?? '')) && wasDisturbed(shop, first, last);
+  return mayRunAgain && size <= 1 + MAX_RERUNS ? undefined : `its handler ran ${size} times`;
+}
+
+/** A response that was had again is the same, and says so. */
+function faultOfCopies(deliveries: readonly Delivery[]): string | undefined {
+  const byRun = new Map<string, Delivery[]>();
+  for (const delivery of deliveries) {
+    if (delivery.run !== undefined) byRun.set(delivery.run, [...(byRun.get(delivery.run) ?? []), delivery]);
+  }
+  for (const [run, copies] of byRun) {
+    const texts = new Set(copies.filter(({ isWhole }) => isWhole).map(({ text }) => text));
+    if (texts.size > 1) return `run ${run} was given in ${texts.size} wordings`;
+    const unmarked = copies.filter(({ isReplay }) => !isReplay).length;
+    if (unmarked > 1) return `run ${run} was given ${unmarked} times without being marked as given before`;
+  }
   return undefined;
 }
 
-/** Payments that were served twice because the first time left in a moment of disturbance. */
-export function servedTwice({ book }: OpenShop): number {
-  return book.payments.filter(({ deliveries }) => deliveries.length === 2).length;
+/** Payments whose handler ran again because its response was broken off by a disturbance. */
+export function ranTwice({ book }: OpenShop): number {
+  return book.payments.filter((payment) => runsOf(payment).size > 1).length;
+}
+
+/** Responses that were given again. */
+export function givenAgain({ book }: OpenShop): number {
+  return book.payments.flatMap(({ deliveries }) => deliveries).filter(({ isReplay }) => isReplay).length;
 }
 
 /** The wallets hold what was paid to the atomic unit, and the fee payer has lost its fees and nothing else. */
@@ -140,6 +186,15 @@ function checkMoney(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void {
   compare('the shop has received lamports', sandbox.balance(payTo) - before.payToLamports, sum('SOL', 'shop'));
   const lost = before.feePayer - sandbox.balance(feePayer.publicKey.toBase58());
   compare('the fee payer has lost lamports', lost, feesOf([...chain.values()]));
+}
+
+function failuresOf({ book }: OpenShop, chain: ReadonlyMap<string, Landed>): Readonly<Record<string, number>> {
+  const failures: Record<string, number> = {};
+  for (const [signature, { failed }] of chain) {
+    const door = book.find(signature)?.door ?? 'unknown';
+    if (failed) failures[door] = (failures[door] ?? 0) + 1;
+  }
+  return failures;
 }
 
 function feesOf(landed: readonly Landed[]): bigint {

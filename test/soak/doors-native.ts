@@ -2,13 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
 import { proofHeader } from '../helpers/gateway-client.js';
 import type { Door } from './doors-x402.js';
-import { payOfficially, signed } from './doors-x402.js';
+import { AGAIN, payOfficially, signed } from './doors-x402.js';
 import { CALL_PRICE, CALL_PRICE_TEXT, PRICE, SLUG, SOL_PRICE, SOL_PRICE_TEXT } from './goods.js';
 import type { Price } from './payment-book.js';
-import { ask, type Buyer, insist, insistOnPaid, isServed, post, type Reply, type Sending, type Shop } from './shop.js';
+import {
+  ask,
+  askAgain,
+  type Buyer,
+  insist,
+  insistOnPaid,
+  isServed,
+  post,
+  type Reply,
+  type Sending,
+  type Shop,
+} from './shop.js';
 
 const TOKEN_PRICE_TEXT = '0.01';
-const CALL: Price = { asset: 'USDC', amount: CALL_PRICE, to: 'owner' };
+export const CALL: Price = { asset: 'USDC', amount: CALL_PRICE, to: 'owner' };
 
 interface Wanted {
   readonly body: Readonly<Record<string, unknown>>;
@@ -86,7 +97,9 @@ export const called: Door = async (shop, buyer) => {
   const version = shop.chance.pick(['v1', 'v2'] as const);
   const payment = signed(shop, buyer, shop.callTerms);
   const sent = shop.book.add(`gateway, x402 ${version}`, payment.transaction, CALL);
-  await insistOnPaid(shop, sent, path, { headers: { ...buyer.key, ...payment[version] } });
+  const sending = { headers: { ...buyer.key, ...payment[version] } };
+  const first = await insistOnPaid(shop, sent, path, sending);
+  if (isServed(first) && shop.chance.isTrue(AGAIN)) await askAgain(shop, sent, path, sending);
 };
 
 /** A call with somebody else's landed payment must not be served. */
@@ -98,6 +111,7 @@ export const stolen: Door = async (shop, buyer) => {
   if (reply.status === 200) shop.findings.broke(`${shop.name}: a call was served for another's ${landed.signature}`);
 };
 
-function callPath(): string {
+/** A new address behind the gateway. */
+export function callPath(): string {
   return `/v1/${SLUG}/${randomUUID()}`;
 }

@@ -1,24 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { PaymentRequirements } from '@x402/core/types';
+import { newNonce } from '../../src/protocol/nonce-header.js';
 import { PAYMENT_IDENTIFIER } from '../../src/protocol/payment-identifier.js';
 import { presign } from '../bench/presigned.js';
 import { type Fetch, payingFetch, payingFetchV1 } from '../helpers/official-clients.js';
 import { type SignedPayment, withOtherFeePayerBytes } from '../helpers/payments.js';
 import { PRICE } from './goods.js';
 import type { Price, SentPayment } from './payment-book.js';
-import {
-  ask,
-  type Buyer,
-  insist,
-  insistOnPaid,
-  isServed,
-  noteEnd,
-  post,
-  type Reply,
-  type Shop,
-  wasDisturbed,
-} from './shop.js';
+import { ask, askAgain, type Buyer, insist, insistOnPaid, isServed, post, type Reply, type Shop } from './shop.js';
 
 /** One thing that a client does. */
 export type Door = (shop: Shop, buyer: Buyer) => Promise<void>;
@@ -26,17 +16,38 @@ export type Door = (shop: Shop, buyer: Buyer) => Promise<void>;
 /** What a route of the shop costs. */
 export const ROUTE_PRICE: Price = { asset: 'USDC', amount: PRICE, to: 'shop' };
 const SIGNING_MS = 10_000;
+/** How often a response is asked for again by the one who has it. */
+export const AGAIN = 0.4;
 
-/** A payment of given terms, signed by hand. */
-export function signed(shop: Shop, { wallet }: Buyer, accepted: PaymentRequirements): SignedPayment {
+/** A payment of given terms, signed by hand; now and then without a nonce, so that its payer is known by other things. */
+export function signed(
+  shop: Shop,
+  { wallet }: Pick<Buyer, 'wallet'>,
+  terms: PaymentRequirements,
+  hasNonce = shop.chance.isTrue(0.85),
+): SignedPayment {
+  const accepted = hasNonce ? withNonce(terms) : withoutNonce(terms);
   const [payment] = presign({ payer: wallet, accepted, blockhash: shop.blockhash(), count: 1 });
   if (payment === undefined) throw new Error('nothing was signed');
   return payment;
 }
 
+/** Terms as a 402 of one's own would have them. */
+export function withNonce(terms: PaymentRequirements): PaymentRequirements {
+  return { ...terms, extra: { ...terms.extra, nonce: newNonce() } };
+}
+
+/** Terms as a client echoes them that leaves out what it does not know. */
+export function withoutNonce({
+  extra: { nonce: _, ...extra } = {},
+  ...terms
+}: PaymentRequirements): PaymentRequirements {
+  return { ...terms, extra };
+}
+
 /** A new address of a kind of route. */
-function newPath(shop: Shop): string {
-  return `/${shop.chance.pick(['after', 'before'])}/${randomUUID()}`;
+export function newPath(shop: Shop, kinds: readonly string[] = ['after', 'before']): string {
+  return `/${shop.chance.pick(kinds)}/${randomUUID()}`;
 }
 
 /** The official client of a version, as it comes. */
@@ -114,7 +125,22 @@ export const presigned: Door = async (shop, buyer) => {
   const version = shop.chance.pick(['v1', 'v2'] as const);
   const payment = signed(shop, buyer, shop.terms);
   const sent = shop.book.add(`x402 ${version}, signed before`, payment.transaction, ROUTE_PRICE);
-  await insistOnPaid(shop, sent, newPath(shop), { headers: payment[version] });
+  const key = shop.chance.isTrue(0.2) ? { 'idempotency-key': randomUUID() } : {};
+  const sending = { headers: { ...payment[version], ...key } };
+  const path = newPath(shop);
+  const first = await insistOnPaid(shop, sent, path, sending);
+  if (isServed(first) && shop.chance.isTrue(AGAIN)) await askAgain(shop, sent, path, sending);
+};
+
+/** A response in pieces, each of which its client can read as it comes. */
+export const streamed: Door = async (shop, buyer) => {
+  const version = shop.chance.pick(['v1', 'v2'] as const);
+  const payment = signed(shop, buyer, shop.terms);
+  const sent = shop.book.add('stream', payment.transaction, ROUTE_PRICE);
+  const path = newPath(shop, ['stream']);
+  const sending = { headers: payment[version] };
+  const first = await insistOnPaid(shop, sent, path, sending);
+  if (isServed(first) && shop.chance.isTrue(AGAIN)) await askAgain(shop, sent, path, sending);
 };
 
 /** Copies of one payment at once, in both versions and with other bytes in the slot that its signature does not cover. */
@@ -137,21 +163,11 @@ export const identified: Door = async (shop, buyer) => {
   };
   const path = newPath(shop);
   const sent = shop.book.add('payment-identifier', transaction, ROUTE_PRICE);
-  const begun = performance.now();
   if (shop.chance.isTrue(0.4)) {
     await ask(shop, path, { headers, signal: AbortSignal.timeout(shop.chance.between(1, 300)) });
   }
   const first = await insistOnPaid(shop, sent, path, { headers });
-  if (!isServed(first)) return;
-  const again = await insist(shop, path, { headers });
-  if (isServed(again) && again.body['run'] === first.body['run']) return;
-  if (wasDisturbed(shop, begun, performance.now())) {
-    shop.findings.count('told', `${shop.name}: an answer was not to be had again across a disturbance`);
-    return;
-  }
-  shop.findings.broke(
-    `${shop.name}: the repeat of ${sent.signature} got ${again.status} ${again.text.slice(0, 200)} after ${first.text}`,
-  );
+  if (isServed(first)) await askAgain(shop, sent, path, { headers });
 };
 
 /** The facilitator of another server: `/verify`, then `/settle`. */
@@ -174,8 +190,6 @@ export const facilitated: Door = async (shop, buyer) => {
 export const another: Door = async (shop, buyer) => {
   const payment = signed(shop, buyer, shop.terms);
   const sent = shop.book.add('one payment, two routes', payment.transaction, ROUTE_PRICE);
-  const replies = await Promise.all(
-    [newPath(shop), newPath(shop)].map((path) => insist(shop, path, { headers: payment.v2 })),
-  );
-  for (const reply of replies) noteEnd(sent, reply);
+  const paths = [newPath(shop), newPath(shop)];
+  await Promise.all(paths.map((path) => insistOnPaid(shop, sent, path, { headers: payment.v2 })));
 };

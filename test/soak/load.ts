@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { bad, badSettle, gated, looked, unpaid } from './doors-free.js';
+import { hangsUp, manifold, poor, vanishing } from './doors-hostile.js';
 import { called, native, proven, stolen } from './doors-native.js';
-import { another, copies, type Door, facilitated, identified, official, presigned } from './doors-x402.js';
+import { robbed, thief } from './doors-thief.js';
+import { another, copies, type Door, facilitated, identified, official, presigned, streamed } from './doors-x402.js';
 import type { OpenShop } from './open-shop.js';
 
 /** Clients that go through all doors of a shop, in no order. */
@@ -19,10 +21,17 @@ const DOORS: readonly (readonly [weight: number, door: Door])[] = [
   [3, identified],
   [3, facilitated],
   [2, another],
+  [2, streamed],
   [4, native],
   [4, proven],
   [4, called],
   [1, stolen],
+  [8, hangsUp],
+  [5, manifold],
+  [6, thief],
+  [3, robbed],
+  [1, poor],
+  [1, vanishing],
   [2, gated(true)],
   [1, gated(false)],
   [4, unpaid],

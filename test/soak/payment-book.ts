@@ -11,13 +11,31 @@ export interface Price {
   readonly to: 'shop' | 'owner';
 }
 
+/** What somebody got for a payment. */
+export interface Delivery {
+  /** By `performance.now()`. */
+  readonly at: number;
+  /** What was asked for and by whom: see `useOf`. */
+  readonly use: string;
+  /** Number of the handler's run that it comes from; missing where nothing runs. */
+  readonly run?: string;
+  readonly text: string;
+  /** Whether it is marked as one that was given before. */
+  readonly isReplay: boolean;
+  /** Whether its client read it to the end. */
+  readonly isWhole: boolean;
+}
+
 /** A payment that a client has signed and sent at least once. */
 export interface SentPayment extends Price {
   readonly door: string;
   /** What it has on the chain, base58: our fee payer's signature can be known before it signs. */
   readonly signature: string;
-  /** When somebody got what was paid for, by `performance.now()`. */
-  readonly deliveries: number[];
+  readonly deliveries: Delivery[];
+  /** Address that it was sent to last. */
+  path?: string;
+  /** Its client hung up on a response that flows: what had left by then was the response. */
+  isForfeit?: boolean;
   /** How it ended for its client: `served`, or why it was refused. Missing while it is repeated. */
   end?: string;
 }
@@ -27,6 +45,8 @@ export interface PaymentBook {
   readonly payments: readonly SentPayment[];
   /** Notes a payment that is about to be sent; the same transaction is the same payment. */
   add(door: string, transaction: Uint8Array, price: Price): SentPayment;
+  /** The payment with a signature of the chain. */
+  find(signature: string): SentPayment | undefined;
 }
 
 export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
@@ -35,6 +55,7 @@ export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
   const payments: SentPayment[] = [];
   return {
     payments,
+    find: (signature) => bySignature.get(signature),
     add(door, transaction, price) {
       const signature = signatureOf(signer, transaction);
       const known = bySignature.get(signature);
@@ -45,6 +66,11 @@ export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
       return payment;
     },
   };
+}
+
+/** The handler's runs that were seen of a payment. */
+export function runsOf({ deliveries }: SentPayment): ReadonlySet<string> {
+  return new Set(deliveries.flatMap(({ run }) => (run === undefined ? [] : [run])));
 }
 
 function signatureOf(signer: Ed25519Signer, transaction: Uint8Array): string {

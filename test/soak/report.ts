@@ -1,6 +1,6 @@
 import { machine } from '../bench/report.js';
 import type { Checked } from './checks.js';
-import { servedTwice } from './checks.js';
+import { givenAgain, ranTwice } from './checks.js';
 import type { Findings } from './findings.js';
 import { type Course, coursesOf } from './flatness.js';
 import type { OpenShop } from './open-shop.js';
@@ -55,14 +55,17 @@ function ofShop({ shop, watch, checked }: ShopResult): string[] {
     ...lines,
     '',
     ...(checked === undefined ? ['There was no check.'] : [chainLine(shop, checked)]),
-    `Starts of the process: ${shop.seller.lives}. Answers had twice across a disturbance: ${servedTwice(shop)}.`,
+    `Starts of the process: ${shop.seller.lives}. Responses given again: ${givenAgain(shop)}. Handlers run again after a disturbance: ${ranTwice(shop)}.`,
     '',
     ...courseLines(watch),
   ];
 }
 
-function chainLine({ book }: OpenShop, { landed, failed, fees, differences }: Checked): string {
-  const paid = `${book.payments.length} payments sent, ${landed} landed, ${failed} failed on the chain`;
+function chainLine({ book }: OpenShop, { landed, failed, failures, fees, differences }: Checked): string {
+  const byDoor = Object.entries(failures)
+    .map(([door, count]) => `${door}: ${count}`)
+    .join('; ');
+  const paid = `${book.payments.length} payments sent, ${landed} landed, ${failed} failed on the chain${byDoor === '' ? '' : ` (${byDoor})`}`;
   return `${paid}; network fees ${fees} lamports, which is what the fee payer lost; reconciled with ${differences} differences.`;
 }
 

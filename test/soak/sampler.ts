@@ -15,6 +15,8 @@ export interface Sample {
   /** How late its timers came since the last sample, 99th percentile and most, milliseconds. */
   readonly lagP99: number;
   readonly lagMost: number;
+  /** Warnings of listeners that pile up on one object, as Node words them. */
+  readonly leaks: readonly string[];
 }
 
 const NANO_PER_MILLI = 1e6;
@@ -24,6 +26,10 @@ const RESOLUTION_MS = 20;
 export function createSampler(): () => Sample {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
+  const leaks: string[] = [];
+  process.on('warning', ({ name, message }) => {
+    if (name === 'MaxListenersExceededWarning') leaks.push(message);
+  });
   return () => {
     // A timer of this resolution is that late when nothing is wrong at all.
     const [lagP99, lagMost] = [delay.percentile(99), delay.max].map((it) => it / NANO_PER_MILLI - RESOLUTION_MS);
@@ -32,6 +38,6 @@ export function createSampler(): () => Sample {
     delay.reset();
     const { rss, heapUsed: heap, external } = process.memoryUsage();
     const handles = process.getActiveResourcesInfo().length;
-    return { at: performance.now(), rss, heap, external, handles, lagP99: lagP99 ?? 0, lagMost: lagMost ?? 0 };
+    return { at: performance.now(), rss, heap, external, handles, lagP99: lagP99 ?? 0, lagMost: lagMost ?? 0, leaks };
   };
 }

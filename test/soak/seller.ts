@@ -1,6 +1,7 @@
 // The seller of the soak: the whole server, made of the parts that `tollhouse serve` is made of, with routes of its own
 // before them. A process of its own; see bench/contestant-process.mjs.
 import { randomUUID } from 'node:crypto';
+import { pipeline, Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type Express, type RequestHandler } from 'express';
 import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
@@ -19,7 +20,7 @@ import { logPayments } from '../../src/server/log-payments.js';
 import { createLogger } from '../../src/server/logger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { ContestantParts } from '../bench/contestant.js';
-import { CLUB_MINIMUM, USDC } from './goods.js';
+import { CLUB_MINIMUM, LONG_BYTES, USDC } from './goods.js';
 import { createSampler } from './sampler.js';
 
 /** How a seller is set up. */
@@ -37,6 +38,8 @@ const QUICK = { leaseMs: 3_000, settleTimeoutMs: 5_000, rpcTimeoutMs: 2_000 };
 /** After a crash a payment with an identifier waits as long as all of these together. */
 const QUICK_ROUTE = { handlerTimeoutMs: 5_000, maxTimeoutSeconds: 10 };
 const MOST_WORK_MS = 20;
+const PIECES = 6;
+const PIECE_BYTES = 60_000;
 
 export async function start({ env, payTo, price }: SoakSellerSettings): Promise<ContestantParts> {
   const configuration = readConfiguration(env);
@@ -86,8 +89,10 @@ interface Goods {
 
 function addGoods(app: Express, { facilitator, identity, payTo, price }: Goods): void {
   const gated = { facilitator, payTo, price: { amount: price, asset: USDC }, ...QUICK_ROUTE };
-  app.get('/after/:what', requirePayment(gated), answer);
-  app.get('/before/:what', requirePayment({ ...gated, settle: 'before' }), answerInParts);
+  app.all('/after/:what', requirePayment(gated), answer);
+  app.all('/before/:what', requirePayment({ ...gated, settle: 'before' }), answerInParts);
+  app.get('/stream/:what', requirePayment({ ...gated, settle: 'before' }), answerAsStream);
+  app.get('/long/:what', requirePayment({ ...gated, settle: 'before' }), answerAtLength);
   const wallets = { facilitator, identity };
   app.get('/club', requireTokenBalance({ ...wallets, mint: USDC, minBalance: CLUB_MINIMUM }), answer);
   app.get('/gold', requireTier({ ...wallets, tier: 'gold' }), answer);
@@ -103,4 +108,22 @@ const answerInParts: RequestHandler = async (_req, res) => {
   res.type('json').write('{"run":');
   await pause(Math.random() * MOST_WORK_MS);
   res.end(`"${randomUUID()}"}`);
+};
+
+const answerAsStream: RequestHandler = async (_req, res) => {
+  const run = randomUUID();
+  res.type('text/event-stream');
+  for (let piece = 1; piece <= PIECES; piece += 1) {
+    res.write(`data: {"run":"${run}","piece":${piece}}\n\n`);
+    await pause(Math.random() * MOST_WORK_MS);
+  }
+  res.end();
+};
+
+/** More than the buffers of a connection take. */
+const answerAtLength: RequestHandler = (_req, res) => {
+  const piece = `{"run":"${randomUUID()}","more":"${'-'.repeat(PIECE_BYTES)}"}\n`;
+  const pieces = Array.from({ length: Math.ceil(LONG_BYTES / piece.length) }, () => piece);
+  // Whoever hangs up breaks it off.
+  pipeline(Readable.from(pieces), res.type('application/x-ndjson'), () => {});
 };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Keypair } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
@@ -8,6 +9,7 @@ import type { Chance } from './chance.js';
 import type { Findings } from './findings.js';
 import type { DatabaseKind } from './options.js';
 import type { PaymentBook, SentPayment } from './payment-book.js';
+import { HOME, runIn, useOf } from './use.js';
 
 /** A seller as its clients see it, and what is noted of it. */
 export interface Shop {
@@ -52,6 +54,8 @@ export interface Sending {
   readonly body?: string;
   /** Hangs up. */
   readonly signal?: AbortSignal;
+  /** Address that it comes from, of this machine's own. */
+  readonly from?: string;
 }
 
 /** An answer as it came. */
@@ -72,22 +76,34 @@ export interface Reply {
 }
 
 const PATIENCE_MS = 30_000;
-const AGENT = new Agent({ connections: 64, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
+/** Connections by the address that they come from. */
+const AGENTS = new Map<string, Agent>();
 const RETRY_MS = [100, 500] as const;
 /** A payment must come to its end in this time, whatever goes wrong meanwhile. */
 const MOST_INSISTENCE_MS = 240_000;
+const JSON_TYPE = /^application\/([\w.]+\+)?json\b/;
+/** Of a longer text its digest is noted. */
+const MOST_NOTED = 1_000;
 const NOTHING: Reply = { headers: new Headers(), text: '', body: {} };
 
 /** Asks a seller, and notes its answer. */
 export async function ask(shop: Shop, path: string, sending: Sending = {}): Promise<Reply> {
   try {
-    const { method = 'GET', ...rest } = sending;
-    const { statusCode, headers, body } = await request(shop.url + path, { dispatcher: AGENT, method, ...rest });
+    const { method = 'GET', from = HOME, ...rest } = sending;
+    const dispatcher = agentAt(from);
+    const { statusCode, headers, body } = await request(shop.url + path, { dispatcher, method, ...rest });
     return read(shop, path, { status: statusCode, headers: asHeaders(headers), text: await body.text() });
   } catch {
     shop.findings.count('answers', 'none: cut, gone or not up');
     return NOTHING;
   }
+}
+
+function agentAt(localAddress: string): Agent {
+  const limits = { connections: 64, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS };
+  const agent = AGENTS.get(localAddress) ?? new Agent({ ...limits, localAddress });
+  AGENTS.set(localAddress, agent);
+  return agent;
 }
 
 function asHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
@@ -97,7 +113,8 @@ function asHeaders(headers: Readonly<Record<string, string | string[] | undefine
 /** Reads an answer, notes it, and sees to it that no door answers 500. */
 function read(shop: Shop, path: string, answer: Answer): Reply {
   const { status, headers, text } = answer;
-  const body = text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+  const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
+  const body = isJson ? (JSON.parse(text) as Record<string, unknown>) : {};
   const found = body['code'] ?? body['errorReason'] ?? body['invalidReason'];
   const code = typeof found === 'string' ? found : undefined;
   shop.findings.count('answers', code === undefined ? String(status) : `${status} ${code}`);
@@ -145,15 +162,51 @@ export async function insistOnPaid(
   sending: Sending,
   first?: Reply,
 ): Promise<Reply> {
+  payment.path = path;
   const reply = await insist(shop, path, sending, first);
-  noteEnd(payment, reply);
+  noteEnd(payment, useOf(path, sending), reply);
   return reply;
 }
 
+/** Asks again for what was paid for and had: it is the same, and marked; that it is what it was, the checks see. */
+export async function askAgain(shop: Shop, payment: SentPayment, path: string, sending: Sending): Promise<void> {
+  const last = payment.deliveries.at(-1);
+  const begun = last?.at ?? performance.now();
+  const again = await insistOnPaid(shop, payment, path, sending);
+  const isKept = isKeptFirst(path) || !wasDisturbed(shop, begun, performance.now());
+  if (isServed(again)) return;
+  if (!isKept)
+    return shop.findings.count('told', `${shop.name}: a response was not to be had again after a disturbance`);
+  shop.findings.broke(
+    `${shop.name}: the repeat of ${payment.signature} got ${again.status} ${again.text.slice(0, 200)} after ${last?.text}`,
+  );
+}
+
+/** Whether the response of an address is kept before its money is taken: its handler never runs again. */
+export function isKeptFirst(path: string): boolean {
+  return path.startsWith('/after/');
+}
+
 /** Notes the last answer for a payment. Of several copies the one that was served counts. */
-export function noteEnd(payment: SentPayment, reply: Reply): void {
-  if (isServed(reply)) payment.deliveries.push(performance.now());
+export function noteEnd(payment: SentPayment, use: string, reply: Reply): void {
+  if (isServed(reply)) noteDelivery(payment, { use, text: reply.text, headers: reply.headers, isWhole: true });
   payment.end = payment.deliveries.length > 0 ? 'served' : `${reply.status} ${reply.code ?? reply.text.slice(0, 80)}`;
+}
+
+/** What a client has read of a response. */
+export interface Received {
+  readonly use: string;
+  readonly text: string;
+  readonly headers: Headers;
+  readonly isWhole: boolean;
+}
+
+/** Notes what somebody got for a payment. */
+export function noteDelivery({ deliveries }: SentPayment, { use, text, headers, isWhole }: Received): void {
+  const run = runIn(text);
+  const isReplay = headers.get('idempotency-replayed') === 'true';
+  const kept = text.length > MOST_NOTED ? createHash('sha256').update(text).digest('hex') : text;
+  deliveries.push({ at: performance.now(), use, text: kept, isReplay, isWhole, ...(run === undefined ? {} : { run }) });
 }
 
 /** Whether an answer gives what was paid for. */

@@ -13,6 +13,7 @@ export interface Watch {
 /** Watches the process of a shop; that it ends by itself is a break. */
 export function watchSeller({ seller, findings, name }: OpenShop): Watch {
   const lives: Sample[][] = [];
+  const told = new Set<string>();
   const watch = {
     lives,
     last: undefined as Sample | undefined,
@@ -25,6 +26,10 @@ export function watchSeller({ seller, findings, name }: OpenShop): Watch {
         const samples = lives[life - 1] ?? [];
         lives[life - 1] = samples;
         samples.push(sample);
+        for (const leak of sample.leaks.filter((it) => !told.has(it))) {
+          told.add(leak);
+          findings.broke(`${name}: ${leak}`);
+        }
       } catch (error) {
         findings.broke(`${name}: the seller's process is gone: ${String(error)}`);
       }
