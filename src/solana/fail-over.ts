@@ -51,15 +51,18 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
 
   async function pick(deadline: number): Promise<Member | undefined> {
     const patience = Math.min(now() + PATIENCE_MS, deadline);
-    for (;;) {
+    for (let wasTried = false; ; ) {
       const time = now();
       const well = members.find(({ health }) => health.well());
       const rested = members.filter(({ health }) => !health.well() && health.restsUntil() <= time);
       rested.forEach(probe);
       if (well !== undefined) return well;
       const wakesAt = Math.min(...members.map(({ health }) => health.restsUntil()));
-      const mayBeCalled = time < patience && members.some(({ health }) => health.isTried());
-      if (wakesAt > patience && !mayBeCalled) return undefined;
+      const isTried = members.some(({ health }) => health.isTried());
+      // Who waits longer makes the rest longer, for those who come when the endpoint is well again.
+      const isInVain = isTried ? time >= patience : wasTried || wakesAt > patience;
+      if (isInVain) return undefined;
+      wasTried = isTried;
       await waiting.wait(Math.ceil(Math.min(wakesAt, patience) - time));
     }
   }
