@@ -248,14 +248,14 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
 
   test('a client that goes away in the middle has had its response', async () => {
     handler = (_req, res) => void res.write('first');
-    const { v2 } = await sign();
+    const { v2 } = await sign('/endless');
     const leaving = new AbortController();
-    const answer = await fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
-    const during = await get(v2);
+    const answer = await fetch(`${url}/endless`, { headers: v2, signal: leaving.signal });
+    const during = await get(v2, '/endless');
     leaving.abort();
     await expect(answer.text()).rejects.toThrow();
     await until(() => usedUp.length === 1);
-    const again = await get(v2);
+    const again = await get(v2, '/endless');
 
     expect([during.status, again.status]).toEqual([409, 402]);
     expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
@@ -268,11 +268,11 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
     handler = (_req, res) => {
       res.write('first', () => res.destroy());
     };
-    const { v2 } = await sign();
-    await expect(get(v2).then((answer) => answer.text())).rejects.toThrow();
+    const { v2 } = await sign('/endless');
+    await expect(get(v2, '/endless').then((answer) => answer.text())).rejects.toThrow();
     await until(() => keptOpen.length === 1);
     handler = (_req, res) => res.send('whole');
-    const again = await get(v2);
+    const again = await get(v2, '/endless');
 
     expect(await again.text()).toBe('whole');
     expect([runs, before - balance()]).toEqual([2, 10_000n]);
