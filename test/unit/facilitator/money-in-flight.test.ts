@@ -159,7 +159,8 @@ test('whatever happens in whatever order, what is on its way never exceeds the a
           remove(it);
         }
         const sum = onItsWay().reduce((total, { amount }) => total + amount, 0n);
-        expect(sum).toBeLessThanOrEqual(held);
+        // An expectation of jest's takes longer than all of the step.
+        if (sum > held) throw new Error(`step ${at}: ${sum} on its way, ${held} held`);
       }
       for (const { id, landedIn } of open) {
         if (landedIn === undefined) flight.forget(id);
