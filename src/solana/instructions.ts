@@ -43,10 +43,25 @@ export interface UncheckedTransfer {
   readonly amount: bigint;
 }
 
+/** A TransferCheckedWithFee of Token-2022: the sender names the fee that is kept of the amount. */
+export interface TransferWithFee extends Omit<TokenTransfer, 'kind'> {
+  readonly kind: 'token-transfer-with-fee';
+  /** Atomic units; part of the amount. */
+  readonly fee: bigint;
+}
+
+/** A SetAuthority that gives a token account an owner. */
+export interface OwnerChange {
+  readonly kind: 'owner-change';
+  readonly account: string;
+}
+
 /** What an instruction does, as far as some kind of payment may do it; everything else is `other`. */
 export type PlainInstruction =
   | TokenTransfer
   | UncheckedTransfer
+  | TransferWithFee
+  | OwnerChange
   | SolTransfer
   | TokenAccountCreation
   | { readonly kind: 'compute-limit'; readonly units: number }
@@ -80,11 +95,15 @@ const TRANSFER = 3;
 const TRANSFER_BYTES = 9;
 const TRANSFER_CHECKED = 12;
 const TRANSFER_CHECKED_BYTES = 10;
+const SET_AUTHORITY = 6;
+const TRANSFER_FEE_EXTENSION = 26;
 
 /** ApproveChecked, MintToChecked and BurnChecked have the same shape: the discriminator alone tells them apart. */
 function readTokenInstruction(instruction: Instruction): PlainInstruction {
   const { program, accounts, data } = instruction;
   if (data[0] === TRANSFER) return readUncheckedTransfer(instruction);
+  if (data[0] === SET_AUTHORITY) return readOwnerChange(instruction);
+  if (data[0] === TRANSFER_FEE_EXTENSION) return readTransferWithFee(instruction);
   if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || !names(accounts, 4)) return OTHER;
   const [source, mint, destination, authority] = accounts;
   const amount = view(data).getBigUint64(1, true);
@@ -96,6 +115,25 @@ function readUncheckedTransfer({ program, accounts, data }: Instruction): PlainI
   const [source, destination, authority] = accounts;
   const amount = view(data).getBigUint64(1, true);
   return { kind: 'unchecked-token-transfer', program, source, destination, authority, amount };
+}
+
+const ACCOUNT_OWNER = 2;
+
+/** What follows, the new owner, is not looked at: who was it before does not matter either. */
+function readOwnerChange({ accounts, data }: Instruction): PlainInstruction {
+  const [account] = accounts;
+  return data[1] === ACCOUNT_OWNER && account !== undefined ? { kind: 'owner-change', account } : OTHER;
+}
+
+const TRANSFER_CHECKED_WITH_FEE = 1;
+const TRANSFER_WITH_FEE_BYTES = 19;
+
+function readTransferWithFee({ program, accounts, data }: Instruction): PlainInstruction {
+  const isTransfer = data[1] === TRANSFER_CHECKED_WITH_FEE && data.length === TRANSFER_WITH_FEE_BYTES;
+  if (!isTransfer || program !== PROGRAMS.token2022 || !names(accounts, 4)) return OTHER;
+  const [source, mint, destination, authority] = accounts;
+  const [amount, fee] = [view(data).getBigUint64(2, true), view(data).getBigUint64(11, true)];
+  return { kind: 'token-transfer-with-fee', program, source, mint, destination, authority, amount, fee };
 }
 
 const CREATE = 0;

@@ -1,7 +1,9 @@
 import type { Reason } from '../protocol/reasons.js';
 import { readInstruction } from './instructions.js';
+import { arrivedOf } from './landed-arrivals.js';
+import { gainedBy, keeperOf } from './landed-money.js';
 import type { LandedTransaction } from './landed-transaction.js';
-import { NATIVE_SOL } from './programs.js';
+import { NATIVE_SOL, PROGRAMS } from './programs.js';
 import { matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
 
 /** What a landed transaction is as a payment. */
@@ -11,8 +13,13 @@ export type LandedPayment =
 
 /**
  * Whether a transaction that has landed, whoever built and sent it, pays a payment request: it names the reference, carries
- * the memo, transfers every leg, at the top level or inside, and the recipients hold the amounts after it. The last is
- * what no look at the instructions can tell: a program, or a delegate, can take the money away in the same transaction.
+ * the memo, transfers every leg, at the top level or inside, and the recipients hold the amounts after it, in the account that
+ * was paid as over all that they have. The last is what no look at the instructions can tell: a program, or a delegate, can take
+ * the money away in the same transaction. A leg is what arrives, where the mint keeps a fee.
+ *
+ * The payer is who signed for the money: the authority of the transfer, be it a delegate, a multisig account or a program's. The
+ * runtime moves nothing without it, so it needs no proof beside the transfer that landed. Who owns the account that was paid
+ * from is no proof: a transaction can give its accounts to anybody.
  */
 export function readLandedPayment(landed: LandedTransaction, demand: TransferDemand): LandedPayment {
   if (landed.err !== null) return { ok: false, reason: 'invalid_exact_svm_transaction_failed' };
@@ -25,32 +32,29 @@ export function readLandedPayment(landed: LandedTransaction, demand: TransferDem
   if (memo !== undefined && !instructions.some((it) => it.kind === 'memo' && Buffer.from(memo).equals(it.data))) {
     return { ok: false, reason: 'invalid_exact_svm_payload_memo_mismatch' };
   }
-  const paid = matchLegs(movementsOf(instructions, demand), demand);
-  const [first] = paid ?? [];
+  const sent = movementsOf(instructions, demand);
+  const mayKeepFee = demand.tokenProgram === PROGRAMS.token2022;
+  const arrived = mayKeepFee ? sent.map((it) => arrivedOf(it, sent, landed)) : sent;
+  const [first] = matchLegs(arrived, demand) ?? [];
   if (first === undefined) return { ok: false, reason: 'invalid_transfer_leg_missing' };
   if (!allReceived(landed, demand)) return { ok: false, reason: 'invalid_transfer_not_received' };
-  return { ok: true, payer: landed.tokenAccounts.get(first.source)?.owner ?? first.authority };
+  return { ok: true, payer: first.authority };
 }
 
 function allReceived(landed: LandedTransaction, demand: TransferDemand): boolean {
   const owed = new Map<string, bigint>();
   for (const { recipient, amount } of demand.legs) owed.set(recipient, (owed.get(recipient) ?? 0n) + amount);
   return [...owed].every(([recipient, amount]) => {
-    const gained = gain(landed, receivingAccount(recipient, demand), demand);
-    return gained === undefined || gained >= amount;
+    // What is not told exactly is believed to the instructions.
+    const gained = gainedBy(landed, recipient, demand.asset) ?? amount;
+    return gained >= amount && (demand.asset === NATIVE_SOL || gainOf(landed, recipient, demand) >= amount);
   });
 }
 
-/**
- * What an account holds more after the transaction; undefined when that is not known exactly. One that paid the network fee
- * itself has received it all the same.
- */
-function gain(landed: LandedTransaction, account: string, { asset }: TransferDemand): bigint | undefined {
-  if (asset !== NATIVE_SOL) {
-    const { before, after } = landed.tokenAccounts.get(account) ?? { before: 0n, after: 0n };
-    return after - before;
-  }
-  const change = landed.lamports.get(account);
-  const fee = landed.accounts[0] === account ? landed.feeLamports : 0n;
-  return change && change.after - change.before + fee;
+/** What the account that a recipient is paid in holds more. */
+function gainOf(landed: LandedTransaction, recipient: string, demand: TransferDemand): bigint {
+  const address = receivingAccount(recipient, demand);
+  const account = landed.tokenAccounts.get(address);
+  if (account === undefined || keeperOf(landed, address) !== recipient) return 0n;
+  return account.after - account.before;
 }

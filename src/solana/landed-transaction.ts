@@ -10,12 +10,24 @@ export interface Change {
   readonly after: bigint;
 }
 
-/** A token account that a transaction names, with its atomic amounts; 0 where there was, or is, no account. */
-export interface TouchedTokenAccount extends Change {
+/** What a token account held before a transaction that closed it, and opened it again for another mint. */
+export interface FormerHolding {
   readonly mint: string;
-  /** Wallet that owns the account; old nodes do not tell. */
   readonly owner: string | undefined;
   readonly decimals: number;
+  readonly amount: bigint;
+}
+
+/** A token account that a transaction names, with its atomic amounts; 0 where there was, or is, no account of the mint. */
+export interface TouchedTokenAccount extends Change {
+  readonly mint: string;
+  readonly decimals: number;
+  /** Wallet that owned the account before; undefined where there was none, or the node does not tell, as old ones. */
+  readonly ownerBefore: string | undefined;
+  /** Wallet that owns it after; undefined where there is none any more, or the node does not tell. */
+  readonly ownerAfter: string | undefined;
+  /** Where another mint's account stood at the address. */
+  readonly formerly?: FormerHolding;
 }
 
 /** A transaction as the chain remembers it. */
@@ -222,14 +234,25 @@ function isExact(value: unknown): value is number {
 
 function tokenAccounts(answer: Answer, accounts: readonly string[]): ReadonlyMap<string, TouchedTokenAccount> {
   const found = new Map<string, TouchedTokenAccount>();
-  const take = (some: readonly TokenBalance[], change: (amount: bigint) => Partial<Change>): void => {
-    for (const { account, mint, owner, decimals, amount } of some) {
-      const address = accounts[account] ?? '';
-      const { before, after } = found.get(address) ?? { before: 0n, after: 0n };
-      found.set(address, { mint, owner, decimals, before, after, ...change(amount) });
-    }
-  };
-  take(answer.preTokenBalances, (before) => ({ before }));
-  take(answer.postTokenBalances, (after) => ({ after }));
+  for (const { account, mint, owner, decimals, amount } of answer.preTokenBalances) {
+    const gone = { after: 0n, ownerAfter: undefined };
+    found.set(accounts[account] ?? '', { mint, decimals, before: amount, ownerBefore: owner, ...gone });
+  }
+  for (const balance of answer.postTokenBalances) {
+    const address = accounts[balance.account] ?? '';
+    found.set(address, { ...earlier(found.get(address), balance), after: balance.amount, ownerAfter: balance.owner });
+  }
   return found;
+}
+
+/** What there was where a balance stands afterwards. */
+function earlier(
+  known: TouchedTokenAccount | undefined,
+  { mint, decimals }: TokenBalance,
+): Omit<TouchedTokenAccount, 'after' | 'ownerAfter'> {
+  if (known?.mint === mint) return known;
+  const opened = { mint, decimals, before: 0n, ownerBefore: undefined };
+  if (known === undefined) return opened;
+  const { before: amount, ownerBefore: owner } = known;
+  return { ...opened, formerly: { mint: known.mint, decimals: known.decimals, owner, amount } };
 }

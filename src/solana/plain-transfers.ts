@@ -1,69 +1,52 @@
-import { type PlainInstruction, readInstruction } from './instructions.js';
-import type { Change, LandedTransaction } from './landed-transaction.js';
+import { type PlainInstruction, readInstruction, type SolTransfer } from './instructions.js';
+import { arrivedOf } from './landed-arrivals.js';
+import { keeperOf } from './landed-money.js';
+import type { LandedTransaction } from './landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from './programs.js';
+import { type TokenMove, tokenMoveOf } from './transfer-demand.js';
 
-/** Money that moved from one wallet to another. */
+/** Money that an instruction moved. What stayed where it went is another thing (landed-money.ts). */
 export interface PlainTransfer {
   /** Mint, base58; {@link NATIVE_SOL} for SOL. */
   readonly asset: string;
   /** Atomic units that arrived: a mint that keeps a fee of its transfers makes it less than was sent. */
   readonly amount: bigint;
   readonly decimals: number;
-  /** Wallet that paid, base58. */
+  /** Who signed for it, base58: the owner of what it was taken from, a delegate, a multisig account, a program's address. */
   readonly from: string;
-  /** Wallet that received, base58. */
+  /** Wallet that received, base58; the token account where that does not stay a wallet's, or is told of no more. */
   readonly to: string;
 }
-
-type TokenMovement = Extract<PlainInstruction, { kind: 'token-transfer' | 'unchecked-token-transfer' }>;
 
 const SOL_DECIMALS = 9;
 
 /** Every transfer of SOL and tokens in a transaction, top-level and inner, in the order in which they happened. */
 export function plainTransfers(landed: LandedTransaction): readonly PlainTransfer[] {
-  const instructions = landed.instructions.map(readInstruction);
-  const moves = instructions.filter(isTokenMovement);
-  return instructions.flatMap((plain): PlainTransfer[] => {
-    if (plain.kind === 'sol-transfer') {
-      const { lamports, source, destination } = plain;
-      return [{ asset: NATIVE_SOL, amount: lamports, decimals: SOL_DECIMALS, from: source, to: destination }];
-    }
-    return isTokenMovement(plain) ? tokenTransfer(plain, moves, landed) : [];
-  });
+  const found = landed.instructions.map(readInstruction).flatMap((it) => (isSol(it) ? it : (tokenMoveOf(it) ?? [])));
+  const moves = found.filter((it): it is TokenMove => !isSol(it));
+  return found.flatMap((it) => (isSol(it) ? [solTransfer(it)] : tokenTransfer(it, moves, landed)));
 }
 
-function isTokenMovement(plain: PlainInstruction): plain is TokenMovement {
-  return plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
+function isSol(move: PlainInstruction | TokenMove): move is SolTransfer {
+  return 'kind' in move && move.kind === 'sol-transfer';
 }
 
-function tokenTransfer(
-  move: TokenMovement,
-  moves: readonly TokenMovement[],
-  { tokenAccounts }: LandedTransaction,
-): PlainTransfer[] {
-  const source = tokenAccounts.get(move.source);
-  const destination = tokenAccounts.get(move.destination);
-  const account = source ?? destination;
+function solTransfer({ lamports, source, destination }: SolTransfer): PlainTransfer {
+  return { asset: NATIVE_SOL, amount: lamports, decimals: SOL_DECIMALS, from: source, to: destination };
+}
+
+function tokenTransfer(move: TokenMove, moves: readonly TokenMove[], landed: LandedTransaction): PlainTransfer[] {
+  const { tokenAccounts } = landed;
+  const account = tokenAccounts.get(move.source) ?? tokenAccounts.get(move.destination);
   if (account === undefined) return [];
+  const { amount } = move.program === PROGRAMS.token2022 ? arrivedOf(move, moves, landed) : move;
   return [
     {
-      asset: account.mint,
-      amount: arrived(move, moves, destination),
+      asset: move.mint ?? account.mint,
+      amount,
       decimals: account.decimals,
-      from: source?.owner ?? move.authority,
-      to: destination?.owner ?? move.destination,
+      from: move.authority,
+      to: keeperOf(landed, move.destination) ?? move.destination,
     },
   ];
-}
-
-/** Only Token-2022 has fees, and only where nothing else moved does the account's gain tell them. */
-function arrived(move: TokenMovement, moves: readonly TokenMovement[], destination: Change | undefined): bigint {
-  const others = moves.filter((it) => it !== move && touches(it, move.destination));
-  if (move.program !== PROGRAMS.token2022 || destination === undefined || others.length > 0) return move.amount;
-  const gained = destination.after - destination.before;
-  return gained > 0n && gained < move.amount ? gained : move.amount;
-}
-
-function touches({ source, destination }: TokenMovement, account: string): boolean {
-  return source === account || destination === account;
 }

@@ -20,8 +20,15 @@ export interface Movement {
   readonly destination: string;
   /** Who signs for the source. */
   readonly authority: string;
-  /** Atomic units. */
+  /** Atomic units, without a fee that the instruction names. */
   readonly amount: bigint;
+}
+
+/** A transfer of tokens. */
+export interface TokenMove extends Movement {
+  /** Token program, base58. */
+  readonly program: string;
+  readonly mint: string | undefined;
 }
 
 /** The transfers of the demanded asset among some instructions, in their order. */
@@ -34,11 +41,24 @@ function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDe
     const { source, destination, lamports } = plain;
     return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports }] : [];
   }
-  const isToken = plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
-  if (!isToken || plain.program !== tokenProgram) return [];
-  if (plain.kind === 'token-transfer' && plain.mint !== asset) return [];
-  const { source, destination, authority, amount } = plain;
+  const move = tokenMoveOf(plain);
+  if (move === undefined || move.program !== tokenProgram || (move.mint ?? asset) !== asset) return [];
+  const { source, destination, authority, amount } = move;
   return [{ source, destination, authority, amount }];
+}
+
+/** Which instruction makes a transfer of tokens is nobody's business, but that a plain one does not name its mint. */
+export function tokenMoveOf(plain: PlainInstruction): TokenMove | undefined {
+  switch (plain.kind) {
+    case 'token-transfer':
+      return plain;
+    case 'unchecked-token-transfer':
+      return { ...plain, mint: undefined };
+    case 'token-transfer-with-fee':
+      return { ...plain, amount: plain.amount - plain.fee };
+    default:
+      return undefined;
+  }
 }
 
 /**

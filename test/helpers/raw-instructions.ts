@@ -1,4 +1,9 @@
-import { createTransferCheckedInstruction } from '@solana/spl-token';
+import {
+  AuthorityType,
+  createSetAuthorityInstruction,
+  createTransferCheckedInstruction,
+  createTransferCheckedWithFeeInstruction,
+} from '@solana/spl-token';
 import { type AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';
 import { PROGRAMS } from '../../src/solana/programs.js';
 
@@ -60,6 +65,36 @@ export function transferChecked(parts: TransferParts): TransactionInstruction {
     new PublicKey(authority),
     amount,
     decimals,
+    [],
+    new PublicKey(program),
+  );
+}
+
+/** TransferCheckedWithFee of Token-2022: the sender names the fee. */
+export function transferCheckedWithFee(parts: TransferParts, fee: bigint): TransactionInstruction {
+  const { source, mint, destination, authority, amount, decimals } = parts;
+  return createTransferCheckedWithFeeInstruction(
+    new PublicKey(source),
+    new PublicKey(mint),
+    new PublicKey(destination),
+    new PublicKey(authority),
+    amount,
+    decimals,
+    fee,
+  );
+}
+
+/** SetAuthority: a token account gets another owner. `by`: its owner; default whoever gets it. */
+export function handOver(
+  account: string,
+  owner: string,
+  { by = owner, program = PROGRAMS.token as string } = {},
+): TransactionInstruction {
+  return createSetAuthorityInstruction(
+    new PublicKey(account),
+    new PublicKey(by),
+    AuthorityType.AccountOwner,
+    new PublicKey(owner),
     [],
     new PublicKey(program),
   );

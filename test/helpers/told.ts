@@ -7,6 +7,8 @@ export interface ToldTokens {
   readonly address: string;
   readonly mint: string;
   readonly owner?: string;
+  /** Where another one owns it afterwards. */
+  readonly laterOwner?: string;
   readonly decimals?: number;
   /** Undefined: there was no account, as nodes do not name it then. */
   readonly before?: bigint;
@@ -34,7 +36,8 @@ export function toldOf(bytes: Uint8Array, outcome: ToldOutcome = {}): unknown {
   const balances = (at: 0 | 1) => accounts.map((it) => lamports[it]?.[at] ?? 0);
   const tokenBalances = (when: 'before' | 'after') =>
     tokens.flatMap((it) => {
-      const { [when]: amount, address, mint, owner, decimals = 6 } = it;
+      const { [when]: amount, address, mint, decimals = 6 } = it;
+      const owner = (when === 'after' ? it.laterOwner : undefined) ?? it.owner;
       const accountIndex = accounts.indexOf(address);
       if (amount === undefined || accountIndex === -1) return [];
       return [{ accountIndex, mint, owner, uiTokenAmount: { decimals, amount: `${amount}` } }];

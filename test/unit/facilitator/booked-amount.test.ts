@@ -46,7 +46,7 @@ const ID = decoded.messageHash;
 const ANOTHER = 'the transaction is another one than the payment';
 
 function held(mint: string) {
-  return { mint, owner: undefined, decimals: 6, before: 0n, after: 0n };
+  return { mint, ownerBefore: undefined, ownerAfter: undefined, decimals: 6, before: 0n, after: 0n };
 }
 
 function termsOf(scheme: string, asset: string): Terms {

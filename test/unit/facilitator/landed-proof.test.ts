@@ -236,7 +236,7 @@ test('what explains itself is not looked for among the references', async () => 
   });
   const tokenAccount = Keypair.generate().publicKey.toBase58();
   const { accounts } = at.decoded;
-  const held = { mint: '', owner: undefined, decimals: 0, before: 0n, after: 0n };
+  const held = { mint: '', ownerBefore: undefined, ownerAfter: undefined, decimals: 0, before: 0n, after: 0n };
   at.landAs({ accounts: [...accounts, tokenAccount], tokenAccounts: new Map([[tokenAccount, held]]) });
   expect((await openProof({ ...at.parts, ledger }, SIGNATURE, at.use)).status).toBe('open');
   expect(looked).toEqual([[at.request.reference]]);

@@ -5,7 +5,7 @@ import { readLandedTransaction } from '../../../src/solana/landed-transaction.js
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import type { TransferDemand } from '../../../src/solana/transfer-demand.js';
 import { buildDraft } from '../../helpers/draft.js';
-import { memo, transferChecked } from '../../helpers/raw-instructions.js';
+import { handOver, memo, transferChecked, transferCheckedWithFee } from '../../helpers/raw-instructions.js';
 import { type ToldOutcome, toldOf } from '../../helpers/told.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
@@ -52,14 +52,77 @@ test('a transfer of what is asked for pays, and the payer is told', () => {
   expect(verdict(TOKENS, [pay(SELLER, 100n)], PAID)).toEqual(GOOD);
 });
 
-test('whoever owns the account that paid is the payer, and not who signed for it', () => {
-  const owner = fresh();
-  const tokens = [held(PAYER, 500n, 400n, owner), held(SELLER, 0n, 100n)];
-  expect(verdict(TOKENS, [pay(SELLER, 100n)], { tokens })).toEqual({ ok: true, payer: owner });
+test.each([
+  ['a delegate signs for it', { owner: fresh() }],
+  ['another wallet gets the account afterwards', { laterOwner: fresh() }],
+])('who signed for the money is the payer, and not who owns what it was taken from: %s', (_what, owners) => {
+  const tokens = [{ ...held(PAYER, 500n, 400n), ...owners }, held(SELLER, 0n, 100n)];
+  expect(verdict(TOKENS, [pay(SELLER, 100n)], { tokens })).toEqual(GOOD);
 });
 
-test('where the owner is not told, who signed is the payer', () => {
+test('where nothing is told of the account that paid, who signed is the payer', () => {
   expect(verdict(TOKENS, [pay(SELLER, 100n)], { tokens: [held(SELLER, 0n, 100n)] })).toEqual(GOOD);
+});
+
+const NOT_RECEIVED = refused('invalid_transfer_not_received');
+
+test.each([
+  ['it was another wallet before', { owner: PARTNER, laterOwner: SELLER }],
+  ['it is another wallet after', { laterOwner: PARTNER }],
+  ['it is another wallet all the time', { owner: PARTNER }],
+])('the account that is paid has to be the recipient, before and after: %s', (_what, owners) => {
+  const tokens = [held(PAYER, 500n, 400n), { ...held(SELLER, 5n, 105n), ...owners }];
+  expect(verdict(TOKENS, [pay(SELLER, 100n)], { tokens })).toEqual(NOT_RECEIVED);
+});
+
+test('an account that is handed over proves nothing, also to whom it belonged', () => {
+  const given = handOver(accountOf(SELLER), SELLER, { by: PAYER });
+  expect(verdict(TOKENS, [pay(SELLER, 100n), given], PAID)).toEqual(NOT_RECEIVED);
+  const elsewhere = handOver(accountOf(PARTNER), SELLER, { by: PAYER });
+  expect(verdict(TOKENS, [pay(SELLER, 100n), elsewhere], PAID)).toEqual(GOOD);
+});
+
+test.each([
+  ['as much', 100n, false],
+  ['a part', 1n, false],
+  ['nothing', 0n, true],
+])('what leaves another account of the recipient is taken off: %s', (_what, lost, good) => {
+  const [other, tokens] = [fresh(), [...(PAID.tokens ?? [])]];
+  const side = { address: other, mint: MINT, owner: SELLER, before: 200n, after: 200n - lost };
+  const instructions = [pay(SELLER, 100n), memo('', [other])];
+  const found = verdict(TOKENS, instructions, { tokens: [...tokens, side] });
+  expect(found).toEqual(good ? GOOD : NOT_RECEIVED);
+});
+
+test('what comes into another account of the recipient does not make up for the one that is paid', () => {
+  const other = fresh();
+  const side = { address: other, mint: MINT, owner: SELLER, before: 0n, after: 100n };
+  const tokens = [held(PAYER, 500n, 400n), held(SELLER, 5n, 5n), side];
+  expect(verdict(TOKENS, [pay(SELLER, 100n), memo('', [other])], { tokens })).toEqual(NOT_RECEIVED);
+});
+
+describe('a mint that keeps a fee', () => {
+  const program = PROGRAMS.token2022;
+  const demand = { ...TOKENS, tokenProgram: program };
+  const at = (owner: string) => associatedTokenAddress(owner, MINT, program);
+  const parts = (amount: bigint) => {
+    const [source, destination] = [at(PAYER), at(SELLER)];
+    return { source, mint: MINT, destination, authority: PAYER, amount, decimals: 6, program };
+  };
+  const arrived = (amount: bigint) => ({
+    tokens: [{ address: at(SELLER), mint: MINT, owner: SELLER, before: 5n, after: 5n + amount }],
+  });
+
+  test.each([
+    ['all arrives', 100n, 100n, GOOD],
+    ['less arrives', 100n, 98n, refused('invalid_transfer_leg_missing')],
+    ['more is sent, so that it arrives', 102n, 100n, GOOD],
+    ['more is sent, and more arrives', 102n, 102n, refused('invalid_transfer_leg_missing')],
+  ])('a leg is what arrives: %s', (_what, sent, came, expected) => {
+    expect(verdict(demand, [transferChecked(parts(sent))], arrived(came))).toEqual(expected);
+    const named = transferCheckedWithFee(parts(sent), sent - came);
+    expect(verdict(demand, [named], arrived(came))).toEqual(expected);
+  });
 });
 
 test('a transfer that another instruction makes pays too', () => {

@@ -142,28 +142,44 @@ test('lamports of which nothing is told are unknown', () => {
   expect(lamports).toEqual(new Map([[PAYER, { before: 1n, after: 3n }]]));
 });
 
-const account = { mint: MINT, owner: PAYER, decimals: 6 };
+const account = { mint: MINT, ownerBefore: PAYER, ownerAfter: PAYER, decimals: 6, before: 25n, after: 25n };
+const opened = { ownerBefore: undefined, before: 0n };
+const OTHER = { ...TOKENS, mint: READ, owner: READ, uiTokenAmount: { decimals: 2, amount: '4' } };
 
 test.each([
-  ['created', { postTokenBalances: [TOKENS] }, { ...account, before: 0n, after: 25n }],
-  ['closed', { preTokenBalances: [TOKENS] }, { ...account, before: 25n, after: 0n }],
+  ['created', { postTokenBalances: [TOKENS] }, { ...account, ...opened }],
+  ['closed', { preTokenBalances: [TOKENS] }, { ...account, ownerAfter: undefined, after: 0n }],
   [
     'that was there and stays',
     {
       preTokenBalances: [TOKENS],
       postTokenBalances: [{ ...TOKENS, uiTokenAmount: { decimals: 6, amount: '18446744073709551615' } }],
     },
-    { ...account, before: 25n, after: 2n ** 64n - 1n },
+    { ...account, after: 2n ** 64n - 1n },
+  ],
+  [
+    'that changes hands',
+    { preTokenBalances: [TOKENS], postTokenBalances: [{ ...TOKENS, owner: READ }] },
+    { ...account, ownerAfter: READ },
+  ],
+  [
+    'that becomes one of another mint',
+    { preTokenBalances: [TOKENS], postTokenBalances: [OTHER] },
+    {
+      ...{ mint: READ, decimals: 2, ownerAfter: READ, after: 4n },
+      ...opened,
+      formerly: { mint: MINT, owner: PAYER, decimals: 6, amount: 25n },
+    },
   ],
   [
     'whose owner is not told',
     { postTokenBalances: [{ ...TOKENS, owner: undefined }] },
-    { ...account, owner: undefined, before: 0n, after: 25n },
+    { ...account, ...opened, ownerAfter: undefined },
   ],
   [
     'whose owner is told as null',
-    { postTokenBalances: [{ ...TOKENS, owner: null }] },
-    { ...account, owner: undefined, before: 0n, after: 25n },
+    { preTokenBalances: [{ ...TOKENS, owner: null }], postTokenBalances: [TOKENS] },
+    { ...account, ownerBefore: undefined },
   ],
 ])('a token account %s', (_what, change, expected) => {
   expect(readLandedTransaction(withMeta(change))?.tokenAccounts).toEqual(new Map([[WRITTEN, expected]]));

@@ -4,7 +4,13 @@ import { readLandedTransaction } from '../../../src/solana/landed-transaction.js
 import { plainTransfers } from '../../../src/solana/plain-transfers.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import { buildDraft } from '../../helpers/draft.js';
-import { memo, type TransferParts, transferChecked } from '../../helpers/raw-instructions.js';
+import {
+  handOver,
+  memo,
+  type TransferParts,
+  transferChecked,
+  transferCheckedWithFee,
+} from '../../helpers/raw-instructions.js';
 import { type ToldOutcome, type ToldTokens, toldOf } from '../../helpers/told.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
@@ -82,13 +88,34 @@ test('what is not told of one side is taken from the other, and wallets from the
   expect(told(FROM)).toEqual([{ ...EXPECTED, to: DESTINATION }]);
   expect(told(TO)).toEqual([EXPECTED]);
   expect(told(fromNobody, toNobody)).toEqual([{ ...EXPECTED, to: DESTINATION }]);
-  expect(told({ ...FROM, owner: OTHER }, TO)).toEqual([{ ...EXPECTED, from: OTHER }]);
 });
 
-test('the mint is that of the account that paid', () => {
+test('who signed for the money is who it came from, whoever owns the account it was taken from, or gets it later', () => {
+  const told = (from: ToldTokens) => transfersOf([transferChecked(TRANSFER)], { tokens: [from, TO] });
+  expect(told({ ...FROM, owner: OTHER })).toEqual([EXPECTED]);
+  expect(told({ ...FROM, laterOwner: OTHER })).toEqual([EXPECTED]);
+});
+
+test('an account that changes hands names no wallet', () => {
+  const handed = { ...EXPECTED, to: DESTINATION };
+  const move = transferChecked(TRANSFER);
+  expect(transfersOf([move], { tokens: [FROM, { ...TO, owner: OTHER, laterOwner: SELLER }] })).toEqual([handed]);
+  expect(transfersOf([move, handOver(DESTINATION, SELLER)], { tokens: [FROM, TO] })).toEqual([handed]);
+});
+
+test('a transfer that names the fee of its mint is one of what arrives', () => {
+  const move = transferCheckedWithFee(TRANSFER, 3n);
+  expect(transfersOf([move])).toEqual([]);
+  expect(transfersOf([move], { tokens: [FROM, { ...TO, after: 104n }] })).toEqual([{ ...EXPECTED, amount: 97n }]);
+  expect(transfersOf([move, move], { tokens: [FROM, TO] })[1]).toEqual({ ...EXPECTED, amount: 97n });
+});
+
+test('a transfer that does not name its mint is of that of the account that paid', () => {
   const mint = fresh();
   const tokens = [{ ...FROM, mint, decimals: 5 }, TO];
-  expect(transfersOf([transferChecked(TRANSFER)], { tokens })).toEqual([{ ...EXPECTED, asset: mint, decimals: 5 }]);
+  const expected = { ...EXPECTED, asset: mint, decimals: 5 };
+  expect(transfersOf([unchecked(TRANSFER)], { tokens })).toEqual([expected]);
+  expect(transfersOf([transferChecked(TRANSFER)], { tokens })).toEqual([{ ...expected, asset: MINT }]);
 });
 
 test('a transfer between accounts of which nothing is told is left out', () => {
