@@ -14,6 +14,8 @@ export interface RequestContext {
   readonly network: NetworkId;
   /** Finds a token by symbol or mint; undefined when there is none that can be paid in. */
   findToken(token: string): Promise<Token | undefined>;
+  /** What to say of one that is not found, after its name. */
+  tokenFault(token: string): Promise<string>;
   /** Keys that sign as fee payer; they neither pay nor are named as payer. */
   readonly managedKeys: ReadonlySet<string>;
   readonly now: () => number;
@@ -36,7 +38,7 @@ export async function newPaymentRequest(
   const expiresIn = checkExpiry(asked.expiresInSeconds ?? DEFAULT_EXPIRY_SECONDS);
   const token = await context.findToken(asked.token);
   if (token === undefined)
-    throw fault('invalid_token', 'token', `"${asked.token.slice(0, 64)}" is no token that can be paid in here`);
+    throw fault('invalid_token', 'token', `"${asked.token.slice(0, 64)}" ${await context.tokenFault(asked.token)}`);
   const amount = readAmount(asked.amount, token);
   const legs = readLegs(amount, recipient, asked.split);
   if (payer !== undefined) checkPayer(payer, legs, context);

@@ -34,7 +34,10 @@ export interface FacilitatorOptions {
   readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly Token[];
-  /** Token-2022 mints to take whatever their extensions (transfer fee, hook, permanent delegate). Default: none. */
+  /**
+   * Token-2022 mints to take although they have a transfer hook, a permanent delegate or confidential transfers. One that keeps
+   * a fee of its transfers is refused all the same: the seller would get less than the price. Default: none.
+   */
   readonly allowMints?: readonly string[];
   /** Highest network fee that a payment may cost the fee payer, in lamports. Default 30,000. */
   readonly maxFeeLamports?: bigint;

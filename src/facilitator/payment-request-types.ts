@@ -2,6 +2,7 @@ import type { Reason } from '../protocol/reasons.js';
 import type { Leg, Share } from '../protocol/split.js';
 import type { Receipt, Token } from '../protocol/types.js';
 import type { PlainTransfer } from '../solana/plain-transfers.js';
+import type { Received } from '../solana/received.js';
 import type { InstructionJson } from '../solana/transfer-transaction.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { OpenedProof, ProofUse } from './landed-proof.js';
@@ -85,6 +86,8 @@ export interface ChainLookup {
   readonly slot?: number;
   /** Slots since. */
   readonly confirmations?: number;
+  /** What arrived, for each wallet and asset; nothing of what went on, or back, in the same transaction. */
+  readonly received: readonly Received[];
   /** Transfers of SOL and tokens, top-level and inner. */
   readonly transfers: readonly PlainTransfer[];
 }
@@ -117,6 +120,8 @@ export interface PaymentRequests {
    * `payment_backend_unavailable` when the chain must be asked and cannot.
    */
   findToken(text: string): Promise<Token | undefined>;
+  /** What to say of a token that {@link findToken} does not find, after its name: "is no token…", and why. Rejects as that. */
+  tokenFault(text: string): Promise<string>;
   /** Whether somebody can hold the key of an address, so that it can be a wallet's. */
   isWallet(address: string): boolean;
   /** Looks any signature up on the chain. */

@@ -1,5 +1,6 @@
 import { TollhouseError } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
+import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Token } from '../protocol/types.js';
 import type { MintPolicy } from '../solana/mint-policy.js';
 import { isOnCurve } from '../solana/on-curve.js';
@@ -29,6 +30,7 @@ export interface PaymentRequestParts extends RequestParts, TransferContext {
 
 const SOL: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
 const RETRY_SECONDS = 2;
+const NO_TOKEN = 'is no token that can be paid in here';
 
 /** Payments of our own making, over the same desk as all others. */
 export function createPaymentRequests(parts: PaymentRequestParts): PaymentRequests {
@@ -36,7 +38,11 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   const { managedKeys } = parts.policy;
   const walletPayments = createWalletPayments(parts);
   const states = createRequestStates(parts, walletPayments);
-  const context = { network, managedKeys, now, findToken: (token: string) => findToken(token, parts) };
+  const tokenRules: Pick<PaymentRequests, 'findToken' | 'tokenFault'> = {
+    findToken: (text) => findToken(text, parts),
+    tokenFault: (text) => tokenFault(text, parts),
+  };
+  const context = { network, managedKeys, now, ...tokenRules };
 
   async function prepare(request: PaymentRequestRecord, payer: string, payingFee: string): Promise<CreatedPayment> {
     const missing = await readRecipients(request, rpc);
@@ -74,7 +80,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       if (request === undefined) return { status: 'not_found' };
       return settleRequest({ ...parts, walletPayments }, request, transaction);
     },
-    findToken: (text) => findToken(text, parts),
+    ...tokenRules,
     isWallet: isOnCurve,
     openProof: (signature, use) => openProof(parts, signature, use),
     lookUp: (signature) => lookUpSignature(signature, rpc),
@@ -86,13 +92,28 @@ function onItsWay(): TollhouseError {
   return new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
+interface JudgedToken {
+  readonly token?: Token | undefined;
+  /** Why it is not taken. */
+  readonly reason?: Reason | undefined;
+}
+
 /** SOL is native here; a mint that is not among the known ones is read from the chain. Each must pass the mint policy. */
-async function findToken(text: string, { tokens, rpc, mintPolicy }: PaymentRequestParts): Promise<Token | undefined> {
-  if (text.toUpperCase() === SOL.symbol || text === NATIVE_SOL) return SOL;
+async function judgeToken(text: string, { tokens, rpc, mintPolicy }: PaymentRequestParts): Promise<JudgedToken> {
+  if (text.toUpperCase() === SOL.symbol || text === NATIVE_SOL) return { token: SOL };
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
   const token = known ?? (await readToken(text, rpc));
-  if (token === undefined || (await online(mintPolicy(token.mint, token.program))) !== undefined) return undefined;
-  return token;
+  return token === undefined ? {} : { token, reason: await online(mintPolicy(token.mint, token.program)) };
+}
+
+async function findToken(text: string, parts: PaymentRequestParts): Promise<Token | undefined> {
+  const { token, reason } = await judgeToken(text, parts);
+  return reason === undefined ? token : undefined;
+}
+
+async function tokenFault(text: string, parts: PaymentRequestParts): Promise<string> {
+  const { reason } = await judgeToken(text, parts);
+  return reason === undefined ? NO_TOKEN : `${NO_TOKEN}. ${REASONS[reason]}`;
 }
 
 async function readToken(text: string, rpc: PaymentRequestParts['rpc']): Promise<Token | undefined> {

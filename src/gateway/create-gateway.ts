@@ -126,6 +126,7 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
     store: stores.projects,
     addressGuard: guard,
     findToken: (text) => findPriceToken(facilitator, text),
+    tokenFault: (text) => facilitator.tokenFault(priceMint(facilitator, text)),
     isWallet: facilitator.isWallet,
     feePayers: async () => (await facilitator.supported()).signers,
     network,
@@ -152,10 +153,13 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
 }
 
 /** x402 moves tokens only: SOL is wrapped SOL in a price, and native SOL where a payment is created for it. */
-async function findPriceToken({ tokens, findToken }: EmbeddedFacilitator, text: string): Promise<Token | undefined> {
-  const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
-  const token = await findToken(known?.mint ?? text);
+async function findPriceToken(facilitator: EmbeddedFacilitator, text: string): Promise<Token | undefined> {
+  const token = await facilitator.findToken(priceMint(facilitator, text));
   return token?.mint === token?.program ? undefined : token;
+}
+
+function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
+  return tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase())?.mint ?? text;
 }
 
 /** Webhooks and the event stream. */

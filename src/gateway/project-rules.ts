@@ -19,6 +19,8 @@ export interface ProjectRules {
   readonly addressGuard: Pick<AddressGuard, 'checkUrl'>;
   /** A token by symbol or mint; undefined when there is none that can be paid in. */
   readonly findToken: (token: string) => Promise<Token | undefined>;
+  /** What to say of one that is not found, after its name. */
+  readonly tokenFault: (token: string) => Promise<string>;
   /** Whether an address can be a wallet's: on the curve, so that somebody can have its key. */
   readonly isWallet: (address: string) => boolean;
   /** The facilitator's keys, which are no recipients. */
@@ -107,7 +109,7 @@ async function readPrice({ pricing }: ProjectDraft, rules: ProjectRules, before?
   if (networkFrom(network) !== rules.network) return wrong('network', `must be "${rules.network}", the only one here`);
   const known = before?.price.token;
   const token = known?.mint === wanted ? known : await rules.findToken(wanted);
-  if (token === undefined) return wrong('token', `${shown(wanted)} is no token that can be paid in here`);
+  if (token === undefined) return wrong('token', `${shown(wanted)} ${await rules.tokenFault(wanted)}`);
   if (token.decimals > MAX_PRICE_DECIMALS) return wrong('token', `must have at most ${MAX_PRICE_DECIMALS} decimals`);
   const units = readAmount(amount, token);
   if (!units.ok) return wrong('amount', units.detail);

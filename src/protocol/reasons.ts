@@ -44,7 +44,9 @@ export const REASONS = {
   invalid_exact_svm_payload_memo_count: 'The transaction must carry exactly one memo where the terms ask for one.',
   invalid_exact_svm_payload_memo_too_long: 'A memo may have at most 256 bytes.',
   invalid_exact_svm_mint_not_accepted:
-    'The token has an extension (transfer fee, transfer hook, permanent delegate or confidential transfer) that can keep the recipient from getting the amount.',
+    'The token has an extension (transfer hook, permanent delegate or confidential transfer) that can keep the recipient from getting the amount.',
+  invalid_exact_svm_mint_transfer_fee:
+    'The token keeps a fee of every transfer, so that the recipient would get less than the price; ask for another token. No setting allows it.',
   invalid_exact_svm_mint_unknown: 'The asset of the terms is not a token mint on this network.',
   invalid_exact_svm_blockhash_expired:
     'The blockhash of the transaction has expired or is not known; sign again with a recent one.',

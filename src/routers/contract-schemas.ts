@@ -67,23 +67,6 @@ export const settleBody = z.object({
     .describe('Base64. Whatever transaction has the outcome of the payment, however it was built.'),
 });
 
-/** Body of `POST /verify` in the contract's shape. */
-export const verifyBody = z.object({
-  tx_signature: z
-    .string('must be a transaction signature')
-    .min(1, 'must not be empty')
-    .max(128, 'must be at most 128 characters')
-    .describe('Base58.'),
-  expected: z
-    .object({
-      recipient: wallet.optional(),
-      token: z.string('must be a symbol or a mint address').max(64, 'must be at most 64 characters').optional(),
-      amount: amount.optional(),
-    })
-    .optional()
-    .describe('Which transfer is meant, where the transaction makes several. Default: the largest.'),
-});
-
 /** Body of `POST /payments/:id/transaction`: ours, or a Solana Pay wallet's. */
 export const transactionBody = z.union(
   [z.object({ payer: wallet }), z.object({ account: wallet })],

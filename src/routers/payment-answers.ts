@@ -77,14 +77,14 @@ export const settledAnswer = z.object({
   status: z.literal('confirmed'),
 });
 
-const transfer = z.object({
-  amount: z.number(),
+const arrived = z.object({
+  to: address,
   token: z.string().describe('Symbol, or the mint of an unknown token.'),
   mint: address.nullable().describe('Null for SOL.'),
+  amount: z.number(),
   amount_atomic: z.string(),
-  from: address,
-  to: address,
 });
+const transfer = arrived.extend({ from: address.describe('Who signed for it.') });
 
 /** Answer of `POST /verify` in the contract's shape. What is not known is null. */
 export const verifiedAnswer = z.object({
@@ -92,9 +92,10 @@ export const verifiedAnswer = z.object({
   status: z.enum(['confirmed', 'finalized', 'pending', 'failed', 'not_found']),
   block_number: count.nullable().describe('Slot.'),
   confirmations: count.nullable().describe('Slots since.'),
-  amount: z.number().nullable().describe('In whole tokens.'),
+  amount: z.number().nullable().describe('What arrived for `to`, in whole tokens.'),
   token: z.string().nullable(),
-  from: address.nullable(),
+  from: address.nullable().describe('Who signed for it.'),
   to: address.nullable(),
-  transfers: z.array(transfer),
+  received: z.array(arrived).describe('What each wallet holds more after the transaction, network fees apart.'),
+  transfers: z.array(transfer).describe('What the instructions moved; some of it may have gone back.'),
 });

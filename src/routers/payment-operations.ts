@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { facilitatorBody, settleAnswer, supportedAnswer, verifyAnswer } from '../protocol/wire-schemas.js';
-import { createPaymentBody, settleBody, transactionBody, verifyBody } from './contract-schemas.js';
+import { createPaymentBody, settleBody, transactionBody } from './contract-schemas.js';
 import type { Operation } from './operation.js';
 import {
   createdPaymentAnswer,
@@ -11,6 +11,7 @@ import {
   walletTransactionAnswer,
 } from './payment-answers.js';
 import { networksAnswer } from './service-answers.js';
+import { verifyBody } from './verify-body.js';
 
 const PAYMENTS_TAG = 'Payments';
 const WALLETS_TAG = 'Solana Pay';

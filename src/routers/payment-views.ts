@@ -1,15 +1,8 @@
-import type {
-  ChainLookup,
-  CreatedPayment,
-  InstructionJson,
-  PaymentRequestState,
-  PlainTransfer,
-} from '../facilitator/payment-request-types.js';
-import { formatAmount, parseDecimal } from '../protocol/money.js';
+import type { CreatedPayment, InstructionJson, PaymentRequestState } from '../facilitator/payment-request-types.js';
 import type { Token } from '../protocol/types.js';
 import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
 import type { Answer } from './answer.js';
-import type { createdPaymentAnswer, paymentAnswer, verifiedAnswer } from './payment-answers.js';
+import type { createdPaymentAnswer, paymentAnswer } from './payment-answers.js';
 
 /** Accounts of an instruction whose address depends on a payer that is not known yet. */
 type Role = 'payer' | 'payer_token_account';
@@ -89,71 +82,4 @@ export function paymentStateView({
     payer: receipt?.payer ?? request.payer ?? null,
     block_number: receipt?.slot ?? null,
   };
-}
-
-/** What the caller of `POST /verify` expects to have been paid. */
-export interface ExpectedTransfer {
-  readonly recipient?: string | undefined;
-  readonly token?: string | undefined;
-  readonly amount?: number | string | undefined;
-}
-
-/** Answer of `POST /verify` in the contract's shape; what is not known is null. */
-export function lookupView(
-  found: ChainLookup,
-  expected: ExpectedTransfer | undefined,
-  tokens: readonly Token[],
-): Answer<typeof verifiedAnswer> {
-  const matching = found.transfers.filter((it) => it.amount > 0n && matches(it, expected, tokens));
-  const [largest] = [...matching].sort(bySize);
-  const shown = largest && transferView(largest, tokens);
-  const final = found.status === 'confirmed' || found.status === 'finalized';
-  return {
-    verified: final && shown !== undefined,
-    status: found.status,
-    block_number: found.slot ?? null,
-    confirmations: found.confirmations ?? null,
-    amount: shown?.amount ?? null,
-    token: shown?.token ?? null,
-    from: shown?.from ?? null,
-    to: shown?.to ?? null,
-    transfers: found.transfers.map((it) => transferView(it, tokens)),
-  };
-}
-
-function transferView({ asset, amount, decimals, from, to }: PlainTransfer, tokens: readonly Token[]) {
-  return {
-    amount: Number(formatAmount(amount, decimals)),
-    token: symbolOf(asset, tokens) ?? asset,
-    mint: asset === NATIVE_SOL ? null : asset,
-    amount_atomic: String(amount),
-    from,
-    to,
-  };
-}
-
-function symbolOf(asset: string, tokens: readonly Token[]): string | undefined {
-  return asset === NATIVE_SOL ? 'SOL' : tokens.find(({ mint }) => mint === asset)?.symbol;
-}
-
-/** Largest first, each in whole units of its own token. */
-function bySize(a: PlainTransfer, b: PlainTransfer): number {
-  const difference = b.amount * 10n ** BigInt(a.decimals) - a.amount * 10n ** BigInt(b.decimals);
-  return Math.sign(Number(difference));
-}
-
-function matches(
-  { asset, amount, decimals, to }: PlainTransfer,
-  expected: ExpectedTransfer | undefined,
-  tokens: readonly Token[],
-): boolean {
-  const { recipient, token, amount: wanted } = expected ?? {};
-  const isToken = token === undefined || token === asset || token.toUpperCase() === symbolOf(asset, tokens);
-  return (recipient === undefined || recipient === to) && isToken && isAmount(wanted, amount, decimals);
-}
-
-function isAmount(wanted: string | number | undefined, amount: bigint, decimals: number): boolean {
-  if (wanted === undefined) return true;
-  const parsed = parseDecimal(wanted, decimals);
-  return parsed.ok && parsed.value === amount;
 }

@@ -3,9 +3,8 @@ import { TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { leaveOpen } from '../middleware/idempotency-notes.js';
 import { isSignature } from '../protocol/address.js';
-import { verifyBody } from './contract-schemas.js';
-import { lookupView } from './payment-views.js';
-import { readBody } from './read-body.js';
+import { lookupView } from './lookup-view.js';
+import { readVerifyBody } from './verify-body.js';
 
 /** Whether a body of `POST /verify` has the contract's shape; x402's has `paymentPayload`. */
 export function isContractVerify(body: unknown): boolean {
@@ -18,10 +17,7 @@ export async function answerContractVerify(
   req: Request,
   res: Response,
 ): Promise<void> {
-  const body = readBody(verifyBody, req.body, {
-    code: 'invalid_request',
-    fields: { '/tx_signature': 'invalid_signature' },
-  });
+  const body = readVerifyBody(req.body);
   if (!isSignature(body.tx_signature)) {
     throw new TollhouseError('invalid_signature', 'tx_signature must be the base58 text of 64 bytes', {
       param: 'tx_signature',

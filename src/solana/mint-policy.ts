@@ -7,7 +7,7 @@ import type { SolanaRpc } from './rpc.js';
 /** What decides whether a token may be taken. */
 export interface MintPolicyOptions {
   readonly rpc: SolanaRpc;
-  /** Mints that are taken whatever their extensions. */
+  /** Mints that are taken whatever their extensions, as long as the full amount arrives. */
   readonly allowedMints: ReadonlySet<string>;
   /** Mints whose issuer is trusted with its powers (permanent delegate, confidential transfers), as long as the full amount arrives. */
   readonly trustedMints: ReadonlySet<string>;
@@ -20,8 +20,9 @@ const CACHE_MS = 300_000;
 const CACHED_MINTS = 5_000;
 
 /**
- * The rule for Token-2022 mints (x402.md §5, rule 8): the seller must get the amount. Mints of the classic token program
- * have no extensions and cost no call; the others are read once in five minutes.
+ * The rule for Token-2022 mints: the seller must get the amount. A mint that keeps a fee of its transfers is never taken, whoever
+ * allows it: prices and shares are what arrives, and a payer transfers exactly the price. Mints of the classic token program have
+ * no extensions and cost no call; the others are read once in five minutes.
  */
 export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicyOptions): MintPolicy {
   const traits = new LRUCache<string, MintTraits | 'unknown'>({
@@ -30,10 +31,12 @@ export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicy
     fetchMethod: (mint) => readTraits(mint, rpc),
   });
   return async (mint, tokenProgram) => {
-    if (tokenProgram === PROGRAMS.token || allowedMints.has(mint)) return undefined;
+    if (tokenProgram === PROGRAMS.token) return undefined;
     const found = (await traits.fetch(mint)) ?? 'unknown';
     if (found === 'unknown') return 'invalid_exact_svm_mint_unknown';
-    const refused = found.altersTransfers || (found.issuerPowers && !trustedMints.has(mint));
+    if (found.keepsFee) return 'invalid_exact_svm_mint_transfer_fee';
+    if (allowedMints.has(mint)) return undefined;
+    const refused = found.callsHook || (found.issuerPowers && !trustedMints.has(mint));
     return refused ? 'invalid_exact_svm_mint_not_accepted' : undefined;
   };
 }

@@ -11,8 +11,10 @@ import type { AccountState } from './rpc.js';
 
 /** What the extensions of a Token-2022 mint mean for who is paid in it. */
 export interface MintTraits {
-  /** A fee or a hook stands between the amount sent and the amount received. */
-  readonly altersTransfers: boolean;
+  /** A fee is kept of what is sent, in this epoch or one of the next, so that less arrives. */
+  readonly keepsFee: boolean;
+  /** Each transfer calls a program of the issuer's choice. */
+  readonly callsHook: boolean;
   /** The issuer can take tokens back or hide amounts. */
   readonly issuerPowers: boolean;
 }
@@ -31,12 +33,11 @@ export function readMintTraits(address: string, { owner, data }: AccountState): 
 
 function traitsOf(mint: Mint): MintTraits {
   const fee = getTransferFeeConfig(mint);
-  const takesFee =
-    fee !== null && [fee.olderTransferFee, fee.newerTransferFee].some((it) => it.transferFeeBasisPoints > 0);
+  const fees = fee === null ? [] : [fee.olderTransferFee, fee.newerTransferFee];
   const hook = getTransferHook(mint);
-  const hooked = hook !== null && !hook.programId.equals(PublicKey.default);
   return {
-    altersTransfers: takesFee || hooked,
+    keepsFee: fees.some((it) => it.transferFeeBasisPoints > 0 && it.maximumFee > 0n),
+    callsHook: hook !== null && !hook.programId.equals(PublicKey.default),
     issuerPowers: getExtensionTypes(mint.tlvData).some((it) => POWERS.has(it)),
   };
 }

@@ -67,6 +67,7 @@ export async function openProjectsStand(options: ProjectsStandOptions = {}): Pro
       store: store(),
       addressGuard: createAddressGuard({ lookup: async (host) => [HOSTS[host] ?? []].flat() }),
       findToken: async (text) => TOKENS.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase()),
+      tokenFault: async () => 'is no token that can be paid in here',
       isWallet: isOnCurve,
       feePayers: async () => [FEE_PAYER],
       network: 'solana-devnet',

@@ -100,6 +100,14 @@ export function handOver(
   );
 }
 
+/** An instruction that the sandbox's guard program makes for somebody. No account of it is named twice. */
+export function madeInside({ programId, keys, data }: TransactionInstruction): TransactionInstruction {
+  const accounts = keys.map(({ pubkey, isSigner, isWritable }) => {
+    return { address: pubkey.toBase58(), signs: isSigner, written: isWritable };
+  });
+  return instruction(PROGRAMS.lighthouse, [programId.toBase58(), ...accounts], [16, ...data]);
+}
+
 function accountMeta(account: Account): AccountMeta {
   const { address, signs = false, written = false } = typeof account === 'string' ? { address: account } : account;
   return { pubkey: new PublicKey(address), isSigner: signs, isWritable: written };

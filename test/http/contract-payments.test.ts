@@ -184,6 +184,7 @@ describe('POST /verify', () => {
       token: null,
       from: null,
       to: null,
+      received: [],
       transfers: [],
     });
   });

@@ -1,8 +1,8 @@
-import { createAssociatedTokenAccountIdempotentInstruction, createTransferInstruction } from '@solana/spl-token';
+import { createTransferInstruction } from '@solana/spl-token';
 import {
   type AddressLookupTableAccount,
   AddressLookupTableProgram,
-  Keypair,
+  type Keypair,
   PublicKey,
   SystemProgram,
   type TransactionInstruction,
@@ -11,7 +11,7 @@ import bs58 from 'bs58';
 import { buildDraft } from '../helpers/draft.js';
 import { accountOf, move, tokenOf } from '../helpers/native-arena.js';
 import { useNativeStand } from '../helpers/native-stand.js';
-import { memo, transferChecked } from '../helpers/raw-instructions.js';
+import { madeInside, memo, transferChecked } from '../helpers/raw-instructions.js';
 import { until } from '../helpers/until.js';
 
 const FINALIZED_AFTER = 400;
@@ -98,25 +98,9 @@ describe('any transfer on the chain is verified', () => {
   });
 
   test('inside of another instruction', async () => {
-    // An account that holds some lamports already gets the rest of its rent by a transfer, made by the program that creates it.
-    const owner = Keypair.generate();
-    const account = accountOf(stand(), owner);
-    stand().sandbox.airdrop(account, 1_000_000n);
-    const { mint } = tokenOf(stand());
-    const create = createAssociatedTokenAccountIdempotentInstruction(
-      payer.publicKey,
-      new PublicKey(account),
-      owner.publicKey,
-      new PublicKey(mint),
-    );
-    const { body } = await verify(await send(create));
-    expect(body).toMatchObject({
-      verified: true,
-      token: 'SOL',
-      from: addressOf(payer),
-      to: account,
-      amount: 0.00103928,
-    });
+    const { body } = await verify(await send(madeInside(sol(friend, 30_000_000))));
+    expect(body).toMatchObject({ verified: true, token: 'SOL', from: addressOf(payer), amount: 0.03 });
+    expect(body['to']).toBe(addressOf(friend));
   });
 
   test('to an account from a lookup table', async () => {
@@ -225,7 +209,7 @@ test('of a token that keeps a fee of its transfers, what arrived is told and not
 });
 
 describe('what is not verified', () => {
-  const nothing = { amount: null, token: null, from: null, to: null, transfers: [] };
+  const nothing = { amount: null, token: null, from: null, to: null, received: [], transfers: [] };
 
   test('a signature that nobody has seen', async () => {
     const { status, body } = await verify(bs58.encode(Buffer.alloc(64, 7)));

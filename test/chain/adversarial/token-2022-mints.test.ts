@@ -15,20 +15,27 @@ function mintWith({ stand }: Arena, extensions: MintExtensions): string {
 }
 
 const REFUSED: readonly [string, MintExtensions][] = [
-  ['a transfer fee', { transferFee: { basisPoints: 1, maximumFee: 1n } }],
   ['a transfer hook', { transferHook: { programId: someone } }],
   ['a permanent delegate', { permanentDelegate: someone }],
   ['confidential transfers', { confidentialTransfer: true }],
   ['no transfers at all', { nonTransferable: true }],
 ];
 
-test.each(REFUSED)('a mint with %s is refused', async (_name, extensions) => {
-  const terms = arena().terms({ asset: mintWith(arena(), extensions) });
-  const { draft } = await arena().honest(terms);
-  await arena().turnsAway(buildDraft(draft), terms, 'invalid_exact_svm_mint_not_accepted', 'chain');
-  const { simulateTransaction, sendTransaction } = arena().stand.sandbox.calls;
-  expect({ simulateTransaction, sendTransaction }).toEqual({ simulateTransaction: 0, sendTransaction: 0 });
-});
+const NOT_ACCEPTED = REFUSED.map(
+  ([name, extensions]) => [name, extensions, 'invalid_exact_svm_mint_not_accepted'] as const,
+);
+const FEE = { transferFee: { basisPoints: 1, maximumFee: 1n } };
+
+test.each([...NOT_ACCEPTED, ['a transfer fee', FEE, 'invalid_exact_svm_mint_transfer_fee'] as const])(
+  'a mint with %s is refused',
+  async (_name, extensions, reason) => {
+    const terms = arena().terms({ asset: mintWith(arena(), extensions) });
+    const { draft } = await arena().honest(terms);
+    await arena().turnsAway(buildDraft(draft), terms, reason, 'chain');
+    const { simulateTransaction, sendTransaction } = arena().stand.sandbox.calls;
+    expect({ simulateTransaction, sendTransaction }).toEqual({ simulateTransaction: 0, sendTransaction: 0 });
+  },
+);
 
 test.each([
   ['no extensions', {}],
@@ -63,7 +70,7 @@ test.each([
 
 test.each([
   ['a permanent delegate', true, { permanentDelegate: someone }],
-  ['a transfer fee', false, { transferFee: { basisPoints: 1, maximumFee: 1n } }],
+  ['a transfer fee', false, FEE],
 ])('on the list of tokens, a mint with %s is good: %s', async (_name, good, extensions) => {
   const { stand, facilitator } = arena();
   const mint = mintWith(arena(), extensions);

@@ -1,25 +1,14 @@
-import { createSyncNativeInstruction, MINT_SIZE, MintLayout } from '@solana/spl-token';
+import { createSyncNativeInstruction } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { withLast, withTransfer } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';
 import { landAs } from '../../helpers/land-as.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';
+import { placeWrappedSol, WRAPPED_SOL } from '../../helpers/wrapped-sol.js';
 
 const arena = useArena();
-const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 const reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
-
-/** Every cluster has it from its first block; the sandbox has only the tokens that it gives away. */
-function placeMint(): void {
-  const data = Buffer.alloc(MINT_SIZE);
-  const none = { mintAuthorityOption: 0, mintAuthority: PublicKey.default } as const;
-  const frozenByNobody = { freezeAuthorityOption: 0, freezeAuthority: PublicKey.default } as const;
-  MintLayout.encode({ ...none, ...frozenByNobody, supply: 0n, decimals: 9, isInitialized: true }, data);
-  const account = { lamports: 1_000_000_000n, owner: PROGRAMS.token, data, executable: false };
-  arena().stand.sandbox.setAccount(WRAPPED_SOL, account);
-}
 
 /** Terms in wrapped SOL, somebody who holds it, and the honest payment. */
 async function inWrappedSol() {
@@ -27,7 +16,7 @@ async function inWrappedSol() {
   const { sandbox } = stand;
   const payer = await sandbox.createWallet({ sol: '1' });
   const terms = arena().terms({ asset: WRAPPED_SOL, amount: 1_000_000n });
-  placeMint();
+  placeWrappedSol(sandbox);
   sandbox.fundToken(terms.payTo, WRAPPED_SOL, 0n);
   const source = sandbox.fundToken(payer.publicKey.toBase58(), WRAPPED_SOL, 0n);
   sandbox.airdrop(source, terms.amount);

@@ -19,6 +19,7 @@ function ask(change: Partial<NewPaymentRequest> = {}) {
     {
       network,
       findToken: async (text) => (text === 'USDC' ? USDC : undefined),
+      tokenFault: async () => 'is no token that can be paid in here',
       managedKeys: new Set([managed]),
       now: () => NOW,
     },

@@ -11,6 +11,9 @@ const SIGNATURE = 'signature';
 const [from, to] = ['from', 'to'].map((name) => walletKey(name).address) as [string, string];
 const TRANSFER = { asset: NATIVE_SOL, amount: 5n, decimals: 9, from, to };
 
+const RECEIVED = TRANSFER;
+const NOTHING = { received: [], transfers: [] };
+
 const LANDED: LandedTransaction = {
   slot: 95,
   blockTime: undefined,
@@ -21,7 +24,10 @@ const LANDED: LandedTransaction = {
   computeUnits: 150,
   accounts: [from, to, NATIVE_SOL],
   instructions: [{ program: NATIVE_SOL, accounts: [from, to], data: solTransfer(5) }],
-  lamports: new Map(),
+  lamports: new Map([
+    [from, { before: 5_010n, after: 5n }],
+    [to, { before: 0n, after: 5n }],
+  ]),
   tokenAccounts: new Map(),
 };
 
@@ -50,54 +56,61 @@ const STATUS_CALL = [[SIGNATURE], { searchHistory: true }];
 const TRANSACTION_CALL = [SIGNATURE, 'confirmed'];
 
 test.each<[string, State | null, LandedTransaction | null, object, unknown[]]>([
-  ['of which nothing is known', null, LANDED, { status: 'not_found', transfers: [] }, [STATUS_CALL]],
+  ['of which nothing is known', null, LANDED, { status: 'not_found', ...NOTHING }, [STATUS_CALL]],
   [
     'that is processed only',
     { commitment: 'processed' },
     LANDED,
-    { status: 'pending', slot: 90, confirmations: 10, transfers: [] },
+    { status: 'pending', slot: 90, confirmations: 10, ...NOTHING },
     [STATUS_CALL],
   ],
   [
     'that is processed and failed',
     { commitment: 'processed', err: 'x' },
     LANDED,
-    { status: 'failed', slot: 90, confirmations: 10, transfers: [] },
+    { status: 'failed', slot: 90, confirmations: 10, ...NOTHING },
     [STATUS_CALL],
   ],
   [
     'that the node cannot tell yet',
     { commitment: 'confirmed' },
     null,
-    { status: 'pending', slot: 90, confirmations: 10, transfers: [] },
+    { status: 'pending', slot: 90, confirmations: 10, ...NOTHING },
     [STATUS_CALL, TRANSACTION_CALL],
   ],
   [
     'that failed',
     { commitment: 'finalized', err: { InstructionError: [0, 'x'] } },
     LANDED,
-    { status: 'failed', slot: 90, confirmations: 10, transfers: [] },
+    { status: 'failed', slot: 90, confirmations: 10, ...NOTHING },
     [STATUS_CALL, TRANSACTION_CALL],
   ],
   [
     'that is confirmed',
     { commitment: 'confirmed' },
     LANDED,
-    { status: 'confirmed', slot: 95, confirmations: 10, transfers: [TRANSFER] },
+    { status: 'confirmed', slot: 95, confirmations: 10, received: [RECEIVED], transfers: [TRANSFER] },
     [STATUS_CALL, TRANSACTION_CALL],
   ],
   [
     'that is finalized',
     { commitment: 'finalized' },
     LANDED,
-    { status: 'finalized', slot: 95, confirmations: 10, transfers: [TRANSFER] },
+    { status: 'finalized', slot: 95, confirmations: 10, received: [RECEIVED], transfers: [TRANSFER] },
+    [STATUS_CALL, TRANSACTION_CALL],
+  ],
+  [
+    'of which the node says another thing than of its status',
+    { commitment: 'confirmed' },
+    { ...LANDED, err: { InstructionError: [0, 'x'] } },
+    { status: 'failed', slot: 95, confirmations: 10, ...NOTHING },
     [STATUS_CALL, TRANSACTION_CALL],
   ],
   [
     'that is newer than the tip of the node',
     { slot: 101, commitment: 'processed' },
     null,
-    { status: 'pending', slot: 101, confirmations: 0, transfers: [] },
+    { status: 'pending', slot: 101, confirmations: 0, ...NOTHING },
     [STATUS_CALL],
   ],
 ])('a signature %s', async (_name, state, landed, expected, calls) => {

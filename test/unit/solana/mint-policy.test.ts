@@ -20,8 +20,10 @@ function mintData(...extensions: readonly (readonly [ExtensionType, Uint8Array])
 }
 
 /** A fee in hundredths of a percent: the one in force until some epoch, and the one from then on. */
-function fees(older: number, newer: number): readonly [ExtensionType, Uint8Array] {
+function fees(older: number, newer: number, most = 1n): readonly [ExtensionType, Uint8Array] {
   const config = Buffer.alloc(108);
+  config.writeBigUInt64LE(most, 80);
+  config.writeBigUInt64LE(most, 98);
   config.writeUInt16LE(older, 88);
   config.writeUInt16LE(newer, 106);
   return [ExtensionType.TransferFeeConfig, config];
@@ -31,16 +33,17 @@ function hook(program: Uint8Array): readonly [ExtensionType, Uint8Array] {
   return [ExtensionType.TransferHook, Buffer.concat([Buffer.alloc(32), program])];
 }
 
-const GOOD = { altersTransfers: false, issuerPowers: false };
+const GOOD = { keepsFee: false, callsHook: false, issuerPowers: false };
 
 test.each([
   ['no extensions', mintData(), GOOD],
   ['an authority that may close it', mintData([ExtensionType.MintCloseAuthority, Buffer.alloc(32)]), GOOD],
   ['fees of nothing', mintData(fees(0, 0)), GOOD],
-  ['a fee until now', mintData(fees(1, 0)), { ...GOOD, altersTransfers: true }],
-  ['a fee from now on', mintData(fees(0, 1)), { ...GOOD, altersTransfers: true }],
+  ['a fee until now', mintData(fees(1, 0)), { ...GOOD, keepsFee: true }],
+  ['a fee from now on', mintData(fees(0, 1)), { ...GOOD, keepsFee: true }],
+  ['a fee of at most nothing', mintData(fees(100, 100, 0n)), GOOD],
   ['a hook of no program', mintData(hook(Buffer.alloc(32))), GOOD],
-  ['a hook', mintData(hook(Buffer.alloc(32, 7))), { ...GOOD, altersTransfers: true }],
+  ['a hook', mintData(hook(Buffer.alloc(32, 7))), { ...GOOD, callsHook: true }],
   [
     'a permanent delegate',
     mintData([ExtensionType.PermanentDelegate, Buffer.alloc(32)]),
@@ -78,11 +81,13 @@ async function policyWith(
 
 const DELEGATED = mintData([ExtensionType.PermanentDelegate, Buffer.alloc(32)]);
 const REFUSED = 'invalid_exact_svm_mint_not_accepted';
+const KEEPS_FEE = 'invalid_exact_svm_mint_transfer_fee';
 const UNKNOWN = 'invalid_exact_svm_mint_unknown';
 
 test.each([
   ['a plain one', mintData(), undefined],
-  ['one with a fee', mintData(fees(0, 1)), REFUSED],
+  ['one with a fee', mintData(fees(0, 1)), KEEPS_FEE],
+  ['one with a hook', mintData(hook(Buffer.alloc(32, 7))), REFUSED],
   ['one whose issuer has powers', DELEGATED, REFUSED],
   ['none at all', null, UNKNOWN],
   ['a token account', Buffer.alloc(165), UNKNOWN],
@@ -97,24 +102,36 @@ test('a mint of another program than it is said to be of is unknown', async () =
   expect(await ask(MINT, PROGRAMS.token2022)).toBe(UNKNOWN);
 });
 
-test('an issuer that is trusted may have powers, and no fee', async () => {
+test('an issuer that is trusted may have powers', async () => {
   const trusted = new Set([MINT]);
   const delegated = await policyWith(DELEGATED, { trusted });
   expect(await delegated.ask(MINT, PROGRAMS.token2022)).toBeUndefined();
   expect(await delegated.ask(Keypair.generate().publicKey.toBase58(), PROGRAMS.token2022)).toBe(REFUSED);
-  await rpc?.close();
-  const charging = await policyWith(mintData(fees(1, 1)), { trusted });
-  expect(await charging.ask(MINT, PROGRAMS.token2022)).toBe(REFUSED);
 });
 
-test('classic mints and those that are allowed are not looked at, and the others once', async () => {
+test.each([
+  ['trusted', { trusted: new Set([MINT]) }],
+  ['allowed', { allowed: new Set([MINT]) }],
+])('a mint that keeps a fee is refused, also when it is %s; one that keeps nothing is not', async (_how, lists) => {
+  const charging = await policyWith(mintData(fees(1, 1)), lists);
+  expect(await charging.ask(MINT, PROGRAMS.token2022)).toBe(KEEPS_FEE);
+  await rpc?.close();
+  const free = await policyWith(mintData(fees(0, 0)), lists);
+  expect(await free.ask(MINT, PROGRAMS.token2022)).toBeUndefined();
+});
+
+test.each([
+  ['a hook', mintData(hook(Buffer.alloc(32, 7)))],
+  ['powers of the issuer', DELEGATED],
+])('a mint that is allowed may have %s', async (_what, data) => {
+  const { ask } = await policyWith(data, { allowed: new Set([MINT]) });
+  expect(await ask(MINT, PROGRAMS.token2022)).toBeUndefined();
+});
+
+test('classic mints are not looked at, and the others once', async () => {
   const other = Keypair.generate().publicKey.toBase58();
-  const { ask, calls } = await policyWith(DELEGATED, { allowed: new Set([MINT]) });
-  expect([await ask(MINT, PROGRAMS.token2022), await ask(other, PROGRAMS.token), calls.length]).toEqual([
-    undefined,
-    undefined,
-    0,
-  ]);
+  const { ask, calls } = await policyWith(DELEGATED);
+  expect([await ask(other, PROGRAMS.token), calls.length]).toEqual([undefined, 0]);
   expect([await ask(other, PROGRAMS.token2022), await ask(other, PROGRAMS.token2022)]).toEqual([REFUSED, REFUSED]);
   expect(calls.length).toBe(1);
 });

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { TollhouseError } from '../errors.js';
+import { nearest } from '../nearest.js';
+import { isAddress } from '../protocol/address.js';
+import { readBody } from './read-body.js';
+
+const FIELDS = ['recipient', 'token', 'amount'] as const;
+
+/** Other words for what can be expected, in small letters and without `_`. */
+const MEANINGS: Readonly<Record<string, (typeof FIELDS)[number]>> = {
+  to: 'recipient',
+  payto: 'recipient',
+  receiver: 'recipient',
+  destination: 'recipient',
+  wallet: 'recipient',
+  address: 'recipient',
+  mint: 'token',
+  asset: 'token',
+  currency: 'token',
+  symbol: 'token',
+  price: 'amount',
+  value: 'amount',
+  amountatomic: 'amount',
+};
+
+const expected = z
+  .strictObject(
+    {
+      recipient: z
+        .string('must be a wallet address (base58)')
+        .refine(isAddress, 'must be a wallet address (base58)')
+        .optional()
+        .describe('Wallet that receives.'),
+      token: z
+        .string('must be a symbol or a mint address')
+        .min(1, 'must not be empty')
+        .max(64, 'must be at most 64 characters')
+        .optional()
+        .describe('Symbol such as `SOL`, or a mint.'),
+      amount: z
+        .union([z.number(), z.string().max(64)], 'must be a number, or its decimal text')
+        .optional()
+        .describe('In whole tokens: all that arrived for the recipient, or one transfer of it.'),
+    },
+    { error: ({ code, keys }) => (code === 'unrecognized_keys' ? unknownFields(keys) : 'must be an object') },
+  )
+  .refine((it) => Object.values(it).some((value) => value !== undefined), {
+    error: `must name at least one of ${FIELDS.join(', ')}`,
+  });
+
+/** Body of `POST /verify` in the contract's shape. */
+export const verifyBody = z.object({
+  tx_signature: z
+    .string('must be a transaction signature')
+    .min(1, 'must not be empty')
+    .max(128, 'must be at most 128 characters')
+    .describe('Base58.'),
+  expected: expected
+    .optional()
+    .describe(
+      'What must have arrived. Unknown fields are refused: nothing would be checked by them. Default: anything.',
+    ),
+});
+
+/** What the caller of `POST /verify` expects to have been paid. */
+export type ExpectedTransfer = NonNullable<z.output<typeof verifyBody>['expected']>;
+
+/**
+ * Reads the body of `POST /verify`.
+ * @throws TollhouseError `invalid_signature` or `invalid_request`, the latter also for what is expected and has no effect
+ */
+export function readVerifyBody(body: unknown): z.output<typeof verifyBody> {
+  refuseOutside(body);
+  return readBody(verifyBody, body, { code: 'invalid_request', fields: { '/tx_signature': 'invalid_signature' } });
+}
+
+/** What is expected and stands beside `expected`, or in a misspelt one, would be checked by nobody. */
+function refuseOutside(body: unknown): void {
+  for (const key of Object.keys(Object(body))) {
+    if (Object.hasOwn(verifyBody.shape, key)) continue;
+    const meant = meaningOf(key);
+    const isExpected = meant === undefined && nearest(key, ['expected']) !== undefined;
+    const proposal = isExpected ? '"expected"' : `"expected": {"${meant}": …}`;
+    if (meant === undefined && !isExpected) continue;
+    const detail = `"${key}" is no field of this request; did you mean ${proposal}?`;
+    throw new TollhouseError('invalid_request', detail, { param: key });
+  }
+}
+
+function unknownFields(keys: unknown): string {
+  const texts = (Array.isArray(keys) ? keys : []).map((key: unknown) => {
+    const meant = meaningOf(String(key));
+    const proposal = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : `did you mean "${meant}"?`;
+    return `has an unknown field "${String(key).slice(0, 64)}"; ${proposal}`;
+  });
+  return texts.join('; ');
+}
+
+function meaningOf(key: string): string | undefined {
+  const plain = key.toLowerCase().replaceAll('_', '');
+  return Object.hasOwn(MEANINGS, plain) ? MEANINGS[plain] : nearest(key, FIELDS);
+}
