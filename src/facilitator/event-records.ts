@@ -25,13 +25,15 @@ export function outcomeEvent<Name extends KeptOutcome>(
 function outcomeData(told: PaymentEvents[KeptOutcome]): EventData {
   const { id, resource } = told;
   const payment = { payment_id: id, resource };
-  if (!('receipt' in told)) {
-    const reason = 'reason' in told ? { reason: told.reason } : {};
-    return { ...payment, payer: told.payer, ...moneyOf(told.terms), ...reason };
+  const reason = 'reason' in told && told.reason !== undefined ? { reason: told.reason } : {};
+  const timing =
+    'durationMs' in told && told.durationMs !== undefined ? { duration_ms: Math.round(told.durationMs) } : {};
+  if ('receipt' in told && told.receipt !== undefined) {
+    const { payer, signature, slot, ...money } = told.receipt;
+    return { ...payment, payer, ...moneyOf(money), tx_signature: signature, slot, ...timing, ...reason };
   }
-  const { payer, signature, slot, ...money } = told.receipt;
-  const timing = told.durationMs === undefined ? {} : { duration_ms: Math.round(told.durationMs) };
-  return { ...payment, payer, ...moneyOf(money), tx_signature: signature, slot, ...timing };
+  // What has no receipt has terms.
+  return 'terms' in told ? { ...payment, payer: told.payer, ...moneyOf(told.terms), ...reason } : payment;
 }
 
 function moneyOf({ network, asset, amount, payTo }: Pick<Terms, 'network' | 'asset' | 'amount' | 'payTo'>) {

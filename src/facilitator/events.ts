@@ -23,12 +23,18 @@ export interface PaymentEvents {
     readonly terms: Terms;
     readonly reason: Reason;
   };
-  /** The transaction did not land before its blockhash expired; nothing was paid. */
+  /**
+   * The transaction did not land before its blockhash expired, and nothing was paid; or it landed when the time of its payment
+   * request was over, so that it bought nothing: then with a receipt, because the recipients have the money.
+   */
   readonly 'payment.expired': {
     readonly id: string;
     readonly resource: string;
     readonly payer: string;
     readonly terms: Terms;
+    readonly receipt?: Receipt;
+    /** `invalid_transfer_late`, with the receipt. */
+    readonly reason?: Reason;
   };
   /** No more network fees are paid until the hour is over; told once in such an hour. */
   readonly 'wallet.fee_limit_reached': {

@@ -7,11 +7,15 @@ import { PROGRAMS } from '../solana/programs.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { failureText, online } from './chain-landing.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
-import { requestAndSecretOf } from './payment-binding.js';
+import { type DirectPayment, readDirectPayment } from './direct-payment.js';
+import { isLate } from './late-payment.js';
+import { requestAndSecretOf, resourceOf } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { closedPayment } from './payment-life.js';
+import { receiptOf } from './receipt.js';
 import { demandOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
 import type { Claim, OpenedPayment, PaymentUse } from './types.js';
+import type { WalletPayments } from './wallet-payments.js';
 
 /** What a landed payment shall pay for, and who shows it. */
 export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fingerprint' | 'retryHash'> {
@@ -22,8 +26,15 @@ export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fin
   readonly keyId: string;
   /** Wallet of the key's owner: what it paid by itself, without a payment request, counts as well. */
   readonly wallet: string;
+  /** The memo of such a payment; it names the project and the key. */
+  readonly memo: string;
   /** What such a payment must have transferred. */
   readonly price: { readonly token: Token; readonly amount: bigint; readonly legs: readonly Leg[] };
+}
+
+/** What looking at a proof needs. */
+export interface ProofParts extends RequestParts {
+  readonly walletPayments: WalletPayments;
 }
 
 /** `not_confirmed`: the chain does not know it, or not yet. */
@@ -38,10 +49,11 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
 
 /**
  * Holds a payment that has landed, by its signature. A signature is public, so it counts only for the caller
- * that it belongs to: it was created under its key, or its wallet paid. One call to the chain; in an outage it rejects with
+ * that it belongs to and for what it was made for: it pays a request that was made under its key for its project, in the time
+ * of that request; or its wallet paid, saying what for. One call to the chain; in an outage it rejects with
  * `payment_backend_unavailable` and nothing is held.
  */
-export async function openProof(parts: RequestParts, signature: string, use: ProofUse): Promise<OpenedProof> {
+export async function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
   const landed = await online(parts.rpc.getTransaction(signature, 'confirmed'));
   if (landed === null) return { status: 'not_confirmed' };
   if (landed.err !== null) {
@@ -50,13 +62,15 @@ export async function openProof(parts: RequestParts, signature: string, use: Pro
   }
   const late = lateness(parts, landed);
   if (late !== undefined) return refused(late);
-  const references = unexplained(landed, use);
+  const references = possibleReferences(landed, use);
   const request = references.length === 0 ? undefined : await parts.ledger.findPaymentRequestByReference(references);
-  const paid = request === undefined ? paidDirectly(landed, use) : paidRequest(landed, request, use);
-  if (!paid.ok) return refused(paid.reason);
+  const paid = request === undefined ? readDirectPayment(landed, use) : paidRequest(landed, request, use);
+  if (!paid.ok) return usedBefore(parts, landed, paid);
+  if (request !== undefined && (await buysNothing(parts, request, landed))) return refused('invalid_transfer_late');
+  const { payer } = paid;
   const claim = await claimLanded(
     parts,
-    { signature, landed, payer: paid.payer, ...requestAndSecretOf(use), ...whatFor(parts, landed, request, use) },
+    { signature, landed, payer, ...requestAndSecretOf(use), ...whatFor(parts, landed, paid, use) },
     use.leaseMs,
   );
   return opened(parts, claim);
@@ -66,6 +80,18 @@ function refused(reason: Reason): OpenedProof {
   return { status: 'refused', refusal: { reason, message: REASONS[reason] } };
 }
 
+/** A payment that is not for this call has bought something else, where that is in the books. */
+async function usedBefore(
+  { ledger }: Pick<RequestParts, 'ledger'>,
+  { messageHash }: LandedTransaction,
+  refusal: Extract<Paid, { readonly ok: false }>,
+): Promise<OpenedProof> {
+  const isElsewhere = refusal.reason === 'invalid_proof_unaddressed';
+  const record = isElsewhere ? await ledger.find(messageHash) : undefined;
+  const { reason, message } = refusal;
+  return record === undefined ? { status: 'refused', refusal: { reason, message } } : closedPayment(record, false);
+}
+
 function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransaction): Reason | undefined {
   if (blockTime + MAX_AGE_MS < now()) return 'invalid_proof_too_old';
   const { remembersSince = 0 } = ledger;
@@ -73,45 +99,58 @@ function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransa
 }
 
 /** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */
-function unexplained({ accounts, tokenAccounts }: LandedTransaction, { price }: ProofUse): readonly string[] {
+function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { price }: ProofUse): readonly string[] {
   const explained = new Set([price.token.mint, ...price.legs.map(({ recipient }) => recipient)]);
   return accounts.slice(1).filter((it) => !KNOWN_PROGRAMS.has(it) && !tokenAccounts.has(it) && !explained.has(it));
 }
 
-type Paid = { readonly ok: true; readonly payer: string } | { readonly ok: false; readonly reason: Reason };
+type Paid =
+  | (Extract<DirectPayment, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
+  | Extract<DirectPayment, { readonly ok: false }>;
 
 /** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
 function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {
-  const { projectId, keyId } = request;
+  const { projectId, keyId, token } = request;
   if (projectId !== use.projectId || (keyId !== undefined && keyId !== use.keyId)) return FOREIGN;
   const paid = readLandedPayment(landed, demandOf(request));
-  return paid.ok && keyId === undefined && paid.payer !== use.wallet ? FOREIGN : paid;
+  if (!paid.ok) return { ...paid, message: REASONS[paid.reason] };
+  if (keyId === undefined && paid.payer !== use.wallet) return FOREIGN;
+  return { ...paid, asset: token.mint, request };
 }
 
-function paidDirectly(landed: LandedTransaction, { price, wallet }: ProofUse): Paid {
-  const { token, legs } = price;
-  const demand = { asset: token.mint, tokenProgram: token.program, legs, reference: undefined, memo: undefined };
-  const paid = readLandedPayment(landed, demand);
-  return paid.ok && paid.payer !== wallet ? FOREIGN : paid;
-}
+const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign', message: REASONS.invalid_proof_foreign };
 
-const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign' };
+/**
+ * Whether a payment came when the time of its request was over. It is booked as late then, unless its settlement was begun in
+ * time and the chain was slow.
+ */
+async function buysNothing(
+  parts: ProofParts,
+  request: PaymentRequestRecord,
+  landed: LandedTransaction,
+): Promise<boolean> {
+  if (!isLate(request, landed, parts.now())) return false;
+  const record = await parts.ledger.find(landed.messageHash);
+  if (record !== undefined && resourceOf(record) === request.id && receiptOf(record) !== undefined) return false;
+  await parts.walletPayments(request);
+  return true;
+}
 
 function whatFor(
   parts: RequestParts,
   landed: LandedTransaction,
-  request: PaymentRequestRecord | undefined,
+  { request, asset }: Extract<Paid, { readonly ok: true }>,
   use: ProofUse,
 ) {
   if (request !== undefined) {
     return { request, resource: request.id, terms: termsOf(request, landed, parts.policy), seller: sellerOf(request) };
   }
   const { projectId, owner, price } = use;
-  const { token, amount, legs } = price;
+  const { amount, legs } = price;
   const terms = {
     scheme: TRANSFER_SCHEME,
     network: parts.network,
-    asset: token.mint,
+    asset,
     amount,
     payTo: legs[0]?.recipient ?? owner,
     maxTimeoutSeconds: 0,

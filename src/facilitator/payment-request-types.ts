@@ -46,7 +46,10 @@ export interface CreatedPayment {
   readonly transfer: PreparedTransfer;
 }
 
-/** Where a payment request stands. */
+/**
+ * Where a payment request stands. `expired`: no new payment of it is begun; what was signed in time may still land, and
+ * settles it. With a receipt and the reason `invalid_transfer_late` it was paid too late.
+ */
 export type PaymentRequestStatus = 'created' | 'pending' | 'settled' | 'failed' | 'expired';
 
 /** A payment request, what became of it, and the receipt once it is paid. */
@@ -56,7 +59,7 @@ export interface PaymentRequestState {
   readonly receipt?: Receipt;
   /** Signature of the transaction that pays it, tries to, or failed to. */
   readonly signature?: string;
-  /** Why the last transaction failed. */
+  /** Why the last transaction failed, or that it came too late. */
   readonly reason?: Reason;
 }
 
@@ -70,7 +73,11 @@ export interface LandedFacts {
 /** How the settlement of a payment request ended. */
 export type RequestSettlement =
   | { readonly status: 'settled'; readonly receipt: Receipt; readonly facts: LandedFacts }
-  | { readonly status: 'not_found' | 'expired' | 'already_settled' }
+  | { readonly status: 'not_found' | 'already_settled' }
+  /** Too late for a new payment; with the signature of one that landed too late, if there is one. */
+  | { readonly status: 'expired'; readonly signature?: string }
+  /** Transactions that name the reference are still being looked at, for one that has paid it. */
+  | { readonly status: 'searching' }
   /** This transaction, or another one for the same request, is being settled right now. */
   | { readonly status: 'being_settled' | 'in_progress' }
   /** The transaction does not pay the request. */

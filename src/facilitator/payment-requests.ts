@@ -82,7 +82,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
     },
     ...tokenRules,
     isWallet: isOnCurve,
-    openProof: (signature, use) => openProof(parts, signature, use),
+    openProof: (signature, use) => openProof({ ...parts, walletPayments }, signature, use),
     lookUp: (signature) => lookUpSignature(signature, rpc),
   };
 }

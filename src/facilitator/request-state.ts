@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { PaymentRecord, PaymentState } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import { isBookedLate } from './late-payment.js';
 import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
 import { receiptOf } from './receipt.js';
 import type { RequestParts } from './request-terms.js';
@@ -65,6 +66,9 @@ async function stateOf(parts: RequestParts, request: PaymentRequestRecord): Prom
   }
   const { state, signature, reason } = record;
   const receipt = receiptOf(record);
+  if (receipt !== undefined && isBookedLate(record, request)) {
+    return { request, status: 'expired', receipt, signature: receipt.signature, reason: 'invalid_transfer_late' };
+  }
   return {
     request,
     status: STATUS[state],

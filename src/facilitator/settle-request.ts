@@ -7,6 +7,7 @@ import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { InspectedPayment } from './backend.js';
 import { failureText } from './chain-landing.js';
+import { isBookedLate } from './late-payment.js';
 import { resourceOf } from './payment-binding.js';
 import { claimPayment } from './payment-life.js';
 import type { RequestSettlement } from './payment-request-types.js';
@@ -73,9 +74,17 @@ async function blockedBefore(
   if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
   const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
-  const paid = await parts.walletPayments(request);
-  if (paid !== undefined) return paid === messageHash ? undefined : { status: 'already_settled' };
-  return parts.now() > request.expiresAt ? { status: 'expired' } : undefined;
+  const found = await parts.walletPayments(request);
+  switch (found.status) {
+    case 'paid':
+      return found.id === messageHash ? undefined : { status: 'already_settled' };
+    case 'late':
+      return { status: 'expired', signature: found.signature };
+    case 'searching':
+      return parts.now() > request.expiresAt ? { status: 'expired' } : { status: 'searching' };
+    case 'none':
+      return parts.now() > request.expiresAt ? { status: 'expired' } : undefined;
+  }
 }
 
 async function blockedByAttempt(
@@ -83,14 +92,17 @@ async function blockedByAttempt(
   request: PaymentRequestRecord,
 ): Promise<RequestSettlement | undefined> {
   const record = await attemptOf(parts, request);
-  if (record?.state !== 'broadcast') return record && blockedBy(record);
+  if (record?.state !== 'broadcast') return record && blockedBy(request, record);
   await resolveAttempt(parts, request, record);
   const resolved = await attemptOf(parts, request);
-  return resolved && blockedBy(resolved);
+  return resolved && blockedBy(request, resolved);
 }
 
-function blockedBy(record: PaymentRecord): RequestSettlement | undefined {
-  if (receiptOf(record) !== undefined) return { status: 'already_settled' };
+function blockedBy(request: PaymentRequestRecord, record: PaymentRecord): RequestSettlement | undefined {
+  const receipt = receiptOf(record);
+  if (receipt !== undefined && isBookedLate(record, request))
+    return { status: 'expired', signature: receipt.signature };
+  if (receipt !== undefined) return { status: 'already_settled' };
   const { state, signature } = record;
   if (state !== 'broadcast') return undefined;
   return { status: 'other_pending', ...(signature === undefined ? {} : { signature }) };
@@ -108,7 +120,7 @@ async function settleAttempt(
   });
   if (attached !== claim.id) {
     await giveBack();
-    return outrun(parts, attached);
+    return outrun(parts, request, attached);
   }
   // What was asked for by nobody's project has bought nothing more than its settlement.
   const isOver = request.projectId === undefined;
@@ -120,10 +132,14 @@ async function settleAttempt(
 }
 
 /** Another transaction was faster. */
-async function outrun({ ledger }: RequestParts, attached: string | undefined): Promise<RequestSettlement> {
+async function outrun(
+  { ledger }: RequestParts,
+  request: PaymentRequestRecord,
+  attached: string | undefined,
+): Promise<RequestSettlement> {
   if (attached === undefined) return { status: 'not_found' };
   const record = await ledger.find(attached);
-  return (record && blockedBy(record)) ?? { status: 'in_progress' };
+  return (record && blockedBy(request, record)) ?? { status: 'in_progress' };
 }
 
 /** A transaction that was never sent is the caller's to mend; one that failed on the chain has a signature to look at. */
@@ -149,6 +165,7 @@ async function usedBefore(
   const record = await parts.ledger.find(messageHash);
   const isOwn = record !== undefined && resourceOf(record) === request.id;
   if (isOwn && receipt !== undefined) return settledWith(parts, receipt);
+  if (record !== undefined && isBookedLate(record, request)) return blockedBy(request, record) ?? { status: 'expired' };
   return { status: 'invalid', reason: 'duplicate_settlement', message: REASONS.duplicate_settlement };
 }
 

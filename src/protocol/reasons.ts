@@ -67,6 +67,10 @@ export const REASONS = {
     'The transaction transfers more than the payment asks for; where the facilitator pays the network fee, it may do nothing else.',
   invalid_transfer_not_received:
     'The transaction landed, but the recipients do not hold the amounts after it: something in it took them away again. It does not pay.',
+  invalid_transfer_late:
+    'The money arrived when the time of its payment request was over, so it buys nothing. The recipients have it, and it is booked as late: ask the seller to send it back, and ask for a new payment.',
+  invalid_proof_unaddressed:
+    "The payment does not say that it is for this call. Without a payment request the key owner's wallet pays, as its own fee payer, with the memo that names project and key, no other memo, and no account that the payment does not need.",
   invalid_proof_foreign:
     'The payment belongs to somebody else: it was created under another service key or for another project, or another wallet paid it.',
   invalid_proof_too_old: 'The payment landed more than ten minutes ago; pay again.',

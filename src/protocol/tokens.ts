@@ -3,8 +3,14 @@ import type { NetworkId, Token } from './types.js';
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
-/** Wrapped SOL has the same mint on every cluster. A payment "in SOL" is a transfer of it. */
-const SOL = token('SOL', 'So11111111111111111111111111111111111111112', 9, TOKEN);
+/** Mint of wrapped SOL, on every cluster. Where money is counted, it stands for native SOL as well. */
+export const SOL_MINT = 'So11111111111111111111111111111111111111112';
+
+/** Stands for native SOL where a payment names its asset: the System Program's address. */
+const NATIVE_SOL = '11111111111111111111111111111111';
+
+/** An x402 payment "in SOL" is a transfer of wrapped SOL. */
+const SOL = token('SOL', SOL_MINT, 9, TOKEN);
 
 const USDT = token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 6, TOKEN);
 
@@ -35,6 +41,14 @@ export const KNOWN_TOKENS: Readonly<Record<NetworkId, readonly Token[]>> = {
 
 /** Tokens of the sandbox chain when it answers as devnet: devnet's, and USDT, which has no mint of its own there. */
 export const SANDBOX_TOKENS: readonly Token[] = [...TEST_TOKENS, USDT];
+
+/**
+ * The name under which an asset is counted: budgets, figures, prices and books. Native SOL and wrapped SOL are the same
+ * money, and both are counted as {@link SOL_MINT}; of everything else it is the mint.
+ */
+export function moneyOf(asset: string): string {
+  return asset === NATIVE_SOL ? SOL_MINT : asset;
+}
 
 function token(symbol: string, mint: string, decimals: number, program: string): Token {
   return Object.freeze({ symbol, mint, decimals, program });

@@ -11,7 +11,7 @@ import { fixedTerms, termsOf } from '../middleware/payment-terms.js';
 import { resolveOptions } from '../options.js';
 import type { Terms } from '../protocol/types.js';
 import type { ProjectRecord } from '../storage/projects.js';
-import { callOf, callResource, callRetry } from './call.js';
+import { callMemo, callOf, callResource, callRetry } from './call.js';
 
 const MAX_GATES = 2_000;
 
@@ -76,11 +76,14 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   };
 }
 
-function unpaid({ slug }: ProjectRecord): RequiredCause {
+function unpaid(project: ProjectRecord): RequiredCause {
+  const { slug } = project;
   return {
     code: 'payment_required',
     detail:
       'This call has a price. Pay one of the offered terms, or make a payment with POST /create-payment ' +
-      `{"project": "${slug}"} and your service key, settle it, and send base64 of its signature as X-Service-Payment.`,
+      `{"project": "${slug}"} and your service key, settle it in its time, and send base64 of its signature as ` +
+      'X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, with the ' +
+      `memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`,
   };
 }

@@ -19,7 +19,7 @@ import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middle
 import { newId } from '../protocol/ids.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../protocol/service-payment.js';
 import type { ProjectRecord } from '../storage/projects.js';
-import { type Call, callResource, callRetry, noteCall } from './call.js';
+import { type Call, callMemo, callResource, callRetry, noteCall } from './call.js';
 import type { CallGates } from './call-gate.js';
 import { handled } from './handled.js';
 import { problemHandler } from './problem-handler.js';
@@ -179,6 +179,7 @@ function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
     owner: project.owner,
     keyId: key.id,
     wallet: key.owner,
+    memo: callMemo(project, key.id),
     price: { token, amount, legs: demandOf(project, splitWallet).legs },
   };
 }

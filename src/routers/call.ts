@@ -44,6 +44,11 @@ export function callRetry({ key }: Call, req: Request): Retry {
   return { hash: retryHashOf({ secret }), secret: `${secret} ${req.get('x-service-secret')}` };
 }
 
+/** The memo of a payment that is made for a call without a payment request: it names the project and the key. */
+export function callMemo({ slug }: Pick<ProjectRecord, 'slug'>, keyId: string): string {
+  return `tollhouse:${slug}:${keyId}`;
+}
+
 /** What a payment for a call is bound to: a failed call can be tried again by the same caller, with the same method. */
 export function callResource({ method, project, key }: Call): string {
   return `${method} /v1/${project.slug} ${key.id}`;

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { RequestSettlement } from '../facilitator/payment-request-types.js';
 import { sendProblem } from '../middleware/respond.js';
+import { REASONS } from '../protocol/reasons.js';
 import { decodeBase64 } from '../protocol/wire-json.js';
 import type { Answer } from './answer.js';
 import { settleBody } from './contract-schemas.js';
@@ -30,6 +31,7 @@ export async function answerContractSettle(
 }
 
 const PENDING_RETRY_SECONDS = 2;
+const SEARCHING_RETRY_SECONDS = 1;
 const PENDING = {
   pending: 'The transaction was sent and its outcome is not known yet. Send the same request again to learn it.',
   other_pending:
@@ -46,7 +48,10 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
       return sendProblem(
         res,
         'payment_expired',
-        'The time for this payment is over; create a new one. Nothing was paid.',
+        settlement.signature === undefined
+          ? 'The time for this payment is over; create a new one. Nothing was paid.'
+          : REASONS.invalid_transfer_late,
+        settlement.signature === undefined ? {} : { more: { tx_signature: settlement.signature } },
       );
     case 'already_settled':
       return sendProblem(
@@ -54,6 +59,11 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
         'payment_already_settled',
         'Another transaction has settled this payment; this one was not sent.',
       );
+    case 'searching': {
+      const detail =
+        "Other transactions name this payment's reference, and are still being looked at for one that has paid it; this one was not sent. Send it again in a moment.";
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: SEARCHING_RETRY_SECONDS });
+    }
     case 'being_settled': {
       const detail = 'This transaction is being settled right now; send it again in a moment to learn the outcome.';
       return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });

@@ -15,6 +15,10 @@ const HELD = 'id = $1 and lease = $2 and finished_at is null';
 /** Money that has landed stays landed, whatever its holder says afterwards. */
 const UNPAID = `state <> 'confirmed'`;
 
+/** How many accounts are looked for among the references at once. */
+export const REFERENCES_AT_ONCE = 32;
+const REFERENCES = Array.from({ length: REFERENCES_AT_ONCE }, (_, at) => `$${at + 1}`).join(', ');
+
 /** The statements of the SQL ledger, the same for every database. A payment is over when `finished_at` is set. */
 export const LEDGER = {
   /** Takes a payment that nobody holds any more, for the very use that it is bound to. */
@@ -112,7 +116,7 @@ export const LEDGER = {
   },
   findRequestByReference: {
     name: 'tollhouse_find_request_by_reference',
-    text: `select ${REQUEST} from tollhouse_payment_request where reference in ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    text: `select ${REQUEST} from tollhouse_payment_request where reference in (${REFERENCES})`,
   },
   findRequest: {
     name: 'tollhouse_find_request',

@@ -180,7 +180,7 @@ export interface Ledger {
   findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
   /**
    * The payment request whose reference is among some accounts of a transaction.
-   * @param accounts - base58; the first {@link MAX_REFERENCES} are looked at
+   * @param accounts - base58, however many
    */
   findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
   /**

@@ -13,7 +13,7 @@ import {
   type PaymentState,
   type UnresolvedQuery,
 } from './ledger.js';
-import { MAX_REFERENCES, type PaymentRequestRecord } from './payment-request.js';
+import type { PaymentRequestRecord } from './payment-request.js';
 import { FINAL_STATES, isSameUse, lostClaim } from './payment-use.js';
 
 /** Bounds of the ledger in memory. */
@@ -204,7 +204,7 @@ class MemoryLedger implements Ledger {
   }
 
   async findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined> {
-    const references = new Set(accounts.slice(0, MAX_REFERENCES));
+    const references = new Set(accounts);
     return this.#requests.find(({ reference }) => references.has(reference));
   }
 

@@ -33,6 +33,3 @@ export interface PaymentRequestRecord {
   /** The service key under which it was made: only this key's caller may use it as a proof. */
   readonly keyId?: string;
 }
-
-/** How many accounts of a transaction may be its reference: those that nothing else explains. */
-export const MAX_REFERENCES = 8;

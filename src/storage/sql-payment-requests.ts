@@ -1,7 +1,6 @@
 import { eventSteps } from './event-statements.js';
 import type { Ledger } from './ledger.js';
-import { LEDGER } from './ledger-statements.js';
-import { MAX_REFERENCES } from './payment-request.js';
+import { LEDGER, REFERENCES_AT_ONCE } from './ledger-statements.js';
 import { firstOf, paymentRequestToSql, toPaymentRequest } from './payment-rows.js';
 import type { SqlDatabase } from './sql-database.js';
 
@@ -16,9 +15,13 @@ export function sqlPaymentRequests(database: SqlDatabase, now: () => number): Pa
   return {
     savePaymentRequest: async (request, events = []) =>
       void (await database.batchIf([LEDGER.saveRequest, ...paymentRequestToSql(request)], eventSteps(events))),
-    findPaymentRequestByReference: async (accounts) => {
-      const references = Array.from({ length: MAX_REFERENCES }, (_, at) => accounts[at] ?? null);
-      return firstOf(await database.query(LEDGER.findRequestByReference, ...references), toPaymentRequest);
+    async findPaymentRequestByReference(accounts) {
+      for (let start = 0; start < accounts.length; start += REFERENCES_AT_ONCE) {
+        const some = Array.from({ length: REFERENCES_AT_ONCE }, (_, at) => accounts[start + at] ?? null);
+        const found = firstOf(await database.query(LEDGER.findRequestByReference, ...some), toPaymentRequest);
+        if (found !== undefined) return found;
+      }
+      return undefined;
     },
     findPaymentRequest: async (id) => firstOf(await database.query(LEDGER.findRequest, id), toPaymentRequest),
     async attachAttempt(requestId, paymentId) {

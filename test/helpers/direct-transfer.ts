@@ -1,8 +1,10 @@
-import { type Keypair, VersionedTransaction } from '@solana/web3.js';
+import { type Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Leg } from '../../src/protocol/split.js';
 import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { memoInstruction } from '../../src/solana/memo.js';
+import { NATIVE_SOL } from '../../src/solana/programs.js';
 import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
 import { until } from './until.js';
 
@@ -10,9 +12,17 @@ import { until } from './until.js';
 export interface DirectTransfer {
   readonly wallet: Keypair;
   readonly legs: readonly Leg[];
-  /** Symbol; default USDC. */
+  /** Symbol, SOL being wrapped, or `native`; default USDC. */
   readonly token?: string;
+  /** Texts that it carries. */
+  readonly memos?: readonly string[];
+  /** Accounts that its first transfer names, read-only, in this order. */
+  readonly names?: readonly string[];
+  /** Who pays the network fee; default the wallet. */
+  readonly feePayer?: Keypair;
 }
+
+const NATIVE = { mint: NATIVE_SOL, program: NATIVE_SOL, decimals: 9 };
 
 async function ask(sandbox: Sandbox, method: string, ...params: unknown[]): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
@@ -34,17 +44,28 @@ export async function confirmed(sandbox: Sandbox, signature: string): Promise<vo
 }
 
 /** Builds and signs a transfer. */
-export async function signTransfer(sandbox: Sandbox, { wallet, legs, token = 'USDC' }: DirectTransfer) {
-  const found = SANDBOX_TOKENS.find(({ symbol }) => symbol === token);
-  if (found === undefined) throw new Error(`the sandbox has no ${token}`);
+export async function signTransfer(sandbox: Sandbox, transfer: DirectTransfer) {
+  const { wallet, feePayer = wallet } = transfer;
   const { value } = (await ask(sandbox, 'getLatestBlockhash')) as { readonly value: { readonly blockhash: string } };
-  const payer = wallet.publicKey.toBase58();
+  const instructions = instructionsOf(transfer);
+  const unsigned = unsignedTransaction(instructions, feePayer.publicKey.toBase58(), value.blockhash);
+  if (unsigned === undefined) throw new Error('the transfer does not fit into a transaction');
+  const transaction = VersionedTransaction.deserialize(unsigned);
+  transaction.sign([...new Set([wallet, feePayer])]);
+  return { bytes: transaction.serialize(), signature: bs58.encode(transaction.signatures[0]!) };
+}
+
+function instructionsOf({ wallet, legs, token = 'USDC', memos = [], names = [] }: DirectTransfer) {
+  const found = token === 'native' ? NATIVE : SANDBOX_TOKENS.find(({ symbol }) => symbol === token);
+  if (found === undefined) throw new Error(`the sandbox has no ${token}`);
   const { mint: asset, program: tokenProgram, decimals } = found;
   const plan = { asset, tokenProgram, decimals, legs, reference: undefined, memo: undefined };
-  const instructions = transferInstructions({ ...plan, accountsToCreate: new Set() }, payer);
-  const transaction = VersionedTransaction.deserialize(unsignedTransaction(instructions, payer, value.blockhash)!);
-  transaction.sign([wallet]);
-  return { bytes: transaction.serialize(), signature: bs58.encode(transaction.signatures[0]!) };
+  const instructions = transferInstructions({ ...plan, accountsToCreate: new Set() }, wallet.publicKey.toBase58());
+  const first = instructions.find(({ programId }) => programId.toBase58() === tokenProgram);
+  for (const name of names) {
+    first?.keys.push({ pubkey: new PublicKey(name), isSigner: false, isWritable: false });
+  }
+  return [...instructions, ...memos.map(memoInstruction)];
 }
 
 /** Makes a transfer and waits until it is confirmed; answers its signature. */

@@ -168,8 +168,11 @@ export function newRequest(now: number, changed: Partial<PaymentRequestRecord> =
   };
 }
 
+/** What is paid: a request, or the same without one. */
+type Paid = Pick<PaymentRequestRecord, 'legs' | 'memo' | 'token'> & { readonly reference: string | undefined };
+
 /** A transaction that pays a request, from a new payer, at our cost or its own. */
-export function paying({ legs, reference, memo, token }: PaymentRequestRecord, sponsored = true) {
+export function paying({ legs, reference, memo, token }: Paid, sponsored = true) {
   const payer = Keypair.generate();
   const address = payer.publicKey.toBase58();
   const { mint: asset, program: tokenProgram, decimals } = token;

@@ -1,5 +1,6 @@
 import type { RequestParts } from '../../src/facilitator/request-terms.js';
 import { settleRequest } from '../../src/facilitator/settle-request.js';
+import type { WalletSearch } from '../../src/facilitator/wallet-payments.js';
 import type { Ledger } from '../../src/storage/ledger.js';
 import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
 import { ledgerWith } from './ledgers.js';
@@ -16,7 +17,9 @@ export async function openRequest(own: Partial<Ledger> = {}, changed: Partial<Pa
   const wallet: { paidBy?: string } = {};
   const settle = async (paid: Paid, by: RequestParts = parts) => {
     const kept = (await ledger.findPaymentRequest(request.id)) ?? request;
-    return settleRequest({ ...by, walletPayments: async () => wallet.paidBy }, kept, paid.bytes);
+    const { paidBy: id } = wallet;
+    const found: WalletSearch = id === undefined ? { status: 'none' } : { status: 'paid', id, signature: 'theirs' };
+    return settleRequest({ ...by, walletPayments: async () => found }, kept, paid.bytes);
   };
   const stateOf = async ({ decoded }: Paid) => (await ledger.find(decoded.messageHash))?.state;
   return { ...stand, request, wallet, settle, stateOf, stand };

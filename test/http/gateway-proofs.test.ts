@@ -38,6 +38,11 @@ const replay = ({ status, text, headers }: ClientAnswer) => [
 ];
 const foreign = [402, 'payment_invalid', 'invalid_proof_foreign'];
 
+/** What a direct payment of a call says. */
+const memos = ({ key }: Pick<Caller, 'key'>, { slug }: { readonly slug: string } = stand().project) => [
+  `tollhouse:${slug}:${key.id}`,
+];
+
 /** What the legs of the stand's project are. */
 function legs(total = CALL_PRICE) {
   return splitAmount(total, stand().project.split);
@@ -111,7 +116,7 @@ describe('a signature counts once', () => {
     });
   });
 
-  test('and what was shown as a proof pays nothing through x402', async () => {
+  test('what a wallet signed for x402 is no proof, though somebody else has sent it: it buys what it was signed for', async () => {
     const { client, feePayer, key, newProject, payer, sandbox } = stand();
     const simple = await newProject();
     const url = `${client.url}/v1/${simple.slug}`;
@@ -121,9 +126,13 @@ describe('a signature counts once', () => {
     signed.sign([feePayer]);
     const signature = await sendToChain(sandbox, signed.serialize());
     await confirmed(sandbox, signature);
-    expect(outcome(await show(proofHeader(signature), { slug: simple.slug }))).toEqual(SERVED);
+    const unaddressed = [402, 'payment_invalid', 'invalid_proof_unaddressed'];
     await expectUntouched(async () => {
-      expect(outcome(await client.call(simple.slug, { headers: { ...key.headers, ...v2 } }))).toEqual(USED);
+      expect(refusal(await show(proofHeader(signature), { slug: simple.slug }))).toEqual(unaddressed);
+    });
+    expect(outcome(await client.call(simple.slug, { headers: { ...key.headers, ...v2 } }))).toEqual(SERVED);
+    await expectUntouched(async () => {
+      expect(outcome(await show(proofHeader(signature), { slug: simple.slug }))).toEqual(USED);
     });
   });
 });
@@ -162,8 +171,9 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
   test('a direct transfer by the wallet of the key’s owner counts, by a stranger’s it does not', async () => {
     const { newCaller, sandbox } = stand();
     const [caller, stranger] = [await newCaller(), await newCaller()];
-    const byStranger = await transferDirectly(sandbox, { wallet: stranger.wallet, legs: legs() });
-    const byOwner = await transferDirectly(sandbox, { wallet: caller.wallet, legs: legs() });
+    const paid = { legs: legs(), memos: memos(caller) };
+    const byStranger = await transferDirectly(sandbox, { wallet: stranger.wallet, ...paid });
+    const byOwner = await transferDirectly(sandbox, { wallet: caller.wallet, ...paid });
     const { headers } = caller.key;
     await expectUntouched(async () => {
       expect(refusal(await show(proofHeader(byStranger), { headers }))).toEqual(foreign);
@@ -183,7 +193,11 @@ describe('a transfer that is not the price', () => {
   });
 
   async function transferred(...given: Parameters<typeof signTransfer>[1]['legs'][number][]): Promise<ClientAnswer> {
-    const signature = await transferDirectly(stand().sandbox, { wallet: caller.wallet, legs: given });
+    const signature = await transferDirectly(stand().sandbox, {
+      wallet: caller.wallet,
+      legs: given,
+      memos: memos(caller),
+    });
     return show(proofHeader(signature), { headers: caller.key.headers });
   }
 
@@ -213,7 +227,12 @@ describe('a transfer that is not the price', () => {
     expect(
       [owner, partner].map((it) => sandbox.tokenBalance(it.publicKey.toBase58(), sandbox.tokens[1]!.mint)),
     ).toEqual([0n, 0n]);
-    const signature = await transferDirectly(sandbox, { wallet: caller.wallet, legs: legs(), token: 'USDT' });
+    const signature = await transferDirectly(sandbox, {
+      wallet: caller.wallet,
+      legs: legs(),
+      memos: memos(caller),
+      token: 'USDT',
+    });
     await expectUntouched(async () => {
       const answer = refusal(await show(proofHeader(signature), { headers: caller.key.headers }));
       expect(answer).toEqual([402, 'payment_invalid', 'invalid_transfer_leg_missing']);
@@ -233,7 +252,7 @@ describe('a payment that cannot be looked at yet', () => {
   test('before it is confirmed it is 402 to send again in two seconds; then it is good', async () => {
     const { newCaller, sandbox } = stand();
     const { wallet, key } = await newCaller();
-    const { bytes, signature } = await signTransfer(sandbox, { wallet, legs: legs() });
+    const { bytes, signature } = await signTransfer(sandbox, { wallet, legs: legs(), memos: memos({ key }) });
     const ask = () => show(proofHeader(signature), { headers: key.headers });
     await expectUntouched(async () => {
       expect(outcome(await ask())).toEqual([402, 'payment_not_confirmed']);

@@ -23,7 +23,7 @@ async function scene(live?: (ledger: Ledger) => Promise<unknown>) {
   const stateOf = createRequestStates(parts, async ({ id }) => {
     looks.push(id);
     await told.onLook();
-    return undefined;
+    return { status: 'none' };
   });
   return { ledger, clock, looks, told, state: () => stateOf(request.id), stateOf };
 }

@@ -77,7 +77,7 @@ describe('another transaction', () => {
     const { id, lease, ...claim } = newClaim();
     const lose = async (race: () => Promise<unknown>) => {
       const [loser, ledger] = [paying(at.request), racing(at, race)];
-      const parts = { ...at.parts, ledger, walletPayments: async () => undefined };
+      const parts = { ...at.parts, ledger, walletPayments: async () => ({ status: 'none' as const }) };
       // It has read the request before the other one was attached to it.
       const answer = await settleRequest(parts, at.request, loser.bytes);
       expect(await at.stateOf(loser)).toBeUndefined();

@@ -140,7 +140,7 @@ describe('one transaction', () => {
     const paid = paying(at.request);
     at.chain.landed = landedAs(paid.decoded);
     expect((await at.settle(paid)).status).toBe('settled');
-    const parts = { ...at.parts, walletPayments: async () => undefined };
+    const parts = { ...at.parts, walletPayments: async () => ({ status: 'none' as const }) };
     const reason = 'duplicate_settlement';
     const invalid = { status: 'invalid', reason, message: REASONS[reason] };
     expect(await settleRequest(parts, twin, paid.bytes)).toEqual(invalid);
