@@ -81,7 +81,7 @@ async function blockedBefore(
     case 'late':
       return { status: 'expired', signature: found.signature };
     case 'searching':
-      return parts.now() > request.expiresAt ? { status: 'expired' } : { status: 'searching' };
+      return { status: 'searching' };
     case 'none':
       return parts.now() > request.expiresAt ? { status: 'expired' } : undefined;
   }

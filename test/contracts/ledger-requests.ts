@@ -57,6 +57,13 @@ export function paymentRequestsContract(current: () => Ledger, advance: (millise
       expect(await current().findPaymentRequestByReference(['a', other.reference, 'b'])).toEqual(other);
       expect(await current().findPaymentRequestByReference(['a', 'b'])).toBeUndefined();
       expect(await current().findPaymentRequestByReference([])).toBeUndefined();
+      // As many accounts as a transaction can name.
+      const many = Array.from({ length: 255 }, (_, at) => `account ${at}`);
+      for (const place of [7, 8, 31, 32, 33, 63, 64, 254]) {
+        const accounts = many.with(place, other.reference);
+        expect(await current().findPaymentRequestByReference(accounts)).toEqual(other);
+      }
+      expect(await current().findPaymentRequestByReference(many)).toBeUndefined();
     });
 
     test('take the payment that comes first; it may come again', async () => {

@@ -31,6 +31,12 @@ async function ask(sandbox: Sandbox, method: string, ...params: unknown[]): Prom
   return ((await answer.json()) as { readonly result: unknown }).result;
 }
 
+/** A blockhash that is good for a while. */
+export async function latestBlockhash(sandbox: Sandbox): Promise<string> {
+  const { value } = (await ask(sandbox, 'getLatestBlockhash')) as { readonly value: { readonly blockhash: string } };
+  return value.blockhash;
+}
+
 /** Sends signed bytes to a chain, whatever becomes of them; answers the signature. */
 export async function sendToChain(sandbox: Sandbox, transaction: Uint8Array): Promise<string> {
   const text = Buffer.from(transaction).toString('base64');
@@ -46,9 +52,8 @@ export async function confirmed(sandbox: Sandbox, signature: string): Promise<vo
 /** Builds and signs a transfer. */
 export async function signTransfer(sandbox: Sandbox, transfer: DirectTransfer) {
   const { wallet, feePayer = wallet } = transfer;
-  const { value } = (await ask(sandbox, 'getLatestBlockhash')) as { readonly value: { readonly blockhash: string } };
   const instructions = instructionsOf(transfer);
-  const unsigned = unsignedTransaction(instructions, feePayer.publicKey.toBase58(), value.blockhash);
+  const unsigned = unsignedTransaction(instructions, feePayer.publicKey.toBase58(), await latestBlockhash(sandbox));
   if (unsigned === undefined) throw new Error('the transfer does not fit into a transaction');
   const transaction = VersionedTransaction.deserialize(unsigned);
   transaction.sign([...new Set([wallet, feePayer])]);
