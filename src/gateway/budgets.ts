@@ -1,9 +1,10 @@
+import { moneyOf } from '../protocol/tokens.js';
 import type { BudgetLimit } from '../storage/call-book.js';
 import type { KeySpending } from '../storage/service-keys.js';
 
 /** What a key may spend of one token in a window. */
 export interface Budget extends BudgetLimit {
-  /** Mint of the token, base58. */
+  /** Mint of the token, base58; that of wrapped SOL for SOL of both kinds. */
   readonly mint: string;
   /** `block` refuses what would go beyond the limit; `notify` only tells the owner. */
   readonly action: 'block' | 'notify';
@@ -21,5 +22,5 @@ export interface SpendingKey {
 export function budgetsOf({ spending }: Pick<SpendingKey, 'spending'>): readonly Budget[] {
   if (spending === undefined) return [];
   const { asset, window, limit, action } = spending;
-  return [{ mint: asset, window, limit, action }];
+  return [{ mint: moneyOf(asset), window, limit, action }];
 }

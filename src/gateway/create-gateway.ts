@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createServiceKeys } from '../identity/service-keys.js';
 import { resolveOptions } from '../options.js';
+import { moneyOf } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 import type { Counters } from '../storage/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
@@ -16,6 +17,7 @@ import { createPayouts } from './payouts.js';
 import { createProjects } from './projects.js';
 import { createSpending } from './spending.js';
 import { createSpendingReports } from './spending-report.js';
+import { labelOf } from './token-label.js';
 import { createUpstreamProxy } from './upstream-proxy.js';
 import { createWebhookSender } from './webhook-sender.js';
 import { createWebhookWorker } from './webhook-worker.js';
@@ -120,7 +122,7 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
   const { book } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await facilitator.findToken(mint));
-    return { symbol: token?.symbol ?? mint, decimals: token?.decimals ?? 0 };
+    return token === undefined ? { symbol: mint, decimals: 0 } : labelOf(token, tokens);
   };
   const projects = createProjects({
     store: stores.projects,
@@ -159,7 +161,7 @@ async function findPriceToken(facilitator: EmbeddedFacilitator, text: string): P
 }
 
 function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
-  return tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase())?.mint ?? text;
+  return tokens.find(({ symbol, mint }) => mint === moneyOf(text) || symbol === text.toUpperCase())?.mint ?? text;
 }
 
 /** Webhooks and the event stream. */

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../errors.js';
+import { moneyOf } from '../protocol/tokens.js';
 import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../storage/projects.js';
 import type { DocumentedProject, Projects } from './projects.js';
 
@@ -57,7 +58,8 @@ const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
 export function createMarketplace({ store, projects, figures, now = Date.now }: MarketplaceParts): Marketplace {
   return {
     async search({ text = '', since = startOfHour(now() - COUNTED_MS), ...query }) {
-      const entries = await store.market({ ...query, words: wordsOf(text), since });
+      const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
+      const entries = await store.market({ ...query, ...token, words: wordsOf(text), since });
       const known = await figures(entries.map(({ project }) => project.id));
       return { items: entries.map((it) => ({ ...it, figures: known.get(it.project.id) ?? NONE })), since };
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { TollhouseError } from '../errors.js';
 import { formatAmount } from '../protocol/money.js';
+import { moneyOf } from '../protocol/tokens.js';
 import type { BudgetLimit, BudgetWindow, CallBook, Charge, KeyedCaller } from '../storage/call-book.js';
 import { windowEnd } from '../storage/periods.js';
 import { createBudgetNotices } from './budget-notices.js';
@@ -59,13 +60,13 @@ export function createSpending(parts: SpendingParts): Spending {
   async function hold({ key, charge, at }: SpendingCall): Promise<string | undefined> {
     const blocking = budgets(key).filter(({ action }) => action === 'block');
     if (blocking.length === 0) return undefined;
-    const matching = blocking.filter(({ mint }) => mint === charge.mint);
+    const matching = blocking.filter(({ mint }) => mint === moneyOf(charge.mint));
     if (matching.length === 0) throw await otherToken(blocking, charge);
     const id = randomUUID();
     const result = await book.reserve({ id, caller: callerOf(key), charge, budgets: matching, at, leaseMs });
     if (result.ok) return id;
     const { limitReached, used } = result;
-    await notices.tellRefused({ caller: callerOf(key), mint: charge.mint, at, ...limitReached, used });
+    await notices.tellRefused({ caller: callerOf(key), mint: moneyOf(charge.mint), at, ...limitReached, used });
     throw await tooMuch(limitReached, used, { key, charge, at });
   }
 
@@ -91,7 +92,8 @@ export function createSpending(parts: SpendingParts): Spending {
   return {
     hold,
     giveBack: async (id) => (id === undefined ? undefined : book.giveBack(id)),
-    tell: ({ key, charge: { mint }, at }) => {
+    tell: ({ key, charge, at }) => {
+      const mint = moneyOf(charge.mint);
       const some = budgets(key).filter((it) => it.mint === mint);
       return notices.tellUsed({ caller: callerOf(key), mint, at }, some);
     },

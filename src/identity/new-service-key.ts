@@ -1,5 +1,6 @@
 import { TollhouseError } from '../errors.js';
 import { parseDecimal } from '../protocol/money.js';
+import { moneyOf } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 import type { KeyMode, KeySpending, ServiceKeyFacts } from '../storage/service-keys.js';
 import { readAllowedAddress } from './allowed-addresses.js';
@@ -86,7 +87,7 @@ function readSpending(
   { limit, token, window, action = 'block' }: WantedSpending,
   tokens: readonly Token[],
 ): KeySpending {
-  const found = tokens.find((it) => it.mint === token || it.symbol.toUpperCase() === token.toUpperCase());
+  const found = tokens.find((it) => it.mint === moneyOf(token) || it.symbol.toUpperCase() === token.toUpperCase());
   if (found === undefined) {
     throw fault('/spending/token', `must be one of ${tokens.map(({ symbol }) => symbol).join(', ')}`);
   }

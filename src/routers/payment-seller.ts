@@ -4,6 +4,7 @@ import type { NewPaymentRequest } from '../facilitator/payment-request-types.js'
 import type { Gateway } from '../gateway/gateway.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
 import { formatAmount, parseDecimal } from '../protocol/money.js';
+import { moneyOf } from '../protocol/tokens.js';
 import type { ProjectRecord } from '../storage/projects.js';
 
 /** What of a body asks for a payment to a project. */
@@ -52,7 +53,7 @@ function checkAsked({ amount, token, recipient, split }: AskedPayment, { price, 
     const detail = `recipient must be one of the project's: ${own.map((share) => share.recipient).join(', ')}`;
     throw new TollhouseError('invalid_recipient', detail, { param: 'recipient' });
   }
-  if (token !== mint && token.toUpperCase() !== symbol.toUpperCase()) {
+  if (moneyOf(token) !== moneyOf(mint) && token.toUpperCase() !== symbol.toUpperCase()) {
     throw new TollhouseError('invalid_token', `token must be that of the project's price: ${symbol}`, {
       param: 'token',
     });

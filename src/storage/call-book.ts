@@ -3,7 +3,7 @@ import type { KeySpending } from './service-keys.js';
 
 /** What a call cost: the payment that was used up by it. */
 export interface Charge {
-  /** Mint of the token, base58. */
+  /** Mint of the token, base58; the System Program's address for native SOL. It is shown so, and counted as `moneyOf` says. */
   readonly mint: string;
   /** Atomic units. */
   readonly amount: bigint;
@@ -116,7 +116,7 @@ export interface Figures {
   readonly upstreamErrors: number;
   /** Distinct wallets that paid. */
   readonly payers: number;
-  /** Atomic units by mint, exact to 2^63 - 1 an hour. */
+  /** Atomic units by mint, native SOL among wrapped SOL, exact to 2^63 - 1 an hour. */
   readonly revenue: ReadonlyMap<string, bigint>;
   /** Calls by bucket of their duration (`latency-buckets.ts`). */
   readonly latency: ReadonlyMap<number, number>;
@@ -134,6 +134,7 @@ export interface SpendingQuery extends TimeRange {
 
 /** What was spent, for one token. */
 export interface SpendingSum {
+  /** Native SOL is among wrapped SOL. */
   readonly mint: string;
   /** Atomic units. */
   readonly amount: bigint;

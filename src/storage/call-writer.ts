@@ -1,3 +1,4 @@
+import { moneyOf } from '../protocol/tokens.js';
 import type { CallRecord, FinishOptions } from './call-book.js';
 import { CALL_COLUMNS, callToSql } from './call-rows.js';
 import { CALLS } from './call-statements.js';
@@ -61,5 +62,5 @@ function rowOf(call: CallRecord, { payment, reservationId, events = [] }: Finish
 function spendsOf({ caller, charge, projectId, at }: CallRecord): readonly (readonly SqlInput[])[] {
   if (caller === undefined || charge === undefined) return [];
   const { keyId, owner } = caller;
-  return [[keyId, ...startsOf(at), charge.mint, projectId, owner, summand(charge.amount)]];
+  return [[keyId, ...startsOf(at), moneyOf(charge.mint), projectId, owner, summand(charge.amount)]];
 }

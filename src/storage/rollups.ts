@@ -1,3 +1,4 @@
+import { moneyOf } from '../protocol/tokens.js';
 import type { CallRecord, RefusedCall } from './call-book.js';
 import { type JsonRow, jsonRow } from './json-groups.js';
 import { latencyBucket } from './latency-buckets.js';
@@ -13,7 +14,7 @@ export type RollupKind =
   | 'upstream_errors'
   /** By bucket of the duration. */
   | 'latency'
-  /** By mint, in atomic units. */
+  /** By mint, in atomic units; of native SOL that of wrapped SOL. */
   | 'revenue'
   /** By wallet: how many calls it paid. */
   | 'payers'
@@ -54,7 +55,7 @@ export function rollupsOf(call: CallRecord): readonly Rollup[] {
     rollup('calls'),
     rollup('latency', String(latencyBucket(call.durationMs))),
     ...(outcome === 'failed' ? [rollup('upstream_errors')] : []),
-    ...(charge === undefined ? [] : [rollup('paid'), rollup('revenue', charge.mint, summand(charge.amount))]),
+    ...(charge === undefined ? [] : [rollup('paid'), rollup('revenue', moneyOf(charge.mint), summand(charge.amount))]),
     ...(charge === undefined || payer === undefined ? [] : payerRollups(rollup('payers', payer), call.at)),
   ];
 }

@@ -1,3 +1,4 @@
+import { moneyOf } from '../protocol/tokens.js';
 import type {
   BudgetNotice,
   BudgetWindow,
@@ -81,14 +82,15 @@ export function createSqlCallBook(database: SqlDatabase, now: () => number = Dat
 async function reserve(database: SqlDatabase, request: ReservationRequest): Promise<ReservationResult> {
   const { id, caller, charge, budgets, at, leaseMs } = request;
   const { keyId, owner } = caller;
+  const mint = moneyOf(charge.mint);
   const limits = SPENDING_WINDOWS.map((window) => budgets.find((it) => it.window === window)?.limit ?? MAX_SUM);
   const times = [...startsOf(at), at + leaseMs, at] as const;
   const [, reserved = []] = await database.batch([
-    [SPEND.lock, keyId, charge.mint, owner],
-    [SPEND.reserve, id, keyId, charge.mint, summand(charge.amount), ...times, ...limits.map(summand)],
+    [SPEND.lock, keyId, mint, owner],
+    [SPEND.reserve, id, keyId, mint, summand(charge.amount), ...times, ...limits.map(summand)],
   ]);
   if (reserved.length > 0) return { ok: true };
-  const [row = {}] = await database.query(SPEND.used, keyId, charge.mint, ...startsOf(at), at);
+  const [row = {}] = await database.query(SPEND.used, keyId, mint, ...startsOf(at), at);
   return refusal(request, row);
 }
 
@@ -107,7 +109,7 @@ function refusal({ budgets, charge }: ReservationRequest, row: Row): Reservation
 function tellStep({ caller, mint, window, limit, at, percent, atLeast }: BudgetNotice): Step {
   return [
     SPEND.tell,
-    ...[caller.keyId, window, windowStart(window, at), mint, caller.owner],
+    ...[caller.keyId, window, windowStart(window, at), moneyOf(mint), caller.owner],
     ...[percent, summand(limit), summand(atLeast)],
   ];
 }

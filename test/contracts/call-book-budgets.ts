@@ -82,6 +82,37 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       expect(await book.reserve(newReservation({ charge: { mint: USDT, amount: 30_000n } }))).toEqual({ ok: true });
     });
 
+    test('are the same for native and wrapped SOL, however it is held back and spent', async () => {
+      const [native, wrapped] = ['11111111111111111111111111111111', 'So11111111111111111111111111111111111111112'];
+      const charge = (mint: string) => ({ charge: { mint, amount: 10_000n } });
+      const held = newReservation(charge(wrapped));
+      await book.reserve(held);
+      await book.finish(newCall(charge(native)), { reservationId: held.id });
+      await book.finish(newCall(charge(wrapped)));
+      expect(await usedOf()).toContainEqual([wrapped, 'day', 20_000n]);
+      expect(await book.reserve(newReservation(charge(native)))).toEqual({ ok: true });
+      for (const mint of [native, wrapped]) {
+        expect(await stand.other.reserve(newReservation(charge(mint)))).toMatchObject({ ok: false, used: 30_000n });
+      }
+      const notice = {
+        caller: ALICE,
+        at: LATE_MARCH,
+        window: 'day',
+        limit: 30_000n,
+        percent: 60,
+        atLeast: 1n,
+      } as const;
+      expect(await book.notice({ ...notice, mint: native }, event())).toBe(true);
+      expect(await book.notice({ ...notice, mint: wrapped }, event())).toBe(false);
+
+      const day = { from: LATE_MARCH - DAY_MS, to: LATE_MARCH + DAY_MS };
+      const sum = { mint: wrapped, amount: 20_000n, calls: 2 };
+      expect(await book.spending({ owner: ALICE.owner, ...day })).toMatchObject([sum]);
+      expect((await book.totals('prj_weather', day)).revenue).toEqual(new Map([[wrapped, 20_000n]]));
+      const paidIn = (await book.calls('prj_weather', 10)).map((it) => it.charge?.mint);
+      expect(paidIn).toEqual([wrapped, native]);
+    });
+
     test('are never exceeded, however many calls ask at once, end, fail or are given back', async () => {
       const call = fc.record({
         amount: fc.bigInt(1n, 60n),

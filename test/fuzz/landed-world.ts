@@ -1,5 +1,6 @@
 import { ACCOUNT_SIZE } from '@solana/spl-token';
 import { AddressLookupTableAccount, Keypair, PublicKey } from '@solana/web3.js';
+import { SOL_MINT } from '../../src/protocol/tokens.js';
 import { type Chain, createChain } from '../../src/sandbox/chain.js';
 import { createMint } from '../../src/sandbox/create-mint.js';
 import { createFaucet } from '../../src/sandbox/faucet.js';
@@ -9,7 +10,7 @@ import { associatedTokenAddress } from '../../src/solana/associated-token.js';
 import { PROGRAMS } from '../../src/solana/programs.js';
 import { tokenAccountOf } from '../../src/solana/token-accounts.js';
 import { multisigOf } from '../helpers/multisig.js';
-import { placeWrappedSol, WRAPPED_SOL } from '../helpers/wrapped-sol.js';
+import { placeWrappedSol } from '../helpers/wrapped-sol.js';
 
 /** A mint of the world. */
 export interface WorldMint {
@@ -66,7 +67,7 @@ export async function openWorld(): Promise<World> {
   ) as [WorldMint, WorldMint, WorldMint];
   const mints = [
     { ...classic, size: ACCOUNT_SIZE },
-    { mint: WRAPPED_SOL, program: PROGRAMS.token, decimals: 9, size: ACCOUNT_SIZE },
+    { mint: SOL_MINT, program: PROGRAMS.token, decimals: 9, size: ACCOUNT_SIZE },
     { ...plain, size: ACCOUNT_SIZE },
     { ...charging, size: FEE_ACCOUNT_BYTES },
   ];
@@ -77,7 +78,7 @@ export async function openWorld(): Promise<World> {
     for (const { mint } of mints) {
       const account = faucet.fundToken(wallet, mint, WEALTH);
       // An account of wrapped SOL holds what it says.
-      if (mint === WRAPPED_SOL) faucet.airdrop(account, WEALTH);
+      if (mint === SOL_MINT) faucet.airdrop(account, WEALTH);
     }
   }
   const slots = Array.from({ length: SLOTS }, fresh);

@@ -15,7 +15,11 @@ import { createConformance, type OpenApi } from './documented.js';
 import { openKeysStand } from './keys-stand.js';
 import type { ProofHeaders } from './sign-in.js';
 
-const TOKENS = KNOWN_TOKENS['solana-devnet'];
+/** A mint that calls itself USDC as well. */
+export const TWIN_MINT = 'Twin1nLhGmYDRZ8jKqHkVJ3vCkVhyuw4ZNcdPCsh2aPx';
+
+const KNOWN = KNOWN_TOKENS['solana-devnet'];
+const TOKENS = [...KNOWN, { symbol: 'USDC', mint: TWIN_MINT, decimals: 6 }];
 
 const faultsOf = createConformance(
   openApiDocument('test', '0', [...ANALYTICS_OPERATIONS, ...SPENDING_OPERATIONS]) as object as OpenApi,
@@ -23,7 +27,7 @@ const faultsOf = createConformance(
 
 /** Mint of a token by its symbol. */
 export function mintOf(symbol: string): string {
-  return TOKENS.find((it) => it.symbol === symbol)!.mint;
+  return KNOWN.find((it) => it.symbol === symbol)!.mint;
 }
 
 /** A mint that nobody knows. */

@@ -1,8 +1,10 @@
+import { SOL_MINT } from '../../src/protocol/tokens.js';
+import { NATIVE_SOL } from '../../src/solana/programs.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf } from '../../src/storage/periods.js';
 import { failedCall, newCall, newRefusal } from '../contracts/call-samples.js';
 import { NOON } from '../helpers/identity-stand.js';
 import { keyHeaders } from '../helpers/keys-stand.js';
-import { mintOf, openMoneyStand, UNKNOWN_MINT } from '../helpers/money-stand.js';
+import { mintOf, openMoneyStand, TWIN_MINT, UNKNOWN_MINT } from '../helpers/money-stand.js';
 import type { ProofHeaders } from '../helpers/sign-in.js';
 import { walletKey } from '../helpers/wallet-key.js';
 
@@ -51,6 +53,26 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     expect(body.totals).toMatchObject({ calls: 4, paid: 3, refused: 1, payers: 2, upstream_errors: 1 });
     expect(body.totals.revenue).toEqual({ USDC: '1.51', USDG: '0.000007' });
     expect(body.tokens).toEqual({ USDC: { mint: USDC, decimals: 6 }, USDG: { mint: USDG, decimals: 6 } });
+  });
+
+  test('tells native and wrapped SOL as one money, and two tokens with one symbol as two', async () => {
+    await paid(3_000_000_000n, NOON, SOL_MINT);
+    await paid(1_000_000_000n, NOON, NATIVE_SOL);
+    await paid(10_000n);
+    await paid(5_000_000n, NOON, TWIN_MINT);
+    const { body } = await stand.ask(`${BASE}/analytics`, headers);
+    const figures = Object.values(body.totals.revenue).sort();
+    expect(figures).toEqual(['0.01', '4', '5']);
+    expect(body.totals.revenue.SOL).toBe('4');
+    expect(body.tokens.SOL).toEqual({ mint: SOL_MINT, decimals: 9 });
+    const mints = Object.values(body.tokens as Record<string, { mint: string }>).map(({ mint }) => mint);
+    expect(mints.sort()).toEqual([SOL_MINT, USDC, TWIN_MINT].sort());
+    const { text: table } = await stand.ask(`${BASE}/analytics?format=csv`, headers);
+    const heads = table
+      .split('\r\n')[0]!
+      .split(',')
+      .filter((it) => it.startsWith('revenue_'));
+    expect([heads.length, new Set(heads).size]).toEqual([3, 3]);
   });
 
   test('tells the last thirty days by day when nothing is said', async () => {

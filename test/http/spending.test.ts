@@ -1,9 +1,11 @@
 import { createSpending } from '../../src/gateway/spending.js';
+import { SOL_MINT } from '../../src/protocol/tokens.js';
+import { NATIVE_SOL } from '../../src/solana/programs.js';
 import { DAY_MS, dayOf, monthOf } from '../../src/storage/periods.js';
 import { newCall } from '../contracts/call-samples.js';
 import { NOON } from '../helpers/identity-stand.js';
 import { keyHeaders } from '../helpers/keys-stand.js';
-import { mintOf, openMoneyStand } from '../helpers/money-stand.js';
+import { mintOf, openMoneyStand, TWIN_MINT } from '../helpers/money-stand.js';
 import type { ProofHeaders } from '../helpers/sign-in.js';
 import { walletKey } from '../helpers/wallet-key.js';
 
@@ -63,6 +65,25 @@ describe('GET /api/v1/spending', () => {
         ...{ left: '0.75', left_atomic: '750000' },
       },
     ]);
+  });
+
+  test('tells native and wrapped SOL as one money, and two tokens with one symbol as two', async () => {
+    const { key } = await stand.make(alice.address, { spending: { limit: '5', token: 'SOL', window: 'day' } });
+    const charges = [
+      { mint: SOL_MINT, amount: 3_000_000_000n },
+      { mint: NATIVE_SOL, amount: 1_000_000_000n },
+      { mint: USDC, amount: 10_000n },
+      { mint: TWIN_MINT, amount: 5_000_000n },
+    ];
+    for (const charge of charges) await spend(key.id, 0n, { charge });
+    const { body } = await stand.ask('/api/v1/spending', headers);
+    expect(body.totals).toHaveLength(3);
+    expect(body.totals).toContainEqual({
+      ...{ token: 'SOL', mint: SOL_MINT, amount: '4', amount_atomic: '4000000000', calls: 2 },
+    });
+    expect(Object.values(body.series.at(-1).spent).sort()).toEqual(['0.01', '4', '5']);
+    expect(body.series.at(-1).spent.SOL).toBe('4');
+    expect(body.budgets).toMatchObject([{ token: 'SOL', used: '4', left: '1' }]);
   });
 
   test('is told by month as well, and for one key, one project or a range', async () => {

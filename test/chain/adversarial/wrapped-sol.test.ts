@@ -1,11 +1,12 @@
 import { createSyncNativeInstruction } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
+import { SOL_MINT } from '../../../src/protocol/tokens.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { withLast, withTransfer } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';
 import { landAs } from '../../helpers/land-as.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';
-import { placeWrappedSol, WRAPPED_SOL } from '../../helpers/wrapped-sol.js';
+import { giveWrappedSol, placeWrappedSol } from '../../helpers/wrapped-sol.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
@@ -15,12 +16,10 @@ async function inWrappedSol() {
   const { stand } = arena();
   const { sandbox } = stand;
   const payer = await sandbox.createWallet({ sol: '1' });
-  const terms = arena().terms({ asset: WRAPPED_SOL, amount: 1_000_000n });
+  const terms = arena().terms({ asset: SOL_MINT, amount: 1_000_000n });
   placeWrappedSol(sandbox);
-  sandbox.fundToken(terms.payTo, WRAPPED_SOL, 0n);
-  const source = sandbox.fundToken(payer.publicKey.toBase58(), WRAPPED_SOL, 0n);
-  sandbox.airdrop(source, terms.amount);
-  await landAs(stand, payer, createSyncNativeInstruction(new PublicKey(source)));
+  sandbox.fundToken(terms.payTo, SOL_MINT, 0n);
+  await giveWrappedSol(stand, payer, terms.amount);
   const { draft, scene } = await arena().honest(terms, payer);
   const transfer = { ...scene.transfer, decimals: 9 };
   return { terms, payer, scene: { ...scene, transfer }, draft: withTransfer(draft, transferChecked(transfer)) };
