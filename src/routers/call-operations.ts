@@ -14,7 +14,10 @@ export const CALL_OPERATIONS: readonly Operation[] = [
     headers: {
       'X-Service-Key': 'The public half of a service key.',
       'X-Service-Secret': 'Its secret.',
-      'X-Service-Payment': 'A payment that has landed: base64 of its signature, as 64 bytes or as base58 text.',
+      'X-Service-Payment':
+        'A payment that has landed: base64 of its signature, as 64 bytes or as base58 text. It paid a payment request that was ' +
+        'made with this key for this project, before the request expired; or the wallet of the key paid the recipients without ' +
+        'a request, as its own fee payer, with the memo `tollhouse:<slug>:<key id>`, and no other memo or account.',
       'PAYMENT-SIGNATURE': 'A payment of x402, version 2.',
       'X-PAYMENT': 'A payment of x402, version 1.',
     },

@@ -48,7 +48,12 @@ export const walletLabelAnswer = z.object({ label: z.string(), icon: z.url() });
 /** Answer of `GET /payments/:id`. */
 export const paymentAnswer = z.object({
   payment_id: z.string(),
-  status: z.enum(['created', 'pending', 'settled', 'failed', 'expired']),
+  status: z
+    .enum(['created', 'pending', 'settled', 'failed', 'expired'])
+    .describe(
+      '`expired`: no new payment is begun; one that was signed in time can land for 90 seconds more, and settles it. With the ' +
+        'reason `invalid_transfer_late` it was paid later than that: the recipients have the money, and it buys nothing.',
+    ),
   network: networkId,
   token,
   decimals,
@@ -61,7 +66,7 @@ export const paymentAnswer = z.object({
   created_at: unixSeconds,
   expires_at: unixSeconds,
   tx_signature: signature.nullable(),
-  reason: z.string().nullable().describe('Why the last transaction failed.'),
+  reason: z.string().nullable().describe('Why the last transaction failed, or that it came too late.'),
   payer: address.nullable(),
   block_number: count.nullable(),
 });
