@@ -1,15 +1,19 @@
 import { once } from 'node:events';
-import type { Keypair } from '@solana/web3.js';
+import { ComputeBudgetProgram, type Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
 import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
-import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
+import { buildPaymentTransaction, type PaymentTransactionInput } from '../../src/solana/payment-transaction.js';
+import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
 import type { BenchChain } from './chain.js';
 
 /** Payments that go to the chain straight away, their payer paying the fee. */
 export interface DirectPayments {
-  /** Sends one and resolves with its signature as soon as the chain has pushed that it is confirmed. */
-  pay(): Promise<string>;
+  /**
+   * Sends one and resolves with its signature as soon as the chain has pushed that it is confirmed.
+   * @param memo - default: one that keeps equal payments apart
+   */
+  pay(memo?: string): Promise<string>;
   close(): void;
 }
 
@@ -57,9 +61,9 @@ export async function openDirectPayments(
   const blockhash = await chain.blockhash();
   const feePayer = wallet.publicKey.toBase58();
   return {
-    async pay() {
+    async pay(memo) {
       const payment = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
-      const bytes = buildPaymentTransaction(payment);
+      const bytes = memo === undefined ? buildPaymentTransaction(payment) : saying(memo, payment);
       const signature = bs58.encode(bytes.subarray(1, 65));
       const end = await watch(signature);
       const params = [Buffer.from(bytes).toString('base64'), { encoding: 'base64', preflightCommitment: 'confirmed' }];
@@ -73,4 +77,30 @@ export async function openDirectPayments(
     },
     close: () => socket.close(),
   };
+}
+
+let said = 0;
+
+/** A payment with a given memo; what it pays for a million compute units keeps equal ones apart. */
+function saying(
+  memo: string,
+  { payer, amount, payTo, blockhash, ...token }: Omit<PaymentTransactionInput, 'payer'> & { readonly payer: Keypair },
+): Uint8Array {
+  said += 1;
+  const plan = {
+    ...token,
+    legs: [{ recipient: payTo, amount }],
+    reference: undefined,
+    memo,
+    accountsToCreate: new Set<string>(),
+  };
+  const wallet = payer.publicKey.toBase58();
+  const instructions = transferInstructions(plan, wallet).map((it, at) =>
+    at === 1 ? ComputeBudgetProgram.setComputeUnitPrice({ microLamports: said }) : it,
+  );
+  const bytes = unsignedTransaction(instructions, wallet, blockhash);
+  if (bytes === undefined) throw new Error('the payment does not fit into a transaction');
+  const transaction = VersionedTransaction.deserialize(bytes);
+  transaction.sign([payer]);
+  return transaction.serialize();
 }

@@ -116,9 +116,10 @@ async function compare(
 async function watch({ chain, payments }: Stand, seller: Contestant, count: number) {
   const url = seller.url + PATH;
   const key = await seller.ask<Readonly<Record<string, string>>>('key');
+  const memo = await seller.ask<string>('memo');
   const [calls, trips]: [number[], number[]] = [[], []];
   async function runner(round: number): Promise<Lap> {
-    const signatures = await inParallel(Array(count).fill(undefined), AT_ONCE, () => payments.pay());
+    const signatures = await inParallel(Array(count).fill(undefined), AT_ONCE, () => payments.pay(memo));
     const requests = signatures.map((signature) => ({
       url,
       headers: { ...key, 'x-service-payment': Buffer.from(signature).toString('base64') },

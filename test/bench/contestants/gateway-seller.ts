@@ -1,6 +1,7 @@
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
+import { callMemo } from '../../../src/routers/call.js';
 import { createRouter } from '../../../src/routers/create-router.js';
 import { createGatewayStores } from '../../../src/storage/gateway-stores.js';
 import { createMemoryCounters } from '../../../src/storage/memory-counters.js';
@@ -31,6 +32,7 @@ export interface GatewaySellerSettings {
   readonly price: string;
 }
 
+const SLUG = 'bench-api';
 const NO_LIMIT = 1_000_000;
 
 /** A service that sells one API at `/v1/bench-api`, and counts how often it goes to its database. */
@@ -44,12 +46,15 @@ export async function start(settings: GatewaySellerSettings): Promise<Contestant
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale: NO_LIMIT });
   gateway.start();
   const pricing = { amount, token: 'USDC' };
-  await gateway.projects.create(owner, { slug: 'bench-api', name: 'An API', upstream: { url: upstream }, pricing });
+  await gateway.projects.create(owner, { slug: SLUG, name: 'An API', upstream: { url: upstream }, pricing });
   const key = await gateway.keys.generate(caller, { name: 'bench' });
   const server = await serveApp((app) => {
     app.use(createRouter({ facilitator, gateway, counters: storage.counters, limits: false }));
   });
-  return { ...server, asks: { key: () => keyHeaders(key), trips: () => trips.count } };
+  return {
+    ...server,
+    asks: { key: () => keyHeaders(key), memo: () => callMemo({ slug: SLUG }, key.key.id), trips: () => trips.count },
+  };
 }
 
 /** The stores of `openStorage`, on a database that is counted. */
