@@ -66,18 +66,20 @@ function isAddressed(landed: LandedTransaction, { wallet, memo, price }: DirectD
   const [feePayer] = landed.accounts;
   const memos = landed.instructions.map(readInstruction).filter((it) => it.kind === 'memo');
   const isSaid = memos.length === 1 && memos.every(({ data }) => Buffer.from(memo).equals(data));
-  return feePayer === wallet && isSaid && unexplained(landed, wallet, price).length === 0;
+  return feePayer === wallet && isSaid && isExplained(landed, wallet, price);
 }
 
-function unexplained(
+/** Whether every account is needed to pay: the wallets, their token accounts, the mint, and programs. */
+function isExplained(
   { accounts, tokenAccounts }: LandedTransaction,
   wallet: string,
-  { token, legs }: DirectDemand['price'],
-): readonly string[] {
+  { token: { mint, program }, legs }: DirectDemand['price'],
+): boolean {
   const wallets = new Set([wallet, ...legs.map(({ recipient }) => recipient)]);
-  const { mint, program } = token;
-  const theirs = [...wallets].map((it) => associatedTokenAddress(it, mint, program));
-  const explained = new Set([...wallets, ...theirs, mint]);
   const isHeldByThem = (account: string): boolean => wallets.has(tokenAccounts.get(account)?.owner ?? '');
-  return accounts.filter((it) => !KNOWN.has(it) && !explained.has(it) && !isHeldByThem(it));
+  const left = accounts.filter((it) => it !== mint && !KNOWN.has(it) && !wallets.has(it) && !isHeldByThem(it));
+  if (left.length === 0) return true;
+  // Of an account that was opened and closed on the way nobody tells the owner.
+  const theirs = new Set([...wallets].map((it) => associatedTokenAddress(it, mint, program)));
+  return left.every((it) => theirs.has(it));
 }
