@@ -1,7 +1,8 @@
-import { Keypair } from '@solana/web3.js';
+import { Connection, Keypair, type MessageV0, VersionedTransaction } from '@solana/web3.js';
+import bs58 from 'bs58';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { splitAmount } from '../../src/protocol/split.js';
-import { type DirectTransfer, transferDirectly } from '../helpers/direct-transfer.js';
+import { type DirectTransfer, signTransfer, transferDirectly } from '../helpers/direct-transfer.js';
 import { CALL_PRICE, type ClientAnswer, type MadeProject, proofHeader } from '../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../helpers/gateway-stand.js';
 import { receiptOf, signPayment } from '../helpers/payments.js';
@@ -48,6 +49,20 @@ async function asked(more: object = {}, { project, by = caller }: { project?: Ma
   const { status, body } = await client.ask('POST', '/create-payment', wanted, by === null ? {} : by.key.headers);
   expect(status).toBe(200);
   return { id: String(body['payment_id']), reference: String(body['reference']) };
+}
+
+/** A transaction as the chain keeps it. */
+async function landedBytes(signature: string): Promise<{ readonly bytes: Uint8Array }> {
+  const connection = new Connection(stand().sandbox.rpcUrl, 'confirmed');
+  const { transaction } = (await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 })) ?? {};
+  if (transaction === undefined) throw new Error(`${signature} has not landed`);
+  const { message, signatures } = transaction;
+  return {
+    bytes: new VersionedTransaction(
+      message as MessageV0,
+      signatures.map((it) => bs58.decode(it)),
+    ).serialize(),
+  };
 }
 
 async function expectUntouched(act: () => Promise<void>): Promise<void> {
@@ -196,6 +211,14 @@ describe('a payment request is paid in its time', () => {
     expect(body).toMatchObject(late);
     const again = await client.ask('POST', `/payments/${id}/transaction`, { payer });
     expect(outcome(again)).toEqual([400, 'payment_expired']);
+
+    // Neither another transaction nor the late one itself settles it; the answer names the money.
+    const other = { wallet: caller.wallet, legs: legsOf(stand().project), names: [reference] };
+    for (const { bytes } of [await signTransfer(stand().sandbox, other), await landedBytes(signature)]) {
+      const signed_transaction = Buffer.from(bytes).toString('base64');
+      const settled = await client.ask('POST', '/settle', { payment_id: id, signed_transaction });
+      expect([...outcome(settled), settled.body['tx_signature']]).toEqual([400, 'payment_expired', signature]);
+    }
   });
 
   test('what nobody shows is booked as late when somebody asks after it', async () => {
