@@ -1,6 +1,9 @@
 import type { PaymentRecord, PaymentState } from './ledger.js';
 import { PAYMENT } from './ledger-statements.js';
 import { toPayment } from './payment-rows.js';
+import type { PayoutRecord } from './payout-book.js';
+import { toPayout } from './payout-rows.js';
+import { PAYOUT } from './payout-statements.js';
 import type { Row, SqlDatabase, Statement } from './sql-database.js';
 
 /** A payment as it stands in the books. */
@@ -29,6 +32,8 @@ export interface PaymentReader {
   counts(): Promise<readonly StateCount[]>;
   /** All payments of a time, the oldest first, in pages: of any number of them, one page is in memory. */
   pages(range?: PaymentRange): AsyncIterable<readonly BookedPayment[]>;
+  /** Payouts of splits that were planned in a time, whatever became of them, the oldest first, in pages. */
+  payouts(range?: PaymentRange): AsyncIterable<readonly PayoutRecord[]>;
   /** Signatures of the payouts of splits: the other thing that a fee payer pays for. Base58, in pages. */
   payoutSignatures(): AsyncIterable<readonly string[]>;
 }
@@ -46,8 +51,15 @@ const NEXT: Statement = {
     where (claimed_at, id) > ($1, $2) and claimed_at < $3
     order by claimed_at, id limit ${PAGE}`,
 };
+/** What is half planned is no payout yet, and becomes one when its shares are summed up. */
 const NEXT_PAYOUTS: Statement = {
   name: 'tollhouse_page_payouts',
+  text: `select ${PAYOUT} from tollhouse_payout
+    where (created_at, id) > ($1, $2) and created_at < $3 and state <> 'planned'
+    order by created_at, id limit ${PAGE}`,
+};
+const NEXT_SIGNATURES: Statement = {
+  name: 'tollhouse_page_payout_signatures',
   text: `select id, signature from tollhouse_payout
     where id > $1 and signature is not null order by id limit ${PAGE}`,
 };
@@ -75,10 +87,21 @@ export function createPaymentReader(database: SqlDatabase): PaymentReader {
         after = last;
       }
     },
+    async *payouts({ from = 0, to = Number.MAX_SAFE_INTEGER } = {}) {
+      let after = { createdAt: from, id: '' };
+      for (;;) {
+        const page = (await database.query(NEXT_PAYOUTS, after.createdAt, after.id, to)).map(toPayout);
+        const last = page.at(-1);
+        if (last === undefined) return;
+        yield page;
+        if (page.length < PAGE) return;
+        after = last;
+      }
+    },
     async *payoutSignatures() {
       let after = '';
       for (;;) {
-        const rows = await database.query(NEXT_PAYOUTS, after);
+        const rows = await database.query(NEXT_SIGNATURES, after);
         if (rows.length === 0) return;
         yield rows.map(({ signature }) => String(signature));
         after = String(rows.at(-1)?.id);

@@ -1,6 +1,7 @@
 import type { Statement } from './sql-database.js';
 
-const PAYOUT =
+/** Columns of a payout, as `toPayout` reads them. */
+export const PAYOUT =
   'id, project_id, owner, network, wallet, mint, state, legs, total, signature, signed, blockhash, ' +
   'last_valid_block_height, signed_at, slot, reason, created_at, updated_at';
 /** For `exactSum`: amounts are unsigned, so the upper half is taken as it is, without the sign that the database sees. */

@@ -61,6 +61,9 @@ async function run({ books = [], late = [], payouts = [], history = [[]], foreig
         ranges.push(range);
         yield* ranges.length === 1 ? books : late;
       },
+      async *payouts() {
+        yield [];
+      },
       async *payoutSignatures() {
         yield payouts;
       },
