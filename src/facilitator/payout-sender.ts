@@ -6,25 +6,18 @@ import type { BlockhashCache } from '../solana/blockhash-cache.js';
 import type { Landing, TransactionDelivery } from '../solana/confirmation.js';
 import type { FeePayer } from '../solana/fee-payer.js';
 import { networkFeeOf } from '../solana/network-fee.js';
-import { legAt, type PayoutPlan, payoutTransaction, type SplitWallet } from '../solana/payout-transaction.js';
+import { type PayoutPlan, payoutTransaction, type SplitWallet } from '../solana/payout-transaction.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import { readMint, readTokenBalances, tokenAccountOf } from '../solana/token-accounts.js';
 import type { HeldReason, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
 import { asked, unknownInOutage } from './chain-landing.js';
 import type { FeeLimit } from './fee-limit.js';
+import { failedLegOf, findPayoutFate, type PayoutOutcome } from './payout-fate.js';
 
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
 export type PreparedPayout =
   | { readonly ok: true; readonly signed: SignedPayout }
   | { readonly ok: false; readonly reason: HeldReason; readonly recipient?: string };
-
-/**
- * What became of a payout that was sent. `expired`: it has not landed and never will. `unknown`: nothing final can be said
- * yet.
- */
-export type PayoutOutcome =
-  | { readonly status: 'paid'; readonly slot: number }
-  | { readonly status: 'failed' | 'expired' | 'unknown' };
 
 /**
  * Pays out on the chain. Rejects with `chain_unavailable` when the chain cannot be asked, and with `fee_limit_reached` while no
@@ -44,6 +37,8 @@ export interface PayoutSender {
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
   resume(signed: SignedPayout): Promise<PayoutOutcome>;
+  /** What a wallet holds of a token, atomic units. Rejects with `chain_unavailable`. */
+  balance(wallet: string, mint: string): Promise<bigint>;
 }
 
 /** What payouts need of the chain. */
@@ -81,6 +76,14 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     return read;
   }
 
+  /** Only what has landed well is taken from one node's word; for the rest all of them are asked. */
+  async function outcomeOf(landing: Promise<Landing>, signed: SignedPayout): Promise<PayoutOutcome> {
+    const landed = await landing.catch(unknownInOutage);
+    if (landed.status === 'landed' && landed.err === null) return { status: 'paid', slot: landed.slot };
+    if (landed.status === 'landed' || landed.status === 'expired') return findPayoutFate(parts.rpc, signed);
+    return { status: 'unknown' };
+  }
+
   return {
     network,
     wallet: splitWallet.address,
@@ -88,8 +91,13 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
     prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.
-    send: (signed) => outcomeOf(delivery.deliver({ ...signed, commitment: 'confirmed', preflight: false, timeoutMs })),
-    resume: (signed) => outcomeOf(delivery.watch({ ...signed, commitment: 'confirmed', timeoutMs })),
+    send: (signed) => outcomeOf(delivery.deliver({ ...deliveryOf(signed), preflight: false, timeoutMs }), signed),
+    resume: (signed) => outcomeOf(delivery.watch({ ...deliveryOf(signed), timeoutMs }), signed),
+    async balance(wallet, mint) {
+      const { program } = await token(mint);
+      const [held = 0n] = await asked(readTokenBalances([wallet], mint, program, parts.rpc));
+      return held;
+    },
   };
 }
 
@@ -119,6 +127,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
   const [balance = 0n] = await asked(readTokenBalances([splitWallet.address], token.mint, token.program, rpc));
   if (balance < payout.total) return { ok: false, reason: 'split_wallet_short' };
   const { blockhash, lastValidBlockHeight } = await asked(blockhashes.latest());
+  const { slot: signedSlot } = await asked(rpc.getTip('confirmed'));
   const { id, legs, mint } = payout;
   const { program: tokenProgram, decimals } = token;
   const plan = { id, legs, mint, tokenProgram, decimals, feePayer: feePayer.address, blockhash };
@@ -129,7 +138,7 @@ async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: To
   const bytes = feePayer.sign(transaction);
   const { signaturesOffset } = transaction;
   const signature = signatureText(bytes.subarray(signaturesOffset, signaturesOffset + SIGNATURE_BYTES));
-  return { ok: true, signed: { signature, transaction: bytes, blockhash, lastValidBlockHeight } };
+  return { ok: true, signed: { signature, transaction: bytes, blockhash, lastValidBlockHeight, signedSlot } };
 }
 
 /** Why a transfer of the payout would fail. Any other error is no fault of the payout: it has to wait. */
@@ -137,8 +146,7 @@ async function refusalOf(plan: PayoutPlan, wallet: string, rpc: SolanaRpc): Prom
   const { bytes } = await payoutTransaction(plan, wallet);
   const { err } = await asked(rpc.simulateTransaction(bytes, { commitment: 'confirmed' }));
   if (err === null) return undefined;
-  const failed: unknown = Reflect.get(Object(err), 'InstructionError');
-  const leg = Array.isArray(failed) && typeof failed[0] === 'number' ? legAt(plan, failed[0]) : undefined;
+  const leg = failedLegOf(err, plan.legs);
   if (leg !== undefined) return { ok: false, reason: 'transfer_refused', recipient: leg.recipient };
   throw unavailable(`The payout would fail on the chain now: ${JSON.stringify(err).slice(0, 200)}.`);
 }
@@ -147,10 +155,6 @@ function unavailable(detail: string): TollhouseError {
   return new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-async function outcomeOf(landing: Promise<Landing>): Promise<PayoutOutcome> {
-  const landed = await landing.catch(unknownInOutage);
-  if (landed.status === 'landed') {
-    return landed.err === null ? { status: 'paid', slot: landed.slot } : { status: 'failed' };
-  }
-  return { status: landed.status === 'expired' ? 'expired' : 'unknown' };
+function deliveryOf({ signature, transaction, blockhash, lastValidBlockHeight }: SignedPayout) {
+  return { signature, transaction, blockhash, lastValidBlockHeight, commitment: 'confirmed' } as const;
 }

@@ -1,5 +1,6 @@
-import type { PayoutOutcome, PayoutSender } from '../facilitator/payout-sender.js';
-import type { PayoutBook, PayoutFailure, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
+import { failedLegOf, type PayoutOutcome } from '../facilitator/payout-fate.js';
+import type { PayoutSender } from '../facilitator/payout-sender.js';
+import type { PayoutBook, PayoutFailure, PayoutRecord } from '../storage/payout-book.js';
 
 /** What payouts are made with. */
 export interface PayoutWorkParts {
@@ -9,16 +10,18 @@ export interface PayoutWorkParts {
   readonly now: () => number;
 }
 
+/** What is needed to write down what became of a payout. */
+export interface ConcludingParts extends Pick<PayoutWorkParts, 'book' | 'now'> {
+  readonly sender: Pick<PayoutSender, 'balance'>;
+}
+
 /** Longer than a payout can take: looking, signing, sending and waiting. */
 export const PAYOUT_LEASE_MS = 120_000;
 /** How long what cannot be paid is left alone, unless somebody asks for it. */
 export const HOLD_MS = 3_600_000;
 const RETRY_MS = 5_000;
-/**
- * Nodes forget. A payout that nobody has looked after for longer than this may have landed although a node knows nothing of
- * it, and is never called expired.
- */
-const MEMORY_OF_NODES_MS = 12 * 3_600_000;
+/** How long a payout is left alone of which those who are asked cannot say any more whether it has landed. */
+const FORGOTTEN_MS = 600_000;
 
 /**
  * Brings a payout as far as it goes, each step written down before the next begins: looked at, signed, recorded, sent, and
@@ -27,9 +30,9 @@ const MEMORY_OF_NODES_MS = 12 * 3_600_000;
  * @param lease - under which it was taken
  */
 export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord, lease: string): Promise<void> {
-  const { book, sender, now } = parts;
+  const { book, sender } = parts;
   if (payout.signed !== undefined) {
-    return conclude(parts, payout, lease, payout.signed, await sender.resume(payout.signed));
+    return concludePayout(parts, payout, lease, await sender.resume(payout.signed));
   }
   if (payout.wallet !== sender.wallet) return fail(parts, payout, lease, { reason: 'split_wallet_replaced' });
   const prepared = await sender.prepare(payout);
@@ -37,36 +40,58 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
     const { reason, recipient } = prepared;
     return fail(parts, payout, lease, { reason, ...(recipient === undefined ? {} : { recipient }) });
   }
-  const signedAt = now();
   // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
   if (!(await book.recordSigned(payout.id, lease, prepared.signed))) return;
-  await conclude(parts, { ...payout, signedAt }, lease, prepared.signed, await sender.send(prepared.signed));
+  const { signed } = prepared;
+  await concludePayout(parts, { ...payout, signed }, lease, await sender.send(signed));
 }
 
 /** Gives a payout back after a fault, to be tried again in a moment. */
-export async function givePayoutBack({ book, now }: PayoutWorkParts, id: string, lease: string): Promise<void> {
+export async function givePayoutBack(
+  { book, now }: Pick<PayoutWorkParts, 'book' | 'now'>,
+  id: string,
+  lease: string,
+): Promise<void> {
   await book.release(id, lease, now() + RETRY_MS);
 }
 
-async function conclude(
-  parts: PayoutWorkParts,
+/**
+ * Writes down what became of a payout that was signed. It fails, and is owed again, only when it provably never lands; where
+ * nobody can say so it stays sent.
+ */
+export async function concludePayout(
+  parts: ConcludingParts,
   payout: PayoutRecord,
   lease: string,
-  { signature }: SignedPayout,
   outcome: PayoutOutcome,
 ): Promise<void> {
   const { book, now } = parts;
-  if (outcome.status === 'paid') return void (await book.recordPaid(payout.id, lease, outcome.slot));
-  if (outcome.status === 'failed') return fail(parts, payout, lease, { reason: 'failed_on_chain', signature });
-  if (outcome.status === 'unknown') return givePayoutBack(parts, payout.id, lease);
-  if (now() - (payout.signedAt ?? 0) > MEMORY_OF_NODES_MS) {
-    return void (await book.release(payout.id, lease, now() + HOLD_MS, 'outcome_unknown'));
+  const { id, legs, signed } = payout;
+  const signature = signed?.signature ?? '';
+  if (outcome.status === 'paid') return void (await book.recordPaid(id, lease, outcome.slot));
+  if (outcome.status === 'failed') {
+    const recipient = failedLegOf(outcome.err, legs)?.recipient;
+    const who = recipient === undefined ? {} : { recipient };
+    return fail(parts, payout, lease, { reason: 'failed_on_chain', signature, ...who });
+  }
+  if (outcome.status === 'unknown' && !outcome.isForgotten) return givePayoutBack(parts, id, lease);
+  if (outcome.status === 'unknown' || (await hasMoneyLeft(parts, payout))) {
+    return void (await book.release(id, lease, now() + FORGOTTEN_MS, 'outcome_unknown'));
   }
   await fail(parts, payout, lease, { reason: 'expired', signature, heldUntil: now() });
 }
 
+/** A node may not know that it has forgotten: then it is the money that tells. */
+async function hasMoneyLeft(
+  { book, sender }: ConcludingParts,
+  { network, wallet, mint }: PayoutRecord,
+): Promise<boolean> {
+  const [held, due] = await Promise.all([sender.balance(wallet, mint), book.due(network, wallet, mint)]);
+  return held < due;
+}
+
 async function fail(
-  { book, now }: PayoutWorkParts,
+  { book, now }: ConcludingParts,
   { id }: PayoutRecord,
   lease: string,
   failure: Omit<PayoutFailure, 'heldUntil'> & Partial<PayoutFailure>,

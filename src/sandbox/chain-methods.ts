@@ -70,7 +70,6 @@ export const CHAIN_METHODS = {
   getSlot: (chain, params) => chain.slots.slot(readCommitment(chain, readConfig(params, 0))),
   getBlockHeight: (chain, params) => chain.slots.height(readCommitment(chain, readConfig(params, 0))),
   getBlockTime: (chain, params) => chain.slots.blockTime(readCount(params, 0)),
-  getFirstAvailableBlock: () => 0,
   getGenesisHash: (chain) => chain.genesisHash,
   getHealth: () => 'ok',
   getMinimumBalanceForRentExemption: (chain, params) => chain.runtime.rentExempt(readCount(params, 0)),

@@ -5,9 +5,10 @@ import { badOption } from '../errors.js';
  * `drop` (a sent transaction gets its signature back and never lands), `late` (it lands some slots later),
  * `delay` (the answer comes late), `error` (a JSON-RPC error), `429` (HTTP status 429; over WebSocket an error of that code),
  * `hang` (no answer, the connection stays), `disconnect` (the connection is cut), `silent` (a subscription is accepted
- * and never notifies).
+ * and never notifies), `forget` (the node keeps no history: look-ups know nothing of what has landed, and its first available
+block is the newest one).
  */
-export type FaultKind = 'drop' | 'late' | 'delay' | 'error' | '429' | 'hang' | 'disconnect' | 'silent';
+export type FaultKind = 'drop' | 'late' | 'delay' | 'error' | '429' | 'hang' | 'disconnect' | 'silent' | 'forget';
 
 /** A fault on demand. */
 export interface Fault {
@@ -49,7 +50,14 @@ export interface FaultSource extends Faults {
 }
 
 const SENDING: ReadonlySet<FaultKind> = new Set(['drop', 'late']);
-const KINDS: readonly FaultKind[] = ['drop', 'late', 'delay', 'error', '429', 'hang', 'disconnect', 'silent'];
+/** What a node answers from its history. */
+const REMEMBERING: ReadonlySet<string> = new Set([
+  'getSignatureStatuses',
+  'getTransaction',
+  'getSignaturesForAddress',
+  'getFirstAvailableBlock',
+]);
+const KINDS: readonly FaultKind[] = ['drop', 'late', 'delay', 'error', '429', 'hang', 'disconnect', 'silent', 'forget'];
 const FIELDS = ['kind', 'method', 'times', 'delayMs', 'slots', 'code', 'message', 'takesEffect'];
 const COUNTS = ['times', 'delayMs', 'slots'] as const;
 
@@ -89,9 +97,12 @@ function applies({ kind, method }: Fault, called: string): boolean {
   if (method !== undefined) {
     return method === called;
   }
-  if (SENDING.has(kind)) {
-    return called === 'sendTransaction';
-  }
+  return makesSense(kind, called);
+}
+
+function makesSense(kind: FaultKind, called: string): boolean {
+  if (SENDING.has(kind)) return called === 'sendTransaction';
+  if (kind === 'forget') return REMEMBERING.has(called);
   return kind !== 'silent' || called.endsWith('Subscribe');
 }
 
@@ -107,9 +118,8 @@ function check(fault: Fault, methods: readonly string[]): void {
   if (method !== undefined && !methods.includes(method)) {
     throw badOption('faults.add', `the sandbox has no method "${method}"`, 'method');
   }
-  if (method !== undefined && !applies({ kind }, method)) {
-    const target = SENDING.has(kind) ? 'sendTransaction' : 'subscriptions';
-    throw badOption('faults.add', `"${kind}" applies to ${target} only, not to "${method}"`, 'method');
+  if (method !== undefined && !makesSense(kind, method)) {
+    throw badOption('faults.add', `"${kind}" applies to ${targetOf(kind)} only, not to "${method}"`, 'method');
   }
   for (const name of COUNTS) {
     const value = fault[name];
@@ -117,4 +127,9 @@ function check(fault: Fault, methods: readonly string[]): void {
       throw badOption('faults.add', `"${name}" must be a whole number above 0, got ${value}`, name);
     }
   }
+}
+
+function targetOf(kind: FaultKind): string {
+  if (SENDING.has(kind)) return 'sendTransaction';
+  return kind === 'forget' ? [...REMEMBERING].join(', ') : 'subscriptions';
 }

@@ -1,4 +1,5 @@
 import type { Chain } from './chain.js';
+import type { Fault } from './faults.js';
 import type { LandedTransaction } from './ledger.js';
 import type { Method } from './method.js';
 import { asCommitment, asSignature, type Config, readAddress, readConfig, readList, withContext } from './params.js';
@@ -10,26 +11,28 @@ const MAX_SIGNATURES = 1_000;
 /** Slots a node remembers statuses of without searching its history. */
 const RECENT_SLOTS = 300;
 
-const getSignatureStatuses: Method = (chain, params) => {
+const getSignatureStatuses: Method = (chain, params, fault) => {
   const signatures = readList(params, 0, MAX_STATUSES).map(asSignature);
   const everything = readConfig(params, 1)['searchTransactionHistory'] === true;
   const oldest = everything ? 0 : chain.slots.slot() - RECENT_SLOTS;
   const statuses = signatures.map((signature) => {
     const landed = chain.ledger.find(signature);
-    return landed === undefined || landed.slot < oldest ? null : statusJson(chain, landed);
+    return landed === undefined || landed.slot < oldest || forgets(fault) ? null : statusJson(chain, landed);
   });
   return withContext(chain, 'processed', statuses);
 };
 
-const getTransaction: Method = (chain, params) => {
+const getTransaction: Method = (chain, params, fault) => {
   const signature = asSignature(params[0]);
   const config = typeof params[1] === 'string' ? { encoding: params[1] } : readConfig(params, 1);
   const visible = chain.slots.slot(atLeastConfirmed(config));
   const landed = chain.ledger.find(signature);
-  return landed === undefined || landed.slot > visible ? null : transactionJson(chain, landed, config);
+  return landed === undefined || landed.slot > visible || forgets(fault)
+    ? null
+    : transactionJson(chain, landed, config);
 };
 
-const getSignaturesForAddress: Method = (chain, params) => {
+const getSignaturesForAddress: Method = (chain, params, fault) => {
   const address = readAddress(params, 0);
   const config = readConfig(params, 1);
   const { limit = MAX_SIGNATURES, before, until } = config;
@@ -38,6 +41,7 @@ const getSignaturesForAddress: Method = (chain, params) => {
   }
   const visible = chain.slots.slot(atLeastConfirmed(config));
   const found: unknown[] = [];
+  if (forgets(fault)) return found;
   let started = before === undefined || before === null;
   for (const landed of chain.ledger.mentioning(address)) {
     if (landed.signature === until || found.length >= limit) {
@@ -50,6 +54,13 @@ const getSignaturesForAddress: Method = (chain, params) => {
   }
   return found;
 };
+
+/** The oldest slot whose blocks are still there. */
+const getFirstAvailableBlock: Method = (chain, _params, fault) => (forgets(fault) ? chain.slots.slot() : 0);
+
+function forgets(fault: Fault | undefined): boolean {
+  return fault?.kind === 'forget';
+}
 
 function statusJson(chain: Chain, { slot, execution }: LandedTransaction): unknown {
   const confirmationStatus = chain.slots.commitmentOf(slot);
@@ -86,4 +97,5 @@ export const HISTORY_METHODS = {
   getSignatureStatuses,
   getTransaction,
   getSignaturesForAddress,
+  getFirstAvailableBlock,
 } satisfies Record<string, Method>;

@@ -11,6 +11,7 @@ import {
   readTip,
   readTokenAccounts,
 } from './rpc-answers.js';
+import { createSolanaNode } from './single-node.js';
 
 /** Settings of {@link createSolanaRpc}. */
 export interface SolanaRpcOptions {
@@ -63,7 +64,8 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   const urls = typeof options.urls === 'string' ? [options.urls] : options.urls;
   if (urls.length === 0) throw badOption('Solana RPC', 'no endpoint; give at least one address', 'rpcUrl');
   const endpoints = urls.map((url) => createJsonRpcEndpoint({ ...options, url }));
-  const call = createFailOver(endpoints, { ...DEFAULTS, ...options });
+  const settings = { ...DEFAULTS, ...options };
+  const call = createFailOver(endpoints, settings);
 
   return {
     getLatestBlockhash: (commitment) => call('getLatestBlockhash', [{ commitment }], readLatestBlockhash),
@@ -109,6 +111,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
     async close() {
       await Promise.all(endpoints.map((endpoint) => endpoint.close()));
     },
+    nodes: endpoints.map((endpoint) => createSolanaNode(endpoint, settings.timeoutMs)),
   };
 }
 

@@ -98,6 +98,23 @@ export interface SolanaRpc {
   getHistory(address: string, before?: string): Promise<readonly HistoryEntry[]>;
   getGenesisHash(): Promise<string>;
   close(): Promise<void>;
+  /** The nodes behind it, one by one; missing where they are not known. */
+  readonly nodes?: readonly SolanaNode[];
+}
+
+/**
+ * One of the nodes that are asked, for itself: where all of them are to be heard, or one of them may have forgotten. There are
+ * no second tries.
+ */
+export interface SolanaNode {
+  /** Host and port, for messages. */
+  readonly host: string;
+  getTip: SolanaRpc['getTip'];
+  getHistory: SolanaRpc['getHistory'];
+  /** Where a signature stands, by the whole history that the node has, and the newest slot that it had seen. */
+  findSignature(signature: string): Promise<{ readonly slot: number; readonly state: SignatureState | null }>;
+  /** The first slot whose blocks the node still has: of what landed earlier it knows nothing. */
+  getFirstAvailableSlot(): Promise<number>;
 }
 
 /** Which token accounts of an owner: those of a mint, or those under a token program. Addresses base58. */

@@ -11,6 +11,7 @@ import { projects } from './migrations/0007-projects.js';
 import { calls } from './migrations/0008-calls.js';
 import { payouts } from './migrations/0009-payouts.js';
 import { paymentUses } from './migrations/0010-payment-uses.js';
+import { payoutProofs } from './migrations/0011-payout-proofs.js';
 import { oneSol } from './migrations/0012-one-sol.js';
 import type { Dialect } from './sql-database.js';
 
@@ -79,6 +80,7 @@ function allMigrations(sql: typeof Sql, dialect: Dialect): Readonly<Record<strin
     '0008-calls': calls(sql, dialect),
     '0009-payouts': payouts(sql, dialect),
     '0010-payment-uses': paymentUses(sql, dialect),
+    '0011-payout-proofs': payoutProofs(sql, dialect),
     '0012-one-sol': oneSol(sql),
   };
 }

@@ -69,6 +69,8 @@ export interface SignedPayout {
   /** Base58. */
   readonly blockhash: string;
   readonly lastValidBlockHeight: number;
+  /** A slot that the chain had reached before it was signed: what it may have landed in comes later. Missing in old records. */
+  readonly signedSlot?: number;
 }
 
 /** A payout: one transaction that pays several recipients. */
@@ -125,6 +127,11 @@ export interface PayoutBook {
   owed(projectId: string): Promise<readonly OwedSum[]>;
   /** What can be tried now, in every account of a wallet: nothing of it is held. */
   ready(network: NetworkId, wallet: string): Promise<readonly OwedTotal[]>;
+  /**
+   * What a wallet must hold of a token, atomic units: all that is owed from it and is not paid, payouts under way included,
+   * whichever projects it belongs to.
+   */
+  due(network: NetworkId, wallet: string, mint: string): Promise<bigint>;
   /** Notes why a recipient cannot be paid from an account, and until when nobody need try. */
   hold(account: OwedAccount, recipient: string, reason: HeldReason, until: number): Promise<void>;
   /**

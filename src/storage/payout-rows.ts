@@ -73,6 +73,7 @@ function signedOf(row: Row): SignedPayout {
     transaction: Buffer.from(String(row.signed), 'base64'),
     blockhash: String(row.blockhash),
     lastValidBlockHeight: Number(row.last_valid_block_height),
+    ...(row.signed_slot === null ? {} : { signedSlot: Number(row.signed_slot) }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Statement } from './sql-database.js';
 /** Columns of a payout, as `toPayout` reads them. */
 export const PAYOUT =
   'id, project_id, owner, network, wallet, mint, state, legs, total, signature, signed, blockhash, ' +
-  'last_valid_block_height, signed_at, slot, reason, created_at, updated_at';
+  'last_valid_block_height, signed_at, signed_slot, slot, reason, created_at, updated_at';
 /** For `exactSum`: amounts are unsigned, so the upper half is taken as it is, without the sign that the database sees. */
 const SUMS = 'sum((amount >> 32) & 4294967295) as high, sum(amount & 4294967295) as low';
 const OPEN = `state in ('planned', 'created', 'broadcast')`;
@@ -40,6 +40,14 @@ export const PAYOUTS = {
     text: `select project_id, network, wallet, mint, ${SUMS}, min(at) as oldest_at
       from tollhouse_owed where network = $1 and wallet = $2 and payout_id is null and held_until <= $3
       group by project_id, network, wallet, mint order by project_id, mint`,
+  },
+  due: {
+    name: 'tollhouse_payout_due',
+    text: `select ${SUMS} from tollhouse_owed
+        where network = $1 and wallet = $2 and mint = $3 and payout_id is null
+      union all select ${SUMS} from tollhouse_owed
+        where payout_id in (
+          select id from tollhouse_payout where network = $1 and wallet = $2 and mint = $3 and ${OPEN})`,
   },
   hold: {
     name: 'tollhouse_payout_hold',
@@ -82,7 +90,7 @@ export const PAYOUTS = {
   recordSigned: {
     name: 'tollhouse_payout_record_signed',
     text: `update tollhouse_payout set state = 'broadcast', signature = $3, signed = $4, blockhash = $5,
-        last_valid_block_height = $6, signed_at = $7, updated_at = $7
+        last_valid_block_height = $6, signed_at = $7, updated_at = $7, signed_slot = $8
       where ${HELD} and state = 'created' returning id`,
   },
   recordPaid: {

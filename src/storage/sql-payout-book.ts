@@ -54,6 +54,11 @@ class SqlPayoutBook implements PayoutBook {
     return (await this.#database.query(PAYOUTS.ready, network, wallet, this.#now())).map(toOwedTotal);
   }
 
+  async due(network: NetworkId, wallet: string, mint: string): Promise<bigint> {
+    const rows = await this.#database.query(PAYOUTS.due, network, wallet, mint);
+    return rows.reduce((sum, row) => (row.high === null ? sum : sum + exactSum(row)), 0n);
+  }
+
   async hold(account: OwedAccount, recipient: string, reason: HeldReason, until: number): Promise<void> {
     await this.#database.query(PAYOUTS.hold, ...keyOf(account), recipient, reason, until);
   }
@@ -98,9 +103,9 @@ class SqlPayoutBook implements PayoutBook {
   }
 
   async recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean> {
-    const { signature, transaction, blockhash, lastValidBlockHeight } = signed;
+    const { signature, transaction, blockhash, lastValidBlockHeight, signedSlot = null } = signed;
     const bytes = Buffer.from(transaction).toString('base64');
-    const values = [signature, bytes, blockhash, lastValidBlockHeight, this.#now()] as const;
+    const values = [signature, bytes, blockhash, lastValidBlockHeight, this.#now(), signedSlot] as const;
     return (await this.#database.query(PAYOUTS.recordSigned, id, lease, ...values)).length > 0;
   }
 

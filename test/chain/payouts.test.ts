@@ -4,6 +4,7 @@ import { associatedTokenAddress } from '../../src/solana/associated-token.js';
 import type { PayoutRecord } from '../../src/storage/payout-book.js';
 import type { SqlDatabase } from '../../src/storage/sql-database.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { startLyingNode } from '../helpers/lying-node.js';
 import { createGate } from '../helpers/payments.js';
 import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
 import { until } from '../helpers/until.js';
@@ -24,10 +25,22 @@ beforeEach(async () => {
   anna = await stand.newRecipient();
   bert = await stand.newRecipient();
 });
-afterEach(() => database.close());
+afterEach(() => {
+  stand.sandbox.faults.clear();
+  return database.close();
+});
 
 const LEASE_MS = 120_000;
 const HOUR_MS = 3_600_000;
+/** Slots until what has landed is final, and some more. */
+const FINALITY = 40;
+
+/** What a node has forgotten: everything; everything but since when it remembers; where single transactions stand. */
+const FORGOTTEN = {
+  ALL: [undefined],
+  HIDDEN: ['getSignatureStatuses', 'getSignaturesForAddress'],
+  STATUS: ['getSignatureStatuses'],
+};
 
 /** A payment of so much, of which 90 % go to Anna and 10 % to Bert. */
 const earn = (amount: bigint) =>
@@ -216,6 +229,7 @@ describe('a payout that does not land', () => {
     await first.payouts.request(projectId);
     await inState(first, 'broadcast');
     stand.sandbox.expireBlockhashes();
+    stand.sandbox.advanceSlots(FINALITY);
     await first.payouts.close();
     fault.remove();
 
@@ -227,18 +241,94 @@ describe('a payout that does not land', () => {
     expect(received()).toEqual([90n, 10n]);
   });
 
-  test('is not called expired when nodes may have forgotten it', async () => {
+  test('is not called expired when nodes may have forgotten it; by one that has not, however late', async () => {
     await earn(100n);
     const first = stand.instance(database, () => ({ send: gone }));
     await first.payouts.request(projectId);
     await inState(first, 'broadcast');
     stand.sandbox.expireBlockhashes();
+    stand.sandbox.advanceSlots(FINALITY);
     await stand.advance(13 * HOUR_MS);
 
+    const fault = stand.sandbox.faults.add({ kind: 'forget' });
     const second = stand.instance(database);
     await second.payouts.run();
+    fault.remove();
     expect(await listed(second)).toMatchObject([{ state: 'broadcast', reason: 'outcome_unknown' }]);
     expect(await owedTo(second)).toEqual({});
+
+    await stand.advance(HOUR_MS);
+    await second.payouts.run();
+    expect(await listed(second)).toMatchObject([{ state: 'failed', reason: 'expired' }]);
+    expect(await owedTo(second)).toEqual({ [anna]: [90n, 'expired'], [bert]: [10n, 'expired'] });
+  });
+
+  describe('of which the node has forgotten that it landed', () => {
+    const { ALL, HIDDEN, STATUS } = FORGOTTEN;
+
+    beforeEach(async () => {
+      // All that the wallet holds is owed: what leaves it is missed.
+      await stand.land(database, newProjectId(), [{ recipient: bert, amount: stand.held(stand.wallet) - 100n }]);
+      await earn(100n);
+      const first = stand.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
+      await first.payouts.request(projectId);
+      await until(() => stand.held(anna) > 0n);
+      stand.sandbox.expireBlockhashes();
+      stand.sandbox.advanceSlots(FINALITY);
+      await stand.advance(LEASE_MS);
+    });
+
+    const forget = (methods: readonly (string | undefined)[]): void => {
+      const { faults } = stand.sandbox;
+      faults.add({ kind: 'silent' });
+      for (const method of methods) faults.add({ kind: 'forget', ...(method === undefined ? {} : { method }) });
+    };
+
+    test.each([
+      ['and says since when it remembers', ALL],
+      ['and does not say so, but the money has left the wallet', HIDDEN],
+    ])('stays sent, is seen to be unknown, and is never paid again: %s', async (_how, methods) => {
+      forget(methods);
+      const second = stand.instance(database);
+      for (let run = 0; run < 3; run += 1) {
+        await second.payouts.run();
+        await second.payouts.request(projectId);
+        await stand.advance(HOUR_MS);
+      }
+      await second.payouts.close();
+      expect(await listed(second)).toMatchObject([{ state: 'broadcast', reason: 'outcome_unknown' }]);
+
+      stand.sandbox.faults.clear();
+      await second.payouts.run();
+      expect(received()).toEqual([90n, 10n]);
+      expect(await listed(second)).toMatchObject([{ state: 'paid' }]);
+      expect((await listed(second))[0]).not.toHaveProperty('reason');
+    });
+
+    test('is found in the history of the split wallet', async () => {
+      forget(STATUS);
+      const second = stand.instance(database);
+      await second.payouts.run();
+      expect([await statesOf(second), received()]).toEqual([['paid'], [90n, 10n]]);
+    });
+
+    test('is found at another node, which is asked as well', async () => {
+      forget([]);
+      const forgetful = await startLyingNode(stand);
+      forgetful.lie = (method, result) => {
+        if (method === 'getSignatureStatuses') return { ...Object(result), value: [null] };
+        return method === 'getSignaturesForAddress' ? [] : result;
+      };
+
+      const { payouts: sender } = stand.facilitatorWith({
+        splitKeypair: stand.split,
+        rpcUrl: [forgetful.url, stand.sandbox.rpcUrl],
+      });
+      const second = stand.instance(database, () => sender!);
+      await second.payouts.run();
+      await forgetful.close();
+      expect([await statesOf(second), received()]).toEqual([['paid'], [90n, 10n]]);
+    });
   });
 
   test('is looked after until the chain answers again', async () => {

@@ -58,6 +58,8 @@ function open(hasKey = true) {
       return { err: chain.simulated, logs: [], slot: 1 };
     },
     getLatestBlockhash: async () => BLOCKHASH,
+    getTip: async () => ({ slot: 3, blockHeight: 2 }),
+    nodes: [],
   };
   const hold = (wallet: string, amount = 0n, owner = wallet): void =>
     void accounts.set(associatedTokenAddress(wallet, MINT, PROGRAMS.token), tokenAccount(owner, amount));
@@ -146,7 +148,7 @@ describe('what can be paid', () => {
     if (!prepared.ok) throw new Error(prepared.reason);
     const { signature, transaction, ...rest } = prepared.signed;
     const { message, signatures } = VersionedTransaction.deserialize(transaction);
-    expect(rest).toEqual(BLOCKHASH);
+    expect(rest).toEqual({ ...BLOCKHASH, signedSlot: 3 });
     expect(signature).toBe(bs58.encode(signatures[0]!));
     expect(message.staticAccountKeys.slice(0, 2).map(String)).toEqual([PAYER.publicKey.toBase58(), WALLET]);
     expect(message.recentBlockhash).toBe(BLOCKHASH.blockhash);
@@ -236,8 +238,12 @@ describe('what was signed', () => {
       { status: 'landed', slot: 7, err: null },
       { status: 'paid', slot: 7 },
     ],
-    [{ status: 'landed', slot: 7, err: 'AccountInUse' }, { status: 'failed' }],
-    [{ status: 'expired' }, { status: 'expired' }],
+    // Neither is believed on one word, and there is nobody else to ask here.
+    [
+      { status: 'landed', slot: 7, err: 'AccountInUse' },
+      { status: 'unknown', isForgotten: false },
+    ],
+    [{ status: 'expired' }, { status: 'unknown', isForgotten: false }],
     [{ status: 'unknown' }, { status: 'unknown' }],
     [{ status: 'rejected', err: 'AlreadyProcessed', logs: [] }, { status: 'unknown' }],
     [OUTAGE, { status: 'unknown' }],
