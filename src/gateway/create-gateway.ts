@@ -43,7 +43,11 @@ const WHERE = 'createGateway';
 /** Events of the facilitator that are kept. */
 const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const;
 /** What is owed of them is paid out from ten on; of other tokens when it is a day old. */
-const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD']);
+const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD', 'USDG', 'CASH']);
+/** The least that a recipient is paid at once: far more than the network fee of some 0.00001 SOL. */
+const LEAST_OF_A_DOLLAR = 10n;
+const LEAST_OF_SOL = 1_000_000n;
+const DAY_MS = 86_400_000;
 
 const options = z.strictObject({
   facilitator: z.custom<EmbeddedFacilitator>(
@@ -188,7 +192,24 @@ function payoutsOf({ facilitator, stores, onFault, now }: Parts): Pick<Gateway, 
       .map(({ mint, decimals }) => [mint, 10n * 10n ** BigInt(decimals)]),
   );
   return {
-    payouts: createPayouts({ book: stores.payouts, sender, thresholds, now, onFault }),
+    payouts: createPayouts({
+      book: stores.payouts,
+      sender,
+      thresholds,
+      minimums: leastOf(tokens),
+      unlistedWaitMs: DAY_MS,
+      now,
+      onFault,
+    }),
     splitWallet: sender.wallet,
   };
+}
+
+/** A tenth of a dollar, a thousandth of a SOL. What others are worth is not known: they are paid once a day at most. */
+function leastOf(tokens: readonly Token[]): ReadonlyMap<string, bigint> {
+  const dollars = tokens.filter(({ symbol }) => DOLLARS.has(symbol));
+  return new Map([
+    ...dollars.map(({ mint, decimals }) => [mint, 10n ** BigInt(decimals) / LEAST_OF_A_DOLLAR] as const),
+    ...tokens.filter(({ symbol }) => symbol === 'SOL').map(({ mint }) => [mint, LEAST_OF_SOL] as const),
+  ]);
 }

@@ -1,5 +1,6 @@
 import type { PayoutSender } from '../facilitator/payout-sender.js';
 import { MAX_PAYOUT_LEGS, type OwedAccount, type OwedSum, type PayoutRecord } from '../storage/payout-book.js';
+import { waitsFor } from './payout-minimum.js';
 import { HOLD_MS, type PayoutWorkParts } from './payout-work.js';
 
 /** Whether money is in the wallet that a sender pays from. */
@@ -7,9 +8,13 @@ export function isHeldBy({ network, wallet }: OwedAccount, sender: PayoutSender)
   return network === sender.network && wallet === sender.wallet;
 }
 
-/** Plans payouts of what one project owes, token by token; recipients who cannot receive are held back. */
+/**
+ * Plans payouts of what one project owes, token by token. Recipients who cannot receive are held back, and those are left out
+ * who are owed too little.
+ */
 export async function planPayouts(parts: PayoutWorkParts, sums: readonly OwedSum[]): Promise<readonly PayoutRecord[]> {
-  const payable = sums.filter((it) => isHeldBy(it, parts.sender));
+  const time = parts.now();
+  const payable = sums.filter((it) => isHeldBy(it, parts.sender) && waitsFor(it, parts, time) === undefined);
   const payouts: PayoutRecord[] = [];
   for (const mint of new Set(payable.map((it) => it.mint))) {
     payouts.push(
@@ -38,6 +43,16 @@ async function planToken(
     if (payout !== undefined) payouts.push(payout);
   }
   return payouts;
+}
+
+/** Notes who waits until he is owed more, so that nobody need look at him again and again. */
+export async function holdWaiting(parts: PayoutWorkParts, sums: readonly OwedSum[]): Promise<void> {
+  const time = parts.now();
+  for (const sum of sums) {
+    const waits = waitsFor(sum, parts, time);
+    if (waits === undefined) continue;
+    await parts.book.hold(sum, sum.recipient, waits.held, waits.payableFrom ?? time + HOLD_MS);
+  }
 }
 
 /** Recipients by payout. One to whom a transfer was refused before gets one of his own, so that he stops nobody else. */

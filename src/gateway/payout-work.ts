@@ -1,9 +1,10 @@
 import { failedLegOf, type PayoutOutcome } from '../facilitator/payout-fate.js';
 import type { PayoutSender } from '../facilitator/payout-sender.js';
 import type { PayoutBook, PayoutFailure, PayoutRecord } from '../storage/payout-book.js';
+import type { PayoutMinimums } from './payout-minimum.js';
 
 /** What payouts are made with. */
-export interface PayoutWorkParts {
+export interface PayoutWorkParts extends PayoutMinimums {
   readonly book: PayoutBook;
   readonly sender: PayoutSender;
   /** Clock, milliseconds since the epoch. */
@@ -28,8 +29,9 @@ const FORGOTTEN_MS = 600_000;
  * what became of it. One that was recorded before is never signed again: the chain is asked, and the same bytes are sent. What
  * is not known yet is given back, and found again by whoever takes it next.
  * @param lease - under which it was taken
+ * @returns whether there is a new payout now, of those whom the fault of one recipient would have kept waiting
  */
-export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord, lease: string): Promise<void> {
+export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord, lease: string): Promise<boolean> {
   const { book, sender } = parts;
   if (payout.signed !== undefined) {
     return concludePayout(parts, payout, lease, await sender.resume(payout.signed));
@@ -41,9 +43,9 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
     return fail(parts, payout, lease, { reason, ...(recipient === undefined ? {} : { recipient }) });
   }
   // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
-  if (!(await book.recordSigned(payout.id, lease, prepared.signed))) return;
+  if (!(await book.recordSigned(payout.id, lease, prepared.signed))) return false;
   const { signed } = prepared;
-  await concludePayout(parts, { ...payout, signed }, lease, await sender.send(signed));
+  return concludePayout(parts, { ...payout, signed }, lease, await sender.send(signed));
 }
 
 /** Gives a payout back after a fault, to be tried again in a moment. */
@@ -58,27 +60,35 @@ export async function givePayoutBack(
 /**
  * Writes down what became of a payout that was signed. It fails, and is owed again, only when it provably never lands; where
  * nobody can say so it stays sent.
+ * @returns whether there is a new payout now, as {@link advancePayout}
  */
 export async function concludePayout(
   parts: ConcludingParts,
   payout: PayoutRecord,
   lease: string,
   outcome: PayoutOutcome,
-): Promise<void> {
+): Promise<boolean> {
   const { book, now } = parts;
   const { id, legs, signed } = payout;
   const signature = signed?.signature ?? '';
-  if (outcome.status === 'paid') return void (await book.recordPaid(id, lease, outcome.slot));
+  if (outcome.status === 'paid') {
+    await book.recordPaid(id, lease, outcome.slot);
+    return false;
+  }
   if (outcome.status === 'failed') {
     const recipient = failedLegOf(outcome.err, legs)?.recipient;
     const who = recipient === undefined ? {} : { recipient };
     return fail(parts, payout, lease, { reason: 'failed_on_chain', signature, ...who });
   }
-  if (outcome.status === 'unknown' && !outcome.isForgotten) return givePayoutBack(parts, id, lease);
-  if (outcome.status === 'unknown' || (await hasMoneyLeft(parts, payout))) {
-    return void (await book.release(id, lease, now() + FORGOTTEN_MS, 'outcome_unknown'));
+  if (outcome.status === 'unknown' && !outcome.isForgotten) {
+    await givePayoutBack(parts, id, lease);
+    return false;
   }
-  await fail(parts, payout, lease, { reason: 'expired', signature, heldUntil: now() });
+  if (outcome.status === 'unknown' || (await hasMoneyLeft(parts, payout))) {
+    await book.release(id, lease, now() + FORGOTTEN_MS, 'outcome_unknown');
+    return false;
+  }
+  return fail(parts, payout, lease, { reason: 'expired', signature, heldUntil: now() });
 }
 
 /** A node may not know that it has forgotten: then it is the money that tells. */
@@ -90,11 +100,15 @@ async function hasMoneyLeft(
   return held < due;
 }
 
+/** The others of a payout that one recipient stands in the way of are paid by a new one, at once. */
 async function fail(
   { book, now }: ConcludingParts,
-  { id }: PayoutRecord,
+  payout: PayoutRecord,
   lease: string,
   failure: Omit<PayoutFailure, 'heldUntil'> & Partial<PayoutFailure>,
-): Promise<void> {
-  await book.recordFailed(id, lease, { heldUntil: now() + HOLD_MS, ...failure });
+): Promise<boolean> {
+  const isFailed = await book.recordFailed(payout.id, lease, { heldUntil: now() + HOLD_MS, ...failure });
+  if (!isFailed || failure.recipient === undefined) return false;
+  const others = payout.legs.map(({ recipient }) => recipient).filter((it) => it !== failure.recipient);
+  return others.length > 0 && (await book.plan(payout, others)) !== undefined;
 }

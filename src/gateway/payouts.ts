@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import type { PayoutSender } from '../facilitator/payout-sender.js';
 import type { Token } from '../protocol/types.js';
-import type { OwedSum, OwedTotal, PayoutBook, PayoutPosition, PayoutRecord } from '../storage/payout-book.js';
-import { isHeldBy, planPayouts } from './payout-planning.js';
-import { advancePayout, givePayoutBack, PAYOUT_LEASE_MS } from './payout-work.js';
+import type { OwedTotal, PayoutBook, PayoutPosition, PayoutRecord } from '../storage/payout-book.js';
+import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
+import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
+import { createAdvance } from './payout-rounds.js';
 
 /** What {@link createPayouts} works with. */
-export interface PayoutsParts {
+export interface PayoutsParts extends PayoutMinimums {
   readonly book: PayoutBook;
   /** `payouts` of an embedded facilitator with a split wallet. */
   readonly sender: PayoutSender;
@@ -30,12 +30,14 @@ export interface PayoutsParts {
 export interface Payouts {
   /** A token by its mint. Rejects with `chain_unavailable`. */
   token(mint: string): Promise<Token>;
-  /** What a project owes and is in no payout, by recipient and token. */
-  owed(projectId: string): Promise<readonly OwedSum[]>;
+  /** What a project owes and is in no payout, by recipient and token, and why it is not paid at once. */
+  owed(projectId: string): Promise<readonly OwedNow[]>;
+  /** Whether a wallet owns a project that owes something or has paid something, be it deleted since. */
+  isOwner(projectId: string, wallet: string): Promise<boolean>;
   /** Payouts of a project, newest first. */
   list(projectId: string, limit: number, after?: PayoutPosition): Promise<readonly PayoutRecord[]>;
   /**
-   * Plans payouts of all that a project owes, and begins to make them; recipients who cannot receive are left out. Answers
+   * Plans payouts of all that a project owes, and begins to make them; recipients who cannot receive, or are owed too little, are left out. Answers
    * those that were planned. Rejects with `chain_unavailable`.
    */
   request(projectId: string): Promise<readonly PayoutRecord[]>;
@@ -50,30 +52,15 @@ export interface Payouts {
 const DAY_MS = 86_400_000;
 const EVERY_MS = 10_000;
 const STEP = 200;
-const AT_ONCE = 20;
 
 /** Makes the payouts of a gateway. Nothing runs before `start`. */
 export function createPayouts(parts: PayoutsParts): Payouts {
   const { book, sender, now = Date.now, onFault = () => undefined } = parts;
-  const work = { book, sender, now };
+  const work = { ...parts, now };
   const underWay = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
-  /** Takes what nobody holds, and brings it further. */
-  async function advance(): Promise<void> {
-    const lease = randomUUID();
-    const taken = await book.take(sender.network, lease, PAYOUT_LEASE_MS, AT_ONCE);
-    await Promise.all(taken.map((payout) => advanceOne(payout, lease)));
-  }
-
-  async function advanceOne(payout: PayoutRecord, lease: string): Promise<void> {
-    try {
-      await advancePayout(work, payout, lease);
-    } catch (error) {
-      onFault(error);
-      await givePayoutBack(work, payout.id, lease);
-    }
-  }
+  const advance = createAdvance(work, onFault);
 
   async function run(): Promise<void> {
     await accrue(book);
@@ -87,6 +74,7 @@ export function createPayouts(parts: PayoutsParts): Payouts {
     const sums = await book.owed(projectId);
     const unheld = sums.filter((it) => it.mint === mint && it.heldUntil <= now());
     await planPayouts(work, unheld);
+    await holdWaiting(work, unheld);
   }
 
   /** Does something in the background, which `close` waits for. */
@@ -102,7 +90,14 @@ export function createPayouts(parts: PayoutsParts): Payouts {
     async owed(projectId) {
       await accrue(book);
       const sums = await book.owed(projectId);
-      return sums.map((it) => (isHeldBy(it, sender) ? it : { ...it, held: 'split_wallet_replaced' }));
+      const time = now();
+      return sums.map((it) =>
+        isHeldBy(it, sender) ? owedNow(it, parts, time) : { ...it, held: 'split_wallet_replaced' },
+      );
+    },
+    async isOwner(projectId, wallet) {
+      await accrue(book);
+      return (await book.ownerOf(projectId)) === wallet;
     },
     list: (projectId, limit, after) => book.list(projectId, limit, after),
     async request(projectId) {

@@ -1,6 +1,7 @@
+import type { OwedNow } from '../gateway/payout-minimum.js';
 import { formatAmount } from '../protocol/money.js';
 import type { Token } from '../protocol/types.js';
-import type { OwedSum, PayoutRecord } from '../storage/payout-book.js';
+import type { PayoutRecord } from '../storage/payout-book.js';
 import type { Answer } from './answer.js';
 import type { owedItem, payoutAnswer } from './payouts-answers.js';
 
@@ -29,8 +30,8 @@ export function payoutView(payout: PayoutRecord, token: Token, explorer: string)
 }
 
 /** What a recipient is owed as the owner sees it. */
-export function owedView(owed: OwedSum, token: Token): Answer<typeof owedItem> {
-  const { recipient, mint, amount, payments, oldestAt, wallet, held } = owed;
+export function owedView(owed: OwedNow, token: Token): Answer<typeof owedItem> {
+  const { recipient, mint, amount, payments, oldestAt, wallet, held, minimum, payableFrom } = owed;
   return {
     recipient,
     token: token.symbol,
@@ -40,6 +41,9 @@ export function owedView(owed: OwedSum, token: Token): Answer<typeof owedItem> {
     oldest_at: timeOf(oldestAt),
     wallet,
     held_back: held ?? null,
+    minimum: minimum === undefined ? null : formatAmount(minimum, token.decimals),
+    minimum_atomic: minimum === undefined ? null : String(minimum),
+    payable_from: payableFrom === undefined ? null : timeOf(payableFrom),
   };
 }
 

@@ -40,7 +40,10 @@ export const owedItem = z.object({
   payments: count.describe('Of how many payments.'),
   oldest_at: z.iso.datetime().describe('When the oldest of them was made.'),
   wallet: address.describe('The split wallet that holds it.'),
-  held_back: reason.describe('Why the last attempt did not pay it; null when nothing stands against it.'),
+  held_back: reason.describe('Why it is not paid now; null when nothing stands against it.'),
+  minimum: z.string().nullable().describe('Where it is too little: the amount from which on it is paid, decimal.'),
+  minimum_atomic: z.string().nullable().describe("The same in the token's smallest unit."),
+  payable_from: z.iso.datetime().nullable().describe('Where it is too early: when it can be paid.'),
 });
 
 /** Answer of `GET /api/v1/projects/:project_id/payouts/owed`. */

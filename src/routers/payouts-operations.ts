@@ -7,7 +7,7 @@ const TAG = 'Payouts';
 const PATH = '/api/v1/projects/:project_id/payouts';
 const ERRORS = [...CALLER_ERRORS, 'project_not_found', 'chain_unavailable'] as const;
 
-/** Payouts of what projects owe to the recipients of their splits. */
+/** Payouts of what projects owe to the recipients of their splits; of deleted projects too. */
 export const PAYOUTS_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
@@ -37,7 +37,7 @@ export const PAYOUTS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Pay out now what a project owes',
     description:
-      'Recipients without a token account are left out and stay owed. The network fee is ours. Payouts are also made without being asked for, above a threshold and after a day.',
+      'Recipients without a token account are left out and stay owed, and so are those who are owed too little to be worth a transaction: the answer says from which amount or time on they are paid. The network fee is ours. Payouts are also made without being asked for, above a threshold and after a day.',
     answers: {
       200: { description: 'Nothing can be paid.', schema: payoutRequestAnswer },
       202: {

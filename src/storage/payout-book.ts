@@ -9,7 +9,8 @@ export type PayoutState = 'created' | 'broadcast' | 'paid' | 'failed';
 
 /**
  * Why something is not paid. Of a recipient: it has no token account, its token account has passed to another wallet, or
- * the token program refuses transfers to it. Of a payout: the split wallet holds too little, the money is in another wallet
+ * the token program refuses transfers to it; or what it is owed is less than a payment is made for, or too young for a token
+ * of which nobody knows the worth. Of a payout: the split wallet holds too little, the money is in another wallet
  * than the one that the service has the key of, its transaction failed on the chain, did not land in time, or nobody can
  * say any more whether it landed (`outcome_unknown`: it stays sent, and somebody has to look).
  */
@@ -17,6 +18,8 @@ export const HELD_REASONS = [
   'recipient_token_account_missing',
   'recipient_token_account_not_owned',
   'transfer_refused',
+  'below_minimum',
+  'too_early',
   'split_wallet_short',
   'split_wallet_replaced',
   'failed_on_chain',
@@ -153,6 +156,8 @@ export interface PayoutBook {
   recordFailed(id: string, lease: string, failure: PayoutFailure): Promise<boolean>;
   /** Gives it back, to be taken again after a time (milliseconds since the epoch), and notes why where that is known. */
   release(id: string, lease: string, until: number, reason?: HeldReason): Promise<boolean>;
+  /** The wallet whose project it is, as long as anything is known of what the project owes or has paid; base58. */
+  ownerOf(projectId: string): Promise<string | undefined>;
   /** Payouts of a project, newest first. */
   list(projectId: string, limit: number, after?: PayoutPosition): Promise<readonly PayoutRecord[]>;
   /**

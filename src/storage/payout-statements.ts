@@ -121,6 +121,11 @@ export const PAYOUTS = {
       where project_id = $1 and state <> 'planned' and (created_at, id) < ($2, $3)
       order by created_at desc, id desc limit $4`,
   },
+  ownerOf: {
+    name: 'tollhouse_payout_owner',
+    text: `select owner from tollhouse_owed where project_id = $1 and payout_id is null
+      union all select owner from tollhouse_payout where project_id = $1 and state <> 'planned' limit 1`,
+  },
   prune: {
     name: 'tollhouse_payout_prune',
     text: `delete from tollhouse_owed where (payment_id, recipient) in (

@@ -140,6 +140,13 @@ class SqlPayoutBook implements PayoutBook {
     return (await this.#database.query(PAYOUTS.release, id, lease, until, reason ?? null)).length > 0;
   }
 
+  async ownerOf(projectId: string): Promise<string | undefined> {
+    // Postgres takes no text with this character, and no project has it.
+    if (projectId.includes('\0')) return undefined;
+    const [row] = await this.#database.query(PAYOUTS.ownerOf, projectId);
+    return row && String(row.owner);
+  }
+
   async list(projectId: string, limit: number, after: PayoutPosition = END): Promise<readonly PayoutRecord[]> {
     return (await this.#database.query(PAYOUTS.list, projectId, after.createdAt, after.id, limit)).map(toPayout);
   }

@@ -66,6 +66,15 @@ async function pay(instance: PayoutInstance): Promise<readonly PayoutRecord[]> {
   return planned;
 }
 
+/** Freezes a recipient's account: it is there and his, and takes no transfer. */
+function freeze(recipient: string): void {
+  const account = associatedTokenAddress(recipient, stand.mint, stand.sandbox.tokens[0]!.program);
+  const state = stand.sandbox.account(account)!;
+  const data = Uint8Array.from(state.data);
+  data[108] = 2;
+  stand.sandbox.setAccount(account, { ...state, data });
+}
+
 /** A step that never comes back: the process is gone. */
 const gone = (): Promise<never> => new Promise(() => undefined);
 
@@ -365,23 +374,43 @@ describe('what cannot be paid', () => {
 
   test('to a recipient whose account is frozen stops nobody else', async () => {
     const frozen = await stand.newRecipient();
-    const account = associatedTokenAddress(frozen, stand.mint, stand.sandbox.tokens[0]!.program);
-    const state = stand.sandbox.account(account)!;
-    const data = Uint8Array.from(state.data);
-    data[108] = 2;
-    stand.sandbox.setAccount(account, { ...state, data });
+    freeze(frozen);
     await stand.land(database, projectId, [
       { recipient: frozen, amount: 5n },
       { recipient: anna, amount: 95n },
     ]);
     const instance = stand.instance(database);
     await pay(instance);
-    expect(await listed(instance)).toMatchObject([{ state: 'failed', reason: 'transfer_refused' }]);
-    expect((await listed(instance))[0]?.signed).toBeUndefined();
-
-    await pay(instance);
     expect(received()).toEqual([95n, 0n]);
     expect(await owedTo(instance)).toEqual({ [frozen]: [5n, 'transfer_refused'] });
+    const made = await listed(instance);
+    expect(made.map(({ state }) => state).sort()).toEqual(['failed', 'paid']);
+    const failed = made.find(({ state }) => state === 'failed');
+    expect(failed).toMatchObject({ reason: 'transfer_refused', total: 100n });
+    expect(failed?.signed).toBeUndefined();
+
+    await pay(instance);
+    expect(await statesOf(instance)).toEqual(expect.arrayContaining(['failed', 'failed', 'paid']));
+    expect(received()).toEqual([95n, 0n]);
+  });
+
+  test('to three of eight pays the other five in the same run', async () => {
+    const recipients = await Promise.all(Array.from({ length: 8 }, () => stand.newRecipient()));
+    const frozen = recipients.slice(2, 5);
+    for (const it of frozen) freeze(it);
+    await stand.land(
+      database,
+      projectId,
+      recipients.map((recipient, index) => ({ recipient, amount: BigInt(index + 1) })),
+    );
+    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    await instance.payouts.run();
+
+    expect(recipients.map((it) => stand.held(it))).toEqual([1n, 2n, 0n, 0n, 0n, 6n, 7n, 8n]);
+    expect(await owedTo(instance)).toEqual(
+      Object.fromEntries(frozen.map((it, index) => [it, [BigInt(index + 3), 'transfer_refused']])),
+    );
+    expect(instance.faults).toEqual([]);
   });
 
   test('because the split wallet holds too little fails unsigned, and is tried again after an hour', async () => {
@@ -411,4 +440,56 @@ describe('what cannot be paid', () => {
     expect(await owedTo(instance)).toEqual({ [anna]: [5n, 'split_wallet_replaced'] });
     expect(received()).toEqual([0n, 0n]);
   });
+});
+
+describe('what is owed too little', () => {
+  const minimums = () => ({ minimums: new Map([[stand.mint, 100_000n]]), maxAgeMs: 0 });
+
+  test('is not paid, asked for or not, costs nothing, and says from which amount on it is paid', async () => {
+    await earn(20n);
+    const instance = stand.instance(database, undefined, minimums());
+    const [sent, lamports] = [stand.sandbox.calls['sendTransaction'], feePayerHolds()];
+    for (let time = 0; time < 3; time += 1) {
+      expect(await pay(instance)).toEqual([]);
+      await instance.payouts.run();
+      await stand.advance(HOUR_MS);
+    }
+
+    expect([received(), stand.sandbox.calls['sendTransaction'], feePayerHolds()]).toEqual([[0n, 0n], sent, lamports]);
+    expect(await instance.payouts.owed(projectId)).toMatchObject([
+      { held: 'below_minimum', minimum: 100_000n },
+      { held: 'below_minimum', minimum: 100_000n },
+    ]);
+  });
+
+  test('waits alone: who is owed enough is paid, and so is everybody once it is enough', async () => {
+    await earn(500_000n);
+    const instance = stand.instance(database, undefined, minimums());
+    await pay(instance);
+    expect(received()).toEqual([450_000n, 0n]);
+    expect(await owedTo(instance)).toEqual({ [bert]: [50_000n, 'below_minimum'] });
+
+    await earn(500_000n);
+    expect(await owedTo(instance)).toEqual({ [anna]: [450_000n, undefined], [bert]: [100_000n, undefined] });
+    await pay(instance);
+    expect(received()).toEqual([900_000n, 100_000n]);
+  });
+
+  test('of a token of which nobody knows the worth is paid once it is old enough', async () => {
+    await earn(20n);
+    const rules = { minimums: new Map<string, bigint>(), unlistedWaitMs: 24 * HOUR_MS };
+    const instance = stand.instance(database, undefined, rules);
+    expect(await pay(instance)).toEqual([]);
+    expect(await instance.payouts.owed(projectId)).toMatchObject([
+      { held: 'too_early', payableFrom: stand.now() + 24 * HOUR_MS },
+      { held: 'too_early' },
+    ]);
+
+    await stand.advance(24 * HOUR_MS);
+    expect(await owedTo(instance)).toEqual({ [anna]: [18n, undefined], [bert]: [2n, undefined] });
+    await pay(instance);
+    expect(received()).toEqual([18n, 2n]);
+  });
+
+  const feePayerHolds = () => stand.sandbox.balance(stand.feePayer.publicKey.toBase58());
 });

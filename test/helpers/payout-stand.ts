@@ -37,8 +37,8 @@ export interface PayoutStand extends TollStand {
   newRecipient(): Promise<string>;
   /** What a wallet holds of USDC, atomic units. */
   held(address: string): bigint;
-  /** Writes down a payment of a project that has landed in the split wallet. */
-  land(database: SqlDatabase, projectId: string, owed: readonly Leg[], wallet?: string): Promise<void>;
+  /** Writes down a payment of a project, of an owner, that has landed in the split wallet. */
+  land(database: SqlDatabase, projectId: string, owed: readonly Leg[], wallet?: string, owner?: string): Promise<void>;
 }
 
 /** Blockhashes must outlive a test on a busy machine; a slot lasts 20 ms here. */
@@ -69,10 +69,11 @@ export async function openPayoutStand(usdc = '1000'): Promise<PayoutStand> {
     },
     newRecipient: async () => (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58(),
     held: (address) => sandbox.tokenBalance(address, mint),
-    async land(database, projectId, owed, payTo = wallet) {
+    async land(database, projectId, owed, payTo = wallet, owner = undefined) {
       const ledger = createSqlLedger(database, now);
       const amount = owed.reduce((sum, leg) => sum + leg.amount, 0n);
-      const claim = newClaim({ projectId, owed, terms: { ...TERMS, asset: mint, payTo, amount } });
+      const whose = owner === undefined ? {} : { owner };
+      const claim = newClaim({ projectId, owed, ...whose, terms: { ...TERMS, asset: mint, payTo, amount } });
       await ledger.claim(claim);
       await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 7, signature: '5'.repeat(88) });
       await ledger.served(claim.id, claim.lease);

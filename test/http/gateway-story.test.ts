@@ -199,13 +199,22 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
         expect.objectContaining({ recipient: address(partner), amount_atomic: String(PARTNERS_SHARE) }),
       ]),
     );
+    const tooLittle = await client.ask('POST', path, undefined, asOwner);
+    const waits = { held_back: 'below_minimum', minimum: '0.1', minimum_atomic: '100000' };
+    expect(tooLittle).toMatchObject({ status: 200, body: { payouts: [], owed: [waits, waits] } });
+
+    // One call for two dollars makes it enough for both.
+    const pricing = { amount: '2', token: 'USDC', network: 'solana-devnet' };
+    expect((await client.ask('PATCH', `/api/v1/projects/${project.id}`, { pricing }, asOwner)).status).toBe(200);
+    const fetchAndPay = await payingFetch({ wallet: caller, rpcUrl: sandbox.rpcUrl });
+    expect((await fetchAndPay(`${client.url}/v1/echo/dear`, { headers: key.headers })).status).toBe(200);
     const asked = await Promise.all([1, 2, 3].map(() => client.ask('POST', path, undefined, asOwner)));
     expect(asked.map((it) => it.status)).toContain(202);
     await until(() => told('payout.paid').length === 1);
     expect((await client.ask('POST', path, undefined, asOwner)).body).toEqual({ payouts: [], owed: [] });
-    expect(shares()).toEqual([2n * OWNERS_SHARE, 2n * PARTNERS_SHARE]);
+    expect(shares()).toEqual([2n * OWNERS_SHARE + 1_800_000n, 2n * PARTNERS_SHARE + 200_000n]);
     expect(held(server.facilitator.payouts!.wallet)).toBe(0n);
     const { body } = await client.ask('GET', path, undefined, asOwner);
-    expect(body['data']).toMatchObject([{ state: 'paid', amount_atomic: String(CALL_PRICE) }]);
+    expect(body['data']).toMatchObject([{ state: 'paid', amount_atomic: String(CALL_PRICE + 2_000_000n) }]);
   });
 });

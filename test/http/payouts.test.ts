@@ -11,7 +11,7 @@ import type { ProofHeaders } from '../helpers/sign-in.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { walletKey } from '../helpers/wallet-key.js';
 
-const [alice, bob] = [walletKey('alice'), walletKey('bob')];
+const [alice, bob, seller] = [walletKey('alice'), walletKey('bob'), walletKey('seller')];
 const OWNERS: Readonly<Record<string, string>> = { prj_shop: alice.address, prj_other: alice.address };
 const folder = testFolder();
 const faultsOf = createConformance(openApiDocument('test', '1', PAYOUTS_OPERATIONS) as object as OpenApi);
@@ -81,8 +81,9 @@ test('what is owed is told by recipient and token, and why it is held back', asy
     payments: 1,
     oldest_at: expect.any(String),
   };
-  const toPoor = { ...payments, recipient: poor, amount: '0.25', amount_atomic: '250000' };
-  const toAnna = { ...payments, recipient: anna, amount: '1.5', amount_atomic: '1500000', held_back: null };
+  const free = { minimum: null, minimum_atomic: null, payable_from: null };
+  const toPoor = { ...payments, ...free, recipient: poor, amount: '0.25', amount_atomic: '250000' };
+  const toAnna = { ...payments, ...free, recipient: anna, amount: '1.5', amount_atomic: '1500000', held_back: null };
 
   const before = await ask('GET', '/owed');
   expect(before.body['data']).toEqual(expect.arrayContaining([toAnna, { ...toPoor, held_back: null }]));
@@ -155,6 +156,30 @@ test('nobody but the owner, and keys with the scope for this project, see or mov
   expect(codeOf(await ask('GET', '/owed', elsewhere))).toEqual([404, 'project_not_found']);
   expect((await ask('GET', '/owed', reader)).status).toBe(200);
   expect(await instance.payouts.list('prj_shop', 10)).toEqual([]);
+});
+
+test('a deleted project: what it owes is told to its owner and to nobody else, and is paid as agreed', async () => {
+  const land = (project: string, amount: bigint) =>
+    stand.land(keys.database, project, [{ recipient: anna, amount }], stand.wallet, seller.address);
+  // None of them is among the projects any more; the payments say whose they were.
+  await land('prj_gone', 1_000_000n);
+  const asSeller = await keys.token(seller);
+  const gone = async (method: string, path = '', headers = asSeller) => ask(method, path, headers, 'prj_gone');
+
+  expect((await gone('GET', '/owed')).body['data']).toMatchObject([{ recipient: anna, amount: '1' }]);
+  expect(codeOf(await gone('GET', '/owed', asAlice))).toEqual([404, 'project_not_found']);
+  expect(codeOf(await gone('POST', '', asAlice))).toEqual([404, 'project_not_found']);
+  await stand.advance(86_400_000);
+  await instance.payouts.run();
+  expect(stand.held(anna)).toBe(1_000_000n);
+  expect((await gone('GET')).body['data']).toMatchObject([{ state: 'paid', legs: [{ recipient: anna, amount: '1' }] }]);
+  await instance.book.prune(stand.now() + 1, 100);
+  expect((await gone('GET')).body['data']).toHaveLength(1);
+
+  await land('prj_gone', 2_000_000n);
+  expect((await gone('POST')).status).toBe(202);
+  await instance.payouts.close();
+  expect(stand.held(anna)).toBe(3_000_000n);
 });
 
 test('nothing is planned while the chain cannot be asked', async () => {
