@@ -56,6 +56,7 @@ async function write(source: Readable, out: string | undefined): Promise<void> {
   }
 }
 
-function findToken(mint: string, network: NetworkId, tokens: readonly Token[]): Token | undefined {
+/** A token by its mint: SOL, the operator's own, or a well-known one. */
+export function findToken(mint: string, network: NetworkId, tokens: readonly Token[]): Token | undefined {
   return [NATIVE, ...tokens, ...KNOWN_TOKENS[network], ...SANDBOX_TOKENS].find((token) => token.mint === mint);
 }

@@ -10,6 +10,7 @@ import { keys } from './keys.js';
 import { login } from './login.js';
 import { logout } from './logout.js';
 import { pay } from './pay.js';
+import { payouts } from './payouts.js';
 import { projects } from './projects.js';
 import { reconcile } from './reconcile.js';
 import { sandbox } from './sandbox.js';
@@ -21,7 +22,7 @@ import { webhooks } from './webhooks.js';
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify],
   ...[login, logout, projects, keys, analytics, webhooks],
-  ...[sandbox, db, reconcile],
+  ...[sandbox, db, reconcile, payouts],
 ];
 
 function overview(): string {

@@ -148,6 +148,17 @@ export interface PayoutBook {
    * @param leaseMs - how long they are the caller's, in milliseconds
    */
   take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly PayoutRecord[]>;
+  /** Takes one payout that is not over, if nobody is at work on it, whenever it was to be looked at again. */
+  takeOne(id: string, lease: string, leaseMs: number): Promise<PayoutRecord | undefined>;
+  /** A payout by its id. */
+  find(id: string): Promise<PayoutRecord | undefined>;
+  /** Payouts that are not over, of all projects, the oldest first; at most {@link MAX_UNFINISHED}. */
+  unfinished(): Promise<readonly PayoutRecord[]>;
+  /**
+   * What is owed and held back, of all projects, the oldest first; at most {@link MAX_UNFINISHED}.
+   * @param wallet - what another one holds is held back as well: nobody has its key. Default: no difference
+   */
+  heldBack(wallet?: string): Promise<readonly OwedSum[]>;
   /** Notes the transaction, before it is sent. Only a payout that has none gets one. */
   recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean>;
   /** It has landed; with the event `payout.paid`. */
@@ -170,3 +181,6 @@ export interface PayoutBook {
 
 /** Most recipients of one payout: their transfers must fit into one transaction. */
 export const MAX_PAYOUT_LEGS = 8;
+
+/** Most payouts, or sums, that are listed of all projects. */
+export const MAX_UNFINISHED = 1_000;

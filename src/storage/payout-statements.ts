@@ -87,6 +87,23 @@ export const PAYOUTS = {
         and ${OPEN} and lease_ends <= $4
       returning ${PAYOUT}`,
   },
+  takeOne: {
+    name: 'tollhouse_payout_take_one',
+    text: `update tollhouse_payout set lease = $2, lease_ends = $3
+      where id = $1 and ${OPEN} and (lease is null or lease_ends <= $4) returning ${PAYOUT}`,
+  },
+  unfinished: {
+    name: 'tollhouse_payout_unfinished',
+    text: `select ${PAYOUT} from tollhouse_payout where ${OPEN} and state <> 'planned' order by created_at, id limit $1`,
+  },
+  heldBack: {
+    name: 'tollhouse_payout_held_back',
+    text: `select project_id, network, wallet, mint, recipient, ${SUMS}, count(*) as payments, min(at) as oldest_at,
+        max(held) as held, max(held_until) as held_until
+      from tollhouse_owed where payout_id is null
+      group by project_id, network, wallet, mint, recipient having max(held) is not null or wallet <> coalesce($2, wallet)
+      order by min(at), project_id, mint, recipient limit $1`,
+  },
   recordSigned: {
     name: 'tollhouse_payout_record_signed',
     text: `update tollhouse_payout set state = 'broadcast', signature = $3, signed = $4, blockhash = $5,

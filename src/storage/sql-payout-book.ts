@@ -6,6 +6,7 @@ import { amountToSql, legsOf, legsToSql } from './payment-rows.js';
 import {
   type HeldReason,
   MAX_PAYOUT_LEGS,
+  MAX_UNFINISHED,
   type OwedAccount,
   type OwedSum,
   type OwedTotal,
@@ -87,12 +88,12 @@ class SqlPayoutBook implements PayoutBook {
     const legs = rows.map((row) => ({ recipient: String(row.recipient), amount: exactSum(row) }));
     const total = legs.reduce((sum, { amount }) => sum + amount, 0n);
     const owner = String(rows[0]?.owner);
-    const planned = await this.#find(id);
+    const planned = await this.find(id);
     if (planned === undefined) return undefined;
     const created: PayoutRecord = { ...planned, state: 'created', owner, legs, total };
     const guard: Step = [PAYOUTS.create, id, owner, legsToSql(legs), String(total)];
     await this.#database.batchIf(guard, eventSteps([payoutEvent('payout.created', created, this.#now())]));
-    return this.#find(id);
+    return this.find(id);
   }
 
   async take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly PayoutRecord[]> {
@@ -100,6 +101,21 @@ class SqlPayoutBook implements PayoutBook {
     const rows = await this.#database.query(PAYOUTS.take, network, lease, time + leaseMs, time, limit);
     const taken = rows.map((row) => (row.state === 'planned' ? this.#create(String(row.id)) : toPayout(row)));
     return (await Promise.all(taken)).filter((it) => it !== undefined);
+  }
+
+  async takeOne(id: string, lease: string, leaseMs: number): Promise<PayoutRecord | undefined> {
+    const time = this.#now();
+    const [row] = await this.#database.query(PAYOUTS.takeOne, id, lease, time + leaseMs, time);
+    if (row === undefined) return undefined;
+    return row.state === 'planned' ? this.#create(id) : toPayout(row);
+  }
+
+  async unfinished(): Promise<readonly PayoutRecord[]> {
+    return (await this.#database.query(PAYOUTS.unfinished, MAX_UNFINISHED)).map(toPayout);
+  }
+
+  async heldBack(wallet?: string): Promise<readonly OwedSum[]> {
+    return (await this.#database.query(PAYOUTS.heldBack, MAX_UNFINISHED, wallet ?? null)).map(toOwedSum);
   }
 
   async recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean> {
@@ -130,7 +146,7 @@ class SqlPayoutBook implements PayoutBook {
     change: Partial<PayoutRecord>,
     steps: readonly Step[] = [],
   ): Promise<boolean> {
-    const payout = await this.#find(id);
+    const payout = await this.find(id);
     if (payout === undefined) return false;
     const event = payoutEvent(type, { ...payout, ...change }, this.#now());
     return (await this.#database.batchIf(guard, [...steps, ...eventSteps([event])])).length > 0;
@@ -155,7 +171,7 @@ class SqlPayoutBook implements PayoutBook {
     return (await this.#database.query(PAYOUTS.prune, before, limit)).length;
   }
 
-  async #find(id: string): Promise<PayoutRecord | undefined> {
+  async find(id: string): Promise<PayoutRecord | undefined> {
     const [row] = await this.#database.query(PAYOUTS.find, id);
     return row && toPayout(row);
   }

@@ -25,6 +25,7 @@ const SIGNED: SignedPayout = {
   transaction: Buffer.from([1, 2, 255]),
   blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N',
   lastValidBlockHeight: 300_000_000_000,
+  signedSlot: 400_000_000_000,
 };
 const EVENTS: Statement = {
   name: 'test_payout_events',
@@ -157,6 +158,16 @@ export function payoutBookContract(name: string, open: () => Promise<PayoutBookU
       });
     });
 
+    test('what is held back is listed of all projects, and what another wallet holds', async () => {
+      await owe({ recipient: ANNA, amount: 4n }, { recipient: BERT, amount: 6n });
+      const heldBack = async (wallet?: string) =>
+        (await book.heldBack(wallet)).filter((it) => it.projectId === projectId).map((it) => [it.recipient, it.held]);
+      expect([await heldBack(), await heldBack(account().wallet)]).toEqual([[], []]);
+      await book.hold(account(), BERT, 'below_minimum', under.now());
+      expect(await heldBack()).toEqual([[BERT, 'below_minimum']]);
+      expect(Object.fromEntries(await heldBack(CARL))).toEqual({ [ANNA]: undefined, [BERT]: 'below_minimum' });
+    });
+
     describe('a payout', () => {
       beforeEach(() =>
         owe({ recipient: ANNA, amount: 90n }, { recipient: BERT, amount: 10n }, { recipient: CARL, amount: 1n }),
@@ -220,6 +231,40 @@ export function payoutBookContract(name: string, open: () => Promise<PayoutBookU
 
         expect(await take(randomUUID())).toMatchObject([{ id, state: 'created', total: 90n }]);
         expect((await eventsOf()).map(({ type }) => type)).toEqual(['payout.created']);
+      });
+
+      test('is taken by its id once nobody holds it, whenever it was to be looked at again', async () => {
+        const { payout, lease } = await planned();
+        expect(await book.takeOne(payout.id, randomUUID(), LEASE_MS)).toBeUndefined();
+        await book.release(payout.id, lease, under.now() + LEASE_MS, 'outcome_unknown');
+        expect(await take(randomUUID())).toEqual([]);
+        const taken = await book.takeOne(payout.id, randomUUID(), LEASE_MS);
+        expect(taken).toEqual({ ...payout, reason: 'outcome_unknown' });
+        expect(await book.takeOne('pyo_none', randomUUID(), LEASE_MS)).toBeUndefined();
+        expect((await book.unfinished()).filter((it) => it.projectId === projectId)).toEqual([taken]);
+      });
+
+      test('is part of what its wallet must hold until it is paid', async () => {
+        const { network, wallet, mint } = account();
+        const due = () => book.due(network, wallet, mint);
+        const before = await due();
+        const { payout, lease } = await planned();
+        expect(await due()).toBe(before);
+        await book.recordSigned(payout.id, lease, SIGNED);
+        expect(await due()).toBe(before);
+        await book.recordPaid(payout.id, lease, 9);
+        expect(await due()).toBe(before - payout.total);
+        expect(await book.due(network, CARL, mint)).toBe(0n);
+      });
+
+      test('tells whose the project is, also when all is paid', async () => {
+        const { payout, lease } = await planned();
+        const { owner } = newClaim();
+        expect(await book.ownerOf(projectId)).toBe(owner);
+        await book.recordSigned(payout.id, lease, SIGNED);
+        await book.recordPaid(payout.id, lease, 9);
+        expect([await book.ownerOf(projectId), await book.ownerOf('prj_none')]).toEqual([owner, undefined]);
+        expect(await book.ownerOf('\0')).toBeUndefined();
       });
 
       test('keeps its transaction exactly, and gets only one', async () => {

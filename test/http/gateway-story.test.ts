@@ -203,8 +203,8 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
     const waits = { held_back: 'below_minimum', minimum: '0.1', minimum_atomic: '100000' };
     expect(tooLittle).toMatchObject({ status: 200, body: { payouts: [], owed: [waits, waits] } });
 
-    // One call for two dollars makes it enough for both.
-    const pricing = { amount: '2', token: 'USDC', network: 'solana-devnet' };
+    // A call for 99 cents makes it enough for both.
+    const pricing = { amount: '0.99', token: 'USDC', network: 'solana-devnet' };
     expect((await client.ask('PATCH', `/api/v1/projects/${project.id}`, { pricing }, asOwner)).status).toBe(200);
     const fetchAndPay = await payingFetch({ wallet: caller, rpcUrl: sandbox.rpcUrl });
     expect((await fetchAndPay(`${client.url}/v1/echo/dear`, { headers: key.headers })).status).toBe(200);
@@ -212,9 +212,9 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
     expect(asked.map((it) => it.status)).toContain(202);
     await until(() => told('payout.paid').length === 1);
     expect((await client.ask('POST', path, undefined, asOwner)).body).toEqual({ payouts: [], owed: [] });
-    expect(shares()).toEqual([2n * OWNERS_SHARE + 1_800_000n, 2n * PARTNERS_SHARE + 200_000n]);
+    expect(shares()).toEqual([2n * OWNERS_SHARE + 891_000n, 2n * PARTNERS_SHARE + 99_000n]);
     expect(held(server.facilitator.payouts!.wallet)).toBe(0n);
     const { body } = await client.ask('GET', path, undefined, asOwner);
-    expect(body['data']).toMatchObject([{ state: 'paid', amount_atomic: String(CALL_PRICE + 2_000_000n) }]);
+    expect(body['data']).toMatchObject([{ state: 'paid', amount_atomic: String(CALL_PRICE + 990_000n) }]);
   });
 });

@@ -1,0 +1,172 @@
+import bs58 from 'bs58';
+import { payouts as command } from '../../src/cli/payouts.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import type { PayoutState } from '../../src/storage/payout-book.js';
+import type { Storage } from '../../src/storage/storage.js';
+import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
+import type { Ended } from '../helpers/run-file.js';
+import { testFolder } from '../helpers/test-folder.js';
+import { until } from '../helpers/until.js';
+
+const folder = testFolder();
+const LEASE_MS = 120_000;
+const FINALITY = 40;
+let stand: PayoutStand;
+let url: string;
+let storage: Storage;
+let projectId: string;
+let anna: string;
+
+beforeAll(async () => {
+  stand = await openPayoutStand();
+});
+afterAll(() => stand.close());
+beforeEach(async () => {
+  url = `sqlite:${folder.newPath('db')}`;
+  storage = await openStorage(url, { now: stand.now });
+  projectId = newProjectId();
+  anna = await stand.newRecipient();
+});
+afterEach(async () => {
+  stand.sandbox.faults.clear();
+  await storage.close();
+});
+
+/** Runs `tollhouse payouts` in this process, with the server's configuration. */
+async function tollhouse(...args: readonly string[]): Promise<Ended> {
+  const before = { ...process.env };
+  Object.assign(process.env, {
+    DATABASE_URL: url,
+    SOLANA_NETWORK: 'solana-devnet',
+    SOLANA_RPC_URL: stand.sandbox.rpcUrl,
+    FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+    SPLIT_KEYPAIR: bs58.encode(stand.split.secretKey),
+  });
+  const lines: string[] = [];
+  const keep = (line: unknown): void => void lines.push(`${line}\n`);
+  const spies = [
+    jest.spyOn(console, 'log').mockImplementation(keep),
+    jest.spyOn(console, 'error').mockImplementation(keep),
+  ];
+  try {
+    return { code: await command.run(args), text: lines.join('') };
+  } finally {
+    for (const spy of spies) spy.mockRestore();
+    process.env = before;
+  }
+}
+
+const gone = (): Promise<never> => new Promise(() => undefined);
+const earn = (amount: bigint, wallet?: string) =>
+  stand.land(storage.database, projectId, [{ recipient: anna, amount }], wallet);
+const listed = async () => storage.gateway.payouts.list(projectId, 10);
+const inState = (state: PayoutState) => until(async () => (await listed()).some((it) => it.state === state));
+
+/** A payout that was signed by a process which then died: after it was sent, or before. */
+async function left(sent: 'landed' | 'unsent'): Promise<string> {
+  await earn(1_500_000n);
+  const dying: PayoutInstance = stand.instance(storage.database, ({ send }) => ({
+    send: sent === 'unsent' ? gone : (it) => send(it).then(gone),
+  }));
+  await dying.payouts.request(projectId);
+  await inState('broadcast');
+  if (sent === 'landed') await until(() => stand.held(anna) > 0n);
+  await stand.advance(LEASE_MS);
+  return (await listed())[0]!.id;
+}
+
+function die(): void {
+  stand.sandbox.expireBlockhashes();
+  stand.sandbox.advanceSlots(FINALITY);
+}
+
+test('with nothing stuck it says so', async () => {
+  expect(await tollhouse()).toMatchObject({ code: 0, text: expect.stringContaining('all are over') });
+  expect((await tollhouse('list')).text).toContain('nothing is held back');
+  expect(await tollhouse('resolve')).toMatchObject({ code: 0, text: expect.stringContaining('all are over') });
+});
+
+test('what is stuck is listed with its reason, and resolved by what the chain says', async () => {
+  const id = await left('landed');
+  die();
+  const { faults } = stand.sandbox;
+  faults.add({ kind: 'silent' });
+  faults.add({ kind: 'forget' });
+  await stand.instance(storage.database).payouts.run();
+  const shown = await tollhouse();
+  const asked = await tollhouse('resolve');
+  faults.clear();
+
+  expect(shown.code).toBe(0);
+  expect(shown.text).toMatch(new RegExp(`${id} +broadcast +1.5 USDC +${projectId} .*outcome_unknown`));
+  expect(asked).toMatchObject({ code: 1, text: expect.stringContaining(`${id}: no node proves what became of it`) });
+
+  const resolved = await tollhouse('resolve', id);
+  expect(resolved).toMatchObject({ code: 0, text: expect.stringMatching(`paid +${id}: landed in slot`) });
+  expect(await listed()).toMatchObject([{ state: 'paid' }]);
+  expect(await tollhouse('resolve', id)).toMatchObject({ code: 0, text: expect.stringContaining('over already') });
+  expect(stand.held(anna)).toBe(1_500_000n);
+});
+
+test('what never landed is booked as failed where a node proves it, and is owed again', async () => {
+  const id = await left('unsent');
+  expect(await tollhouse('resolve', id)).toMatchObject({ code: 1, text: expect.stringContaining('no node proves') });
+  die();
+  const resolved = await tollhouse('resolve');
+
+  expect(resolved).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(`failed +${id}: failed, expired, and .* owed`),
+  });
+  expect(await storage.gateway.payouts.owed(projectId)).toMatchObject([{ recipient: anna, amount: 1_500_000n }]);
+});
+
+test('on the word of the operator it fails only when it can land no more, and never when it has landed', async () => {
+  const id = await left('unsent');
+  const certain = () => tollhouse('resolve', '--failed-for-certain', id);
+  expect(await certain()).toMatchObject({ code: 1, text: expect.stringContaining('it can still land') });
+  die();
+  stand.sandbox.faults.add({ kind: 'forget' });
+  expect(await tollhouse('resolve')).toMatchObject({ code: 1 });
+  const booked = await certain();
+  expect(booked.code).toBe(0);
+  expect(booked.text).toContain('its recipients are paid twice');
+  expect(await listed()).toMatchObject([{ state: 'failed', reason: 'expired' }]);
+  await expect(certain()).rejects.toThrow('is over already: failed, expired');
+  stand.sandbox.faults.clear();
+
+  projectId = newProjectId();
+  const landed = await left('landed');
+  stand.sandbox.advanceSlots(FINALITY);
+  expect(await tollhouse('resolve', '--failed-for-certain', landed)).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(`paid +${landed}: landed in slot`),
+  });
+});
+
+test('what is owed and held back is listed, and what another wallet holds', async () => {
+  const poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
+  await stand.land(storage.database, projectId, [{ recipient: poor, amount: 2_000_000n }]);
+  const instance = stand.instance(storage.database);
+  await instance.payouts.request(projectId);
+  await earn(7n, anna);
+  const { text } = await tollhouse('list');
+  const { payouts, held_back } = JSON.parse((await tollhouse('--json')).text);
+
+  expect(text).toMatch(new RegExp(`${poor} +2 USDC +${projectId} .*recipient_token_account_missing`));
+  expect(text).toMatch(new RegExp(`${anna} +0.000007 USDC .*split_wallet_replaced`));
+  expect(payouts).toEqual([]);
+  expect(held_back).toHaveLength(2);
+});
+
+test('mistakes are told with what was probably meant', async () => {
+  const id = await left('unsent');
+  await expect(tollhouse('resovle')).rejects.toThrow('did you mean "resolve"?');
+  await expect(tollhouse('resolve', `${id.slice(0, -1)}!`)).rejects.toThrow(`did you mean "${id}"?`);
+  await expect(tollhouse('resolve', 'pyo_none')).rejects.toThrow('there is no payout "pyo_none"; "tollhouse payouts"');
+  await expect(tollhouse('resolve', id, id)).rejects.toThrow('one payout at a time');
+  await expect(tollhouse('resolve', '--failed-for-certian', id)).rejects.toThrow(
+    'did you mean "--failed-for-certain"?',
+  );
+  await expect(tollhouse('list', 'all')).rejects.toThrow('"all" is not understood');
+});
