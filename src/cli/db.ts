@@ -19,7 +19,8 @@ Looks after the database that DATABASE_URL names (default sqlite:./data/tollhous
   migrate   brings the schema up to date; "tollhouse serve" does so at its start
   status    shows the schema, its size and what it holds, and changes nothing;
             exit code 1 while steps of the schema are pending
-  export    writes the payments out, the oldest first, to standard output or into a file
+  export    writes payments and payouts out, the oldest first, to standard output or into a file: a row for
+            each recipient, so that the rows of a wallet (moved_atomic) add up to what the chain has moved
 
   --format <name>    csv (default; RFC 4180, with a line of column names) or jsonl
   --from, --to       a day (2026-01-31) or a time (2026-01-31T12:00:00Z); --to is not included
@@ -97,8 +98,9 @@ async function exportBooks(databaseUrl: string, args: readonly string[], tokens:
   const progress = createProgress();
   const since = performance.now();
   await withReader(databaseUrl, async (reader) => {
-    const count = await exportPayments(reader, { format, range, out, tokens }, progress);
-    progress.end(`${count} payments in ${secondsSince(since)}`);
+    const { payments, payouts } = await exportPayments(reader, { format, range, out, tokens }, progress);
+    const both = payouts === 0 ? `${payments} payments` : `${payments} payments, ${payouts} payouts`;
+    progress.end(`${both} in ${secondsSince(since)}`);
   });
   return 0;
 }

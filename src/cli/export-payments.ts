@@ -5,9 +5,10 @@ import { resourceOf } from '../facilitator/payment-binding.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { NATIVE_SOL } from '../solana/programs.js';
-import type { PaymentRange, PaymentReader } from '../storage/payment-reader.js';
+import type { BookedPayment, PaymentRange, PaymentReader } from '../storage/payment-reader.js';
+import type { PayoutRecord } from '../storage/payout-book.js';
 import { CommandError } from './command.js';
-import { csvLine, EXPORT_COLUMNS, exportRow, jsonLine } from './payment-export.js';
+import { csvLine, EXPORT_COLUMNS, type ExportRow, jsonLine, paymentRows, payoutRows } from './payment-export.js';
 import type { Progress } from './progress.js';
 
 /** What is exported, how and where to. */
@@ -22,26 +23,71 @@ export interface ExportOptions {
 
 const NATIVE: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
 
-/** Writes payments out, a page at a time. Answers how many. */
+/** How much was written out. */
+export interface Exported {
+  readonly payments: number;
+  readonly payouts: number;
+}
+
+/** Writes payments and payouts out in the order of time, while a page of each is in memory. Answers how many there were. */
 export async function exportPayments(
   reader: PaymentReader,
   { format, range, out, tokens }: ExportOptions,
   progress: Progress,
-): Promise<number> {
-  let count = 0;
+): Promise<Exported> {
+  const count = { payments: 0, payouts: 0 };
+
+  function rowsOf(entry: Entry): readonly ExportRow[] {
+    if (entry.payment !== undefined) {
+      const { terms } = entry.payment;
+      count.payments += 1;
+      return paymentRows(entry.payment, resourceOf(entry.payment), findToken(terms.asset, terms.network, tokens));
+    }
+    count.payouts += 1;
+    return payoutRows(entry.payout, findToken(entry.payout.mint, entry.payout.network, tokens));
+  }
 
   async function* lines(): AsyncGenerator<string> {
     if (format === 'csv') yield csvLine(EXPORT_COLUMNS);
-    for await (const page of reader.pages(range)) {
-      const rows = page.map((it) => exportRow(it, resourceOf(it), findToken(it.terms.asset, it.terms.network, tokens)));
-      yield rows.map((row) => (format === 'csv' ? csvLine(Object.values(row)) : jsonLine(row))).join('');
-      count += page.length;
-      progress.show(`${count} payments`);
+    let text = '';
+    for await (const entry of inOrderOfTime(reader, range)) {
+      text += rowsOf(entry)
+        .map((row) => (format === 'csv' ? csvLine(Object.values(row)) : jsonLine(row)))
+        .join('');
+      if (text.length < CHUNK) continue;
+      progress.show(`${count.payments} payments`);
+      yield text;
+      text = '';
     }
+    if (text !== '') yield text;
   }
 
   await write(Readable.from(lines()), out);
   return count;
+}
+
+/** Characters that are written at once. */
+const CHUNK = 65_536;
+
+type Entry =
+  | { readonly payment: BookedPayment; readonly payout?: undefined }
+  | { readonly payout: PayoutRecord; readonly payment?: undefined };
+
+/** Payments and payouts as one list: both come in the order of time. */
+async function* inOrderOfTime(reader: PaymentReader, range: PaymentRange): AsyncGenerator<Entry> {
+  const payouts = singly(reader.payouts(range));
+  let next = await payouts.next();
+  for await (const payment of singly(reader.pages(range))) {
+    for (; !next.done && next.value.createdAt < payment.claimedAt; next = await payouts.next()) {
+      yield { payout: next.value };
+    }
+    yield { payment };
+  }
+  for (; !next.done; next = await payouts.next()) yield { payout: next.value };
+}
+
+async function* singly<T>(pages: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
+  for await (const page of pages) yield* page;
 }
 
 async function write(source: Readable, out: string | undefined): Promise<void> {

@@ -1,11 +1,19 @@
 import { formatAmount } from '../protocol/money.js';
+import type { Leg } from '../protocol/split.js';
 import type { Token } from '../protocol/types.js';
 import type { BookedPayment } from '../storage/payment-reader.js';
+import type { PayoutRecord } from '../storage/payout-book.js';
 
-/** One payment as a bookkeeper sees it: text by column, empty where there is nothing to say. */
+/** One movement of money as a bookkeeper sees it: text by column, empty where there is nothing to say. */
 export type ExportRow = Readonly<Record<ExportColumn, string>>;
 
-/** Columns of an export, in their order. */
+/**
+ * Columns of an export, in their order. A row is one movement from `payer` to `pay_to`. Its `type`: `payment`, one row for each
+ * recipient whom the transaction paid; `owed`, what a recipient has in the split wallet that `payer` names since then; `payout`,
+ * what a recipient was paid out of it. `moved_atomic` is what the chain has moved by the row: all of `amount_atomic`, or 0; empty
+ * while nobody knows. For every wallet and asset, the sum of it where the wallet is `pay_to`, less the sum where it is `payer`,
+ * is what the wallet's balance has changed by.
+ */
 export const EXPORT_COLUMNS = [
   'id',
   'state',
@@ -23,6 +31,9 @@ export const EXPORT_COLUMNS = [
   'reason',
   'resource',
   'project_id',
+  'type',
+  'leg',
+  'moved_atomic',
 ] as const;
 
 type ExportColumn = (typeof EXPORT_COLUMNS)[number];
@@ -31,30 +42,94 @@ type ExportColumn = (typeof EXPORT_COLUMNS)[number];
 const FORMULA = /^[=+\-@\t\r]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
+/** What an export knows of a token; undefined: its decimals are not known here. */
+type Known = Token | undefined;
+
+/** What has become of the money of a payment, or a payout, in a state; the others may still land. */
+const MOVED: Readonly<Record<string, boolean>> = {
+  confirmed: true,
+  served: true,
+  paid: true,
+  expired: false,
+  failed: false,
+  created: false,
+};
+
 /**
- * A payment as a row. The decimal amount is empty for a token that is not known here; the atomic one is always there.
+ * A payment as rows: one for each recipient of its transaction, and one for each to whom something is owed of it. The decimal
+ * amount is empty for a token that is not known here; the atomic one is always there.
  * @param resource - what was paid for
  */
-export function exportRow(payment: BookedPayment, resource: string, token: Token | undefined): ExportRow {
+export function paymentRows(payment: BookedPayment, resource: string, token: Known): readonly ExportRow[] {
   const { id, state, payer, terms, signature, slot, reason, claimedAt, finishedAt, projectId } = payment;
-  return {
+  const { amount, payTo, network, asset } = terms;
+  const common = {
     id,
     state,
     claimed_at: timeText(claimedAt),
     finished_at: finishedAt === undefined ? '' : timeText(finishedAt),
-    payer,
-    pay_to: terms.payTo,
-    network: terms.network,
-    asset: terms.asset,
-    symbol: token?.symbol ?? '',
-    amount: token === undefined ? '' : formatAmount(terms.amount, token.decimals),
-    amount_atomic: String(terms.amount),
+    network,
+    asset,
     signature: signature ?? '',
     slot: slot === undefined ? '' : String(slot),
     reason: reason ?? '',
     resource,
     project_id: projectId ?? '',
   };
+  const paid = payment.legs ?? [{ recipient: payTo, amount }];
+  const owed = payment.owed ?? [];
+  return [
+    ...legRows({ ...common, payer, type: 'payment' }, paid, token, MOVED[state]),
+    ...legRows({ ...common, payer: payTo, type: 'owed' }, owed, token, false),
+  ];
+}
+
+/** A payout as rows, one for each recipient. */
+export function payoutRows(payout: PayoutRecord, token: Known): readonly ExportRow[] {
+  const { id, state, wallet, network, mint, signed, slot, reason, createdAt, updatedAt, projectId, legs } = payout;
+  const isOver = state === 'paid' || state === 'failed';
+  const common = {
+    id,
+    state,
+    claimed_at: timeText(createdAt),
+    finished_at: isOver ? timeText(updatedAt) : '',
+    payer: wallet,
+    network,
+    asset: mint,
+    signature: signed?.signature ?? '',
+    slot: slot === undefined ? '' : String(slot),
+    reason: reason ?? '',
+    resource: '',
+    project_id: projectId,
+    type: 'payout',
+  };
+  return legRows(common, legs, token, MOVED[state]);
+}
+
+type CommonColumns = Omit<ExportRow, 'pay_to' | 'symbol' | 'amount' | 'amount_atomic' | 'leg' | 'moved_atomic'>;
+
+function legRows(
+  common: CommonColumns,
+  legs: readonly Leg[],
+  token: Known,
+  isMoved: boolean | undefined,
+): readonly ExportRow[] {
+  return legs.map(({ recipient, amount }, index) => {
+    const values: ExportRow = {
+      ...common,
+      pay_to: recipient,
+      symbol: token?.symbol ?? '',
+      amount: token === undefined ? '' : formatAmount(amount, token.decimals),
+      amount_atomic: String(amount),
+      leg: String(index + 1),
+      moved_atomic: isMoved === undefined ? '' : String(isMoved ? amount : 0n),
+    };
+    return inOrder(values);
+  });
+}
+
+function inOrder(row: ExportRow): ExportRow {
+  return Object.fromEntries(EXPORT_COLUMNS.map((column) => [column, row[column]])) as Record<ExportColumn, string>;
 }
 
 /** Fields as one line of CSV (RFC 4180). What a spreadsheet would run as a formula is made text with an apostrophe. */

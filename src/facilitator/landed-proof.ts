@@ -13,7 +13,7 @@ import { requestAndSecretOf, resourceOf } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { closedPayment } from './payment-life.js';
 import { receiptOf } from './receipt.js';
-import { demandOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import { demandOf, legsOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
 import type { Claim, OpenedPayment, PaymentUse } from './types.js';
 import type { WalletPayments } from './wallet-payments.js';
 
@@ -155,7 +155,7 @@ function whatFor(
     payTo: legs[0]?.recipient ?? owner,
     maxTimeoutSeconds: 0,
   };
-  return { resource: use.resource, terms, seller: { owner, projectId } };
+  return { resource: use.resource, terms, seller: { owner, projectId, ...legsOf(legs) } };
 }
 
 function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {

@@ -1,4 +1,5 @@
 import type { Reason } from '../protocol/reasons.js';
+import type { Leg } from '../protocol/split.js';
 import type { NetworkId, Terms } from '../protocol/types.js';
 import type { TransactionDelivery } from '../solana/confirmation.js';
 import { readLandedPayment } from '../solana/landed-payment.js';
@@ -7,6 +8,7 @@ import type { SolanaRpc } from '../solana/rpc.js';
 import type { CheckPolicy } from '../solana/rules.js';
 import type { DecodedTransaction } from '../solana/transaction.js';
 import type { TransferDemand } from '../solana/transfer-demand.js';
+import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { LandedReader } from './landed-reader.js';
 import type { PaymentServiceParts } from './payment-life.js';
@@ -24,12 +26,19 @@ export interface RequestParts extends PaymentServiceParts {
 export const TRANSFER_SCHEME = 'transfer';
 const SETTLE_SECONDS = 60;
 
-/** On whose behalf a request was made. */
+/** Who gets how much of a payment, where it has several recipients. */
+export function legsOf(legs: readonly Leg[]): Pick<PaymentRecord, 'legs'> {
+  return legs.length > 1 ? { legs } : {};
+}
+
+/** On whose behalf a request was made, and who is paid by it. */
 export function sellerOf({
   owner,
   projectId,
-}: PaymentRequestRecord): Pick<PaymentRequestRecord, 'owner' | 'projectId'> {
-  return { ...(owner === undefined ? {} : { owner }), ...(projectId === undefined ? {} : { projectId }) };
+  legs,
+}: PaymentRequestRecord): Pick<PaymentRecord, 'owner' | 'projectId' | 'legs'> {
+  const whose = { ...(owner === undefined ? {} : { owner }), ...(projectId === undefined ? {} : { projectId }) };
+  return { ...whose, ...legsOf(legs) };
 }
 
 /**

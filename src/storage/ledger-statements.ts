@@ -3,12 +3,12 @@ import type { Statement } from './sql-database.js';
 /** Columns of a payment, as `toPayment` reads them. */
 export const PAYMENT =
   'id, state, binding, fingerprint, retry_hash, reruns, payer, network, asset, amount, pay_to, terms, signature, blockhash, ' +
-  'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed';
+  'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed, legs';
 const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, attempt';
 
 /** What a claim does not know of its payment already. */
 const LIFE =
-  'state, fingerprint, retry_hash, reruns, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed';
+  'state, fingerprint, retry_hash, reruns, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed, legs';
 
 /** Held by the lease `$2`, and not over. */
 const HELD = 'id = $1 and lease = $2 and finished_at is null';

@@ -78,13 +78,25 @@ export interface PaymentRecord {
   readonly projectId?: string;
   /** Who gets how much of it, where it goes to a wallet that only holds it for them. */
   readonly owed?: readonly Leg[];
+  /** Who got how much of it, where one transaction paid several recipients at once. */
+  readonly legs?: readonly Leg[];
 }
 
 /** Who wants to serve which payment, and for how long it may hold it. */
 export interface ClaimRequest
   extends Pick<
     PaymentRecord,
-    'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash' | 'owner' | 'projectId' | 'owed'
+    | 'id'
+    | 'binding'
+    | 'fingerprint'
+    | 'retryHash'
+    | 'payer'
+    | 'terms'
+    | 'blockhash'
+    | 'owner'
+    | 'projectId'
+    | 'owed'
+    | 'legs'
   > {
   /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
   readonly lease: string;

@@ -23,6 +23,7 @@ const PAYMENT = {
   owner: 'text',
   project_id: 'text',
   owed: 'text',
+  legs: 'text',
   slot: 'bigint',
   signature: 'text',
 } as const;
@@ -84,10 +85,11 @@ function stateOf(landed: LandedMoney | undefined) {
 
 /** A held payment as its columns. */
 function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): SqlInput[] {
-  const { state, id, binding, payer, terms, blockhash, claimedAt, owner, projectId, owed, slot, signature } = record;
+  const { state, id, binding, payer, terms, blockhash, claimedAt, owner, projectId, owed, legs, slot, signature } =
+    record;
   const use = [record.fingerprint ?? null, record.retryHash ?? null] as const;
   const held = [claimedAt, lease, claimedAt + leaseMs] as const;
-  const whose = [owner ?? null, projectId ?? null, legsToSql(owed)] as const;
+  const whose = [owner ?? null, projectId ?? null, legsToSql(owed), legsToSql(legs)] as const;
   return [
     state,
     id,

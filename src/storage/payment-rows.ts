@@ -56,6 +56,7 @@ export function lifeOf(row: Row) {
     ...(typeof row.owner === 'string' ? { owner: row.owner } : {}),
     ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
     ...(typeof row.owed === 'string' ? { owed: legsOf(row.owed) } : {}),
+    ...(typeof row.legs === 'string' ? { legs: legsOf(row.legs) } : {}),
     ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
   };
 }

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import type { Keypair } from '@solana/web3.js';
 import { Webhook } from 'standardwebhooks';
+import { exportPayments } from '../../src/cli/export-payments.js';
 import { verifyGateway } from '../../src/gateway/verify-gateway.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { readConfiguration } from '../../src/server/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { createPaymentReader } from '../../src/storage/payment-reader.js';
 import {
   CALL_PRICE,
   connectGateway,
@@ -40,6 +44,7 @@ const DATABASES = [
 
 describe.each(DATABASES)('from a project to its payout, on %s', (_name, openDatabase) => {
   let stopDatabase: () => Promise<void>;
+  let databaseUrl: string;
   let server: RunningServer;
   let sandbox: Sandbox;
   let client: GatewayClient;
@@ -57,6 +62,7 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
   beforeAll(async () => {
     const database = await openDatabase();
     stopDatabase = database.stop;
+    databaseUrl = database.url;
     const scale = { RATE_LIMIT_SCALE: '1000', LOG_LEVEL: 'silent' };
     server = await startServer(readConfiguration({ PORT: '0', DATABASE_URL: database.url, ...scale }));
     sandbox = server.chain.sandbox!;
@@ -216,5 +222,60 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
     expect(held(server.facilitator.payouts!.wallet)).toBe(0n);
     const { body } = await client.ask('GET', path, undefined, asOwner);
     expect(body['data']).toMatchObject([{ state: 'paid', amount_atomic: String(CALL_PRICE + 990_000n) }]);
+  });
+
+  test('the export names everybody who got something, and adds up to what every wallet holds', async () => {
+    const file = folder.newPath('jsonl');
+    const storage = await openStorage(databaseUrl);
+    const options = { format: 'jsonl', range: {}, out: file, tokens: [] } as const;
+    const progress = { show: () => undefined, end: () => undefined };
+    const count = await exportPayments(createPaymentReader(storage.database), options, progress);
+    await storage.close();
+    const rows: readonly Record<string, string>[] = readFileSync(file, 'utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const split = server.facilitator.payouts!.wallet;
+    const movements = rows.map(({ type, state, payer, pay_to, moved_atomic }) => [
+      type,
+      state,
+      payer,
+      pay_to,
+      moved_atomic,
+    ]);
+    const [me, ours, theirs] = [caller, owner, partner].map(address) as [string, string, string];
+    const dear = 990_000n;
+
+    expect(count).toEqual({ payments: 3, payouts: 1 });
+    expect(movements).toEqual([
+      ['payment', 'served', me, ours, String(OWNERS_SHARE)],
+      ['payment', 'served', me, theirs, String(PARTNERS_SHARE)],
+      ['payment', 'served', me, split, String(CALL_PRICE)],
+      ['owed', 'served', split, ours, '0'],
+      ['owed', 'served', split, theirs, '0'],
+      ['payment', 'served', me, split, String(dear)],
+      ['owed', 'served', split, ours, '0'],
+      ['owed', 'served', split, theirs, '0'],
+      ...[ours, theirs]
+        .sort()
+        .map((it) => [
+          'payout',
+          'paid',
+          split,
+          it,
+          String(it === ours ? OWNERS_SHARE + 891_000n : PARTNERS_SHARE + 99_000n),
+        ]),
+    ]);
+    const owed = rows.filter(({ type }) => type === 'owed').map(({ amount_atomic }) => BigInt(amount_atomic ?? ''));
+    expect(owed.reduce((sum, it) => sum + it, 0n)).toBe(CALL_PRICE + dear);
+
+    const changes = new Map<string, bigint>();
+    for (const { payer = '', pay_to = '', moved_atomic = '' } of rows) {
+      changes.set(payer, (changes.get(payer) ?? 0n) - BigInt(moved_atomic));
+      changes.set(pay_to, (changes.get(pay_to) ?? 0n) + BigInt(moved_atomic));
+    }
+    const began = new Map([[me, 10_000_000n]]);
+    expect(new Set(changes.keys())).toEqual(new Set([me, ours, theirs, split]));
+    for (const [wallet, change] of changes) expect((began.get(wallet) ?? 0n) + change).toBe(held(wallet));
   });
 });
