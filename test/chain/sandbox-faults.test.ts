@@ -133,6 +133,33 @@ test('a silent subscription is accepted and never notifies', async () => {
   ]);
 });
 
+test('a node that forgets knows nothing of what has landed, and says since when it remembers; the chain goes on', async () => {
+  const { wire, signature } = await transfer();
+  await send(sandbox, wire);
+  sandbox.advanceSlots(40);
+  const { faults } = sandbox;
+  const asked = async () => [
+    await status(sandbox, signature),
+    (await call(sandbox, 'getTransaction', [signature])).result,
+    (await call(sandbox, 'getSignaturesForAddress', [payer.publicKey.toBase58()])).result,
+    (await call(sandbox, 'getFirstAvailableBlock')).result,
+  ];
+  faults.add({ kind: 'forget' });
+  expect(await asked()).toEqual([null, null, [], sandbox.slot()]);
+  expect((await send(sandbox, wire)).error).toMatchObject({
+    message: expect.stringContaining('already been processed'),
+  });
+  faults.clear();
+
+  faults.add({ kind: 'forget', method: 'getSignatureStatuses' });
+  const [state, transaction, history, first] = await asked();
+  expect([state, first]).toEqual([null, 0]);
+  expect([transaction, history]).toEqual([expect.objectContaining({ meta: expect.anything() }), expect.any(Array)]);
+  expect(() => faults.add({ kind: 'forget', method: 'sendTransaction' })).toThrow(
+    '"forget" applies to getSignatureStatuses',
+  );
+});
+
 test('a cut WebSocket is opened again by web3.js, which then hears of the transaction', async () => {
   const connection = new Connection(sandbox.rpcUrl, 'processed');
   const { wire, signature } = await transfer();
