@@ -58,7 +58,6 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list [--json]`);
   const { tokens, chain } = readConfiguration(process.env);
   await withBook(async ({ payouts: book }) => {
-    while ((await book.accrue(200)) > 0);
     const [open, held] = [await book.unfinished(), await book.heldBack(walletOf(chain))];
     const amountIn = ({ mint, network }: PayoutRecord | OwedSum, amount: bigint): string => {
       const token = findToken(mint, network, tokens);
@@ -146,6 +145,8 @@ async function withBook<T>(work: (stores: Storage['gateway']) => Promise<T>): Pr
   if (pending.length > 0) throw new CommandError('the schema is not up to date; tollhouse db migrate');
   const storage = await openStorage(databaseUrl);
   try {
+    // What has come in counts as owed before anything is compared with what the wallet holds.
+    while ((await storage.gateway.payouts.accrue(200)) > 0);
     return await work(storage.gateway);
   } finally {
     await storage.close();

@@ -17,7 +17,7 @@ export function createAdvance(work: PayoutWorkParts, onFault: (error: unknown) =
       return await advancePayout(work, payout, lease);
     } catch (error) {
       onFault(error);
-      await givePayoutBack(work, payout.id, lease);
+      await givePayoutBack(work, payout, lease);
       return false;
     }
   }

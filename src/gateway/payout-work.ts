@@ -48,13 +48,13 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
   return concludePayout(parts, { ...payout, signed }, lease, await sender.send(signed));
 }
 
-/** Gives a payout back after a fault, to be tried again in a moment. */
+/** Gives a payout back after a fault, to be tried again in a moment. What was known of it stays known. */
 export async function givePayoutBack(
   { book, now }: Pick<PayoutWorkParts, 'book' | 'now'>,
-  id: string,
+  { id, reason }: PayoutRecord,
   lease: string,
 ): Promise<void> {
-  await book.release(id, lease, now() + RETRY_MS);
+  await book.release(id, lease, now() + RETRY_MS, reason);
 }
 
 /**
@@ -81,7 +81,7 @@ export async function concludePayout(
     return fail(parts, payout, lease, { reason: 'failed_on_chain', signature, ...who });
   }
   if (outcome.status === 'unknown' && !outcome.isForgotten) {
-    await givePayoutBack(parts, id, lease);
+    await givePayoutBack(parts, payout, lease);
     return false;
   }
   if (outcome.status === 'unknown' || (await hasMoneyLeft(parts, payout))) {

@@ -41,11 +41,11 @@ export async function resolvePayout(
     if (!isFailedForCertain || !isOpen) await concludePayout(parts, payout, lease, outcome);
     else if (await parts.isPastLanding(signed)) await callFailed(parts, payout, lease);
     else {
-      await givePayoutBack(parts, id, lease);
+      await givePayoutBack(parts, payout, lease);
       return { status: 'may_land', payout };
     }
   } catch (error) {
-    await givePayoutBack(parts, id, lease);
+    await givePayoutBack(parts, payout, lease);
     throw error;
   }
   const after = (await book.find(id)) ?? payout;

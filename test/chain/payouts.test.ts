@@ -305,7 +305,14 @@ describe('a payout that does not land', () => {
         await stand.advance(HOUR_MS);
       }
       await second.payouts.close();
-      expect(await listed(second)).toMatchObject([{ state: 'broadcast', reason: 'outcome_unknown' }]);
+      const unknown = [{ state: 'broadcast', reason: 'outcome_unknown' }];
+      expect(await listed(second)).toMatchObject(unknown);
+      // An outage on top of it makes nothing better known.
+      const outage = stand.sandbox.faults.add({ kind: 'error', method: 'getEpochInfo' });
+      await second.payouts.run();
+      outage.remove();
+      expect(await listed(second)).toMatchObject(unknown);
+      await stand.advance(HOUR_MS);
 
       stand.sandbox.faults.clear();
       await second.payouts.run();

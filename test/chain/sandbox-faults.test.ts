@@ -140,7 +140,8 @@ test('a node that forgets knows nothing of what has landed, and says since when 
   const { faults } = sandbox;
   const asked = async () => [
     await status(sandbox, signature),
-    (await call(sandbox, 'getTransaction', [signature])).result,
+    (await call(sandbox, 'getTransaction', [signature, { encoding: 'base64', maxSupportedTransactionVersion: 0 }]))
+      .result,
     (await call(sandbox, 'getSignaturesForAddress', [payer.publicKey.toBase58()])).result,
     (await call(sandbox, 'getFirstAvailableBlock')).result,
   ];

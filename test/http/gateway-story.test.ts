@@ -278,4 +278,18 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
     expect(new Set(changes.keys())).toEqual(new Set([me, ours, theirs, split]));
     for (const [wallet, change] of changes) expect((began.get(wallet) ?? 0n) + change).toBe(held(wallet));
   });
+
+  test('when the project is deleted, its owner still sees what was paid and what is owed, and nobody else does', async () => {
+    const path = `/api/v1/projects/${project.id}/payouts`;
+    expect((await client.ask('DELETE', `/api/v1/projects/${project.id}`, undefined, asOwner)).status).toBe(204);
+    expect((await client.ask('GET', `/api/v1/projects/${project.id}`, undefined, asOwner)).status).toBe(404);
+
+    const paid = await client.ask('GET', path, undefined, asOwner);
+    expect(paid).toMatchObject({ status: 200, body: { data: [{ state: 'paid' }] } });
+    expect(await client.ask('GET', `${path}/owed`, undefined, asOwner)).toMatchObject({
+      status: 200,
+      body: { data: [] },
+    });
+    expect((await client.ask('GET', path, undefined, await client.signIn(partner))).status).toBe(404);
+  });
 });
