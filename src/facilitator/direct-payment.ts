@@ -4,6 +4,7 @@ import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 import { associatedTokenAddress } from '../solana/associated-token.js';
 import { readInstruction } from '../solana/instructions.js';
+import { keeperOf } from '../solana/landed-money.js';
 import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
@@ -71,13 +72,13 @@ function isAddressed(landed: LandedTransaction, { wallet, memo, price }: DirectD
 
 /** Whether every account is needed to pay: the wallets, their token accounts, the mint, and programs. */
 function isExplained(
-  { accounts, tokenAccounts }: LandedTransaction,
+  landed: LandedTransaction,
   wallet: string,
   { token: { mint, program }, legs }: DirectDemand['price'],
 ): boolean {
   const wallets = new Set([wallet, ...legs.map(({ recipient }) => recipient)]);
-  const isHeldByThem = (account: string): boolean => wallets.has(tokenAccounts.get(account)?.owner ?? '');
-  const left = accounts.filter((it) => it !== mint && !KNOWN.has(it) && !wallets.has(it) && !isHeldByThem(it));
+  const isHeldByThem = (account: string): boolean => wallets.has(keeperOf(landed, account) ?? '');
+  const left = landed.accounts.filter((it) => it !== mint && !KNOWN.has(it) && !wallets.has(it) && !isHeldByThem(it));
   if (left.length === 0) return true;
   // Of an account that was opened and closed on the way nobody tells the owner.
   const theirs = new Set([...wallets].map((it) => associatedTokenAddress(it, mint, program)));

@@ -21,7 +21,14 @@ function landed(more: readonly string[] = [], change: Partial<LandedTransaction>
   return landedFor(requestOf(), { accounts, instructions: [transfer, memo(MEMO)], ...change });
 }
 
-const held = (owner: string) => ({ mint: SOL_MINT, owner, decimals: 9, before: 0n, after: 0n });
+const held = (owner: string) => ({
+  mint: SOL_MINT,
+  ownerBefore: owner,
+  ownerAfter: owner,
+  decimals: 9,
+  before: 0n,
+  after: 0n,
+});
 const PAID = { ok: true, payer: wallet, asset: NATIVE_SOL };
 const UNADDRESSED = {
   ok: false,
