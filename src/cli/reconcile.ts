@@ -1,14 +1,15 @@
 import { TollhouseError } from '../errors.js';
 import { PUBLIC_RPC } from '../facilitator/facilitator-options.js';
+import type { Finding } from '../facilitator/finding.js';
 import { type Reconciliation, reconcile as reconcileBooks } from '../facilitator/reconcile.js';
 import { addressOf } from '../protocol/address.js';
 import { type ChainConfiguration, readConfiguration } from '../server/configuration.js';
 import { readKeypair } from '../solana/keypair.js';
 import { RpcError } from '../solana/rpc.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
+import { createBookReaders } from '../storage/book-readers.js';
 import { withoutPassword } from '../storage/database-url.js';
 import { openStorage } from '../storage/open-storage.js';
-import { createPaymentReader } from '../storage/payment-reader.js';
 import { readSchema } from '../storage/schema-state.js';
 import type { Storage } from '../storage/storage.js';
 import { readArguments } from './arguments.js';
@@ -25,20 +26,25 @@ export const reconcile: Command = {
   summary: 'compare the books with the chain',
   help: `tollhouse reconcile [--from <time>] [--quick]
 
-Compares the payments in the database with the chain, and lists what differs:
-  - what is booked as paid is on the chain, succeeded, and pays what it is booked for
-  - what is booked as failed or expired has not landed
-  - every transaction that FACILITATOR_KEYPAIR has paid the fee of is in the books, as a payment or a payout
-Payments that are not over yet are listed too; they are no difference.
+Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
+  - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
+    for; what is booked as failed or expired has not landed, or does not pay; requests are paid by what they name
+  - shares: what is owed of each payment is booked once, sums to it, and is owed for nothing else
+  - payouts: each that is booked as paid has moved its shares on the chain; none that failed has landed
+  - transactions: what FACILITATOR_KEYPAIR has paid the fee of, and what was taken out of a split wallet, is in the books
+  - balances: a split wallet holds what is owed and not paid out; more than that is told and is no difference
+  - events, charges of calls, and sums of projects and keys are those of the payments
+Payments and payouts that are not over yet are listed too; they are no difference.
 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
-  --quick         does not compare amounts, which costs one RPC call for each payment
+  --quick         does not read transactions, which costs one RPC call for each payment, payout and unpaid request
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
 The RPC must keep the history of the whole time. It is the server's configuration that counts:
 
   DATABASE_URL                          default sqlite:./data/tollhouse.db
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster, and the key that pays network fees
+  SPLIT_KEYPAIR                         the key that holds what is owed to several recipients
   SOLANA_RPC_URL                        your RPC provider`,
   async run(args) {
     const { values, positionals } = readArguments(args, { from: { type: 'string' }, quick: { type: 'boolean' } });
@@ -77,22 +83,30 @@ async function compare(from: number | undefined, amounts: boolean): Promise<numb
 async function run(
   { database, ledger }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
-  { network, keypair }: ChainConfiguration,
+  { network, keypair, splitKeypair }: ChainConfiguration,
   { from, amounts }: { readonly from: number | undefined; readonly amounts: boolean },
 ): Promise<Reconciliation> {
   const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
-  const reader = createPaymentReader(database);
+  const splitWallets = (splitKeypair === undefined ? [] : [splitKeypair]).map((key) =>
+    addressOf(readKeypair(key, WHERE).publicKey),
+  );
   const progress = createProgress();
   const since = performance.now();
-  const parts = { rpc, ledger, reader, network, amounts, feePayers, now: Date.now };
+  const books = createBookReaders(database);
+  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
   const found = await reconcileBooks(parts, from, {
     onOpen: ({ id, state }, detail) => printStep('open', `${id} ${state}: ${detail}`),
-    onDifference: (signature, detail, payment) =>
-      printStep('DIFFERENT', `${payment === undefined ? signature : `${payment.id} ${signature}`}: ${detail}`),
+    onNote: (finding) => printStep('note', shown(finding)),
+    onDifference: (finding) => printStep('DIFFERENT', shown(finding)),
     onProgress: (text) => progress.show(text),
   });
   progress.end(`compared in ${secondsSince(since)}`);
-  printStep('compared', `${found.payments} payments, ${found.transactions} transactions`);
+  printStep('compared', `${found.payments} payments, ${found.payouts} payouts, ${found.transactions} transactions`);
   printStep('result', `${found.differences} differences, ${found.open} payments not over yet`);
   return found;
+}
+
+/** A finding in one line: what it is about, its ids, what is wrong, what to do. */
+function shown({ kind, ids, detail, advice }: Finding): string {
+  return `${kind} ${ids.join(' ')}: ${detail}; ${advice}`;
 }

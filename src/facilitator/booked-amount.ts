@@ -1,54 +1,90 @@
-import type { Terms } from '../protocol/types.js';
-import { associatedTokenAddress } from '../solana/associated-token.js';
 import { readInstruction } from '../solana/instructions.js';
+import { gainedBy, moneyMoved } from '../solana/landed-money.js';
+import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
-import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
+import { NATIVE_SOL } from '../solana/programs.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
-import { judgeOf } from './request-terms.js';
+import { demandOf } from './request-terms.js';
 
-interface Transfer {
-  readonly destination: string;
-  readonly amount: bigint;
-}
+/** What of a payment is compared with its transaction. */
+type Booked = Pick<PaymentRecord, 'id' | 'terms' | 'payer' | 'slot'>;
 
 /**
  * What is wrong with a landed transaction that the books hold for the payment of something, as a sentence; undefined when
- * it pays what it is booked for.
+ * it pays what it is booked for: net, whatever went around on the way.
  * @param request - the payment request that it paid, where it paid one that is still known
  */
 export function amountFault(
   landed: LandedTransaction,
-  { id, terms }: Pick<PaymentRecord, 'id' | 'terms'>,
+  booked: Booked,
   request: PaymentRequestRecord | undefined,
 ): string | undefined {
-  if (landed.messageHash !== id) return 'the transaction is another one than the payment';
-  if (request !== undefined) {
-    const reason = judgeOf(request)(landed);
-    return reason === undefined ? undefined : `the transaction does not pay its request: ${reason}`;
+  if (landed.messageHash !== booked.id) return 'the transaction is another one than the payment';
+  if (booked.slot !== undefined && booked.slot !== landed.slot) {
+    return `booked in slot ${booked.slot}, and it landed in slot ${landed.slot}`;
   }
-  const paid = sumOf(transfersOf(landed, terms));
-  return paid >= terms.amount ? undefined : `the transaction pays ${paid} of ${terms.amount} atomic units`;
+  if (request !== undefined) return requestFault(landed, booked, request);
+  const fault = booked.terms.scheme === 'exact' ? exactFault(landed, booked) : transferFault(landed, booked);
+  return fault ?? payerFault(landed, booked);
 }
 
-/** Where a payment request is forgotten, its recipients are as well: then every transfer of the token counts. */
-function transfersOf(landed: LandedTransaction, { scheme, asset, payTo }: Terms): readonly Transfer[] {
-  const all = landed.instructions.flatMap((it): Transfer[] => {
-    const plain = readInstruction(it);
-    if (plain.kind === 'sol-transfer' && asset === NATIVE_SOL) return [{ ...plain, amount: plain.lamports }];
-    const isToken = plain.kind === 'token-transfer' || plain.kind === 'unchecked-token-transfer';
-    return isToken && landed.tokenAccounts.get(plain.destination)?.mint === asset ? [plain] : [];
+/** Whether a landed transaction moves what a payment was to move, for one that is booked as not received. */
+export function paysTerms(
+  landed: LandedTransaction,
+  booked: Booked,
+  request: PaymentRequestRecord | undefined,
+): boolean {
+  if (landed.err !== null || landed.messageHash !== booked.id) return false;
+  if (request !== undefined) return readLandedPayment(landed, demandOf(request)).ok;
+  const { asset, payTo, amount } = booked.terms;
+  const least = booked.terms.scheme === 'exact' ? amount : 1n;
+  return (gainedBy(landed, payTo, asset) ?? amount) >= least && totalOf(landed, asset) >= amount;
+}
+
+function requestFault(landed: LandedTransaction, { terms, payer }: Booked, request: PaymentRequestRecord) {
+  const { amount, token, payTo } = request;
+  if (terms.amount !== amount) return `booked with ${terms.amount} atomic units, and its request asked for ${amount}`;
+  if (terms.asset !== token.mint) return `booked in ${terms.asset}, and its request asked for ${token.mint}`;
+  if (terms.payTo !== payTo) return `booked to ${terms.payTo}, and its request asked for ${payTo}`;
+  const legs = request.legs.reduce((sum, leg) => sum + leg.amount, 0n);
+  if (legs !== amount) return `the legs of its request sum to ${legs}, and it asked for ${amount}`;
+  const paid = readLandedPayment(landed, demandOf(request));
+  if (!paid.ok) return `the transaction does not pay its request: ${paid.reason}`;
+  return paid.payer === payer ? undefined : payerFault(landed, { terms, payer });
+}
+
+/** The recipient of x402 has got the amount, no more and no less; what a wallet pays to itself leaves no trace. */
+function exactFault(landed: LandedTransaction, { terms, payer }: Booked): string | undefined {
+  const { asset, payTo, amount } = terms;
+  if (payer === payTo) return undefined;
+  const gained = gainedBy(landed, payTo, asset);
+  if (gained === undefined || gained === amount) return undefined;
+  return `the transaction pays ${gained} of ${amount} atomic units`;
+}
+
+/** Where a payment request is forgotten, or there was none, its recipients are as well: then all that was gained counts. */
+function transferFault(landed: LandedTransaction, { terms }: Booked): string | undefined {
+  const { asset, payTo, amount } = terms;
+  const total = totalOf(landed, asset);
+  if (total < amount) return `the transaction pays ${total} of ${amount} atomic units`;
+  const gained = gainedBy(landed, payTo, asset);
+  return gained === undefined || gained > 0n ? undefined : `the transaction pays nothing to ${payTo}`;
+}
+
+function totalOf(landed: LandedTransaction, asset: string): bigint {
+  const gains = moneyMoved(landed).filter((it) => it.asset === asset && it.gained > 0n);
+  return gains.reduce((sum, { gained }) => sum + gained, 0n);
+}
+
+/** Who is booked as the payer has lost the money, or has signed for it on somebody's behalf. */
+function payerFault(landed: LandedTransaction, { terms, payer }: Pick<Booked, 'terms' | 'payer'>): string | undefined {
+  const { asset, payTo } = terms;
+  const lost = gainedBy(landed, payer, asset);
+  if (lost === undefined || lost < 0n || payer === payTo) return undefined;
+  const signed = landed.instructions.map(readInstruction).some((it) => {
+    if (it.kind === 'sol-transfer') return asset === NATIVE_SOL && it.source === payer;
+    return (it.kind === 'token-transfer' || it.kind === 'unchecked-token-transfer') && it.authority === payer;
   });
-  if (scheme !== 'exact') return all;
-  const accounts = accountsOf(payTo, asset);
-  return all.filter(({ destination }) => accounts.includes(destination));
-}
-
-function accountsOf(wallet: string, asset: string): readonly string[] {
-  if (asset === NATIVE_SOL) return [wallet];
-  return [PROGRAMS.token, PROGRAMS.token2022].map((program) => associatedTokenAddress(wallet, asset, program));
-}
-
-function sumOf(transfers: readonly Transfer[]): bigint {
-  return transfers.reduce((sum, { amount }) => sum + amount, 0n);
+  return signed ? undefined : `booked as paid by ${payer}, who has paid nothing`;
 }

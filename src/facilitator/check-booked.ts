@@ -1,10 +1,12 @@
 import type { NetworkId } from '../protocol/types.js';
+import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { SignatureState, SolanaRpc } from '../solana/rpc.js';
 import type { Ledger, PaymentRecord } from '../storage/ledger.js';
 import type { BookedPayment } from '../storage/payment-reader.js';
-import { amountFault } from './booked-amount.js';
+import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import { amountFault, paysTerms } from './booked-amount.js';
 import { patiently } from './patiently.js';
-import { resourceOf } from './payment-binding.js';
+import { bindingOf } from './payment-binding.js';
 import { TRANSFER_SCHEME } from './request-terms.js';
 
 /** What checking the books against the chain needs. */
@@ -12,7 +14,7 @@ export interface BookCheckParts {
   readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction'>;
   readonly ledger: Pick<Ledger, 'findPaymentRequest'>;
   readonly network: NetworkId;
-  /** Whether the amounts are compared too, at one call for each payment. */
+  /** Whether the transactions are read too, at one call for each payment. */
   readonly amounts: boolean;
 }
 
@@ -22,11 +24,17 @@ export interface BookCheckParts {
  */
 export type BookCheck =
   | { readonly payment: BookedPayment; readonly verdict: 'fine' }
-  | { readonly payment: BookedPayment; readonly verdict: 'open' | 'wrong'; readonly detail: string };
+  | { readonly payment: BookedPayment; readonly verdict: 'open'; readonly detail: string }
+  | { readonly payment: BookedPayment; readonly verdict: 'wrong'; readonly detail: string; readonly advice: string };
 
 type PaidPayment = BookedPayment & { readonly signature: string };
+type Wrong = Pick<Extract<BookCheck, { readonly verdict: 'wrong' }>, 'detail' | 'advice'>;
 
 const AT_ONCE = 8;
+
+const NOT_PAID = 'ask another node; if it does not know it either, what was given for it was not paid';
+const HAS_PAID = 'the payer has paid and was given nothing for it: serve it, or pay it back';
+const OTHERWISE = 'believe the transaction; look into the backups which entry was changed';
 
 /** Compares a page of the books with the chain: payments of the network that have a signature, or are not over. */
 export async function checkBooked(
@@ -38,13 +46,12 @@ export async function checkBooked(
   const states = await statesOf(parts, signed);
   const checks = payments.map((payment) => checkState(payment, states.get(payment.id) ?? null));
   if (!parts.amounts) return checks;
-  const faults = await faultsOf(
-    parts,
-    signed.filter((it) => isPaid(it) && isFine(checks, it)),
-  );
+  const readable = new Set(checks.flatMap(({ verdict, payment }) => (verdict === 'fine' ? [payment.id] : [])));
+  const landed = signed.filter(({ id }) => readable.has(id) && states.get(id)?.err === null);
+  const faults = await faultsOf(parts, landed);
   return checks.map((check): BookCheck => {
-    const detail = faults.get(check.payment.id);
-    return detail === undefined ? check : { payment: check.payment, verdict: 'wrong', detail };
+    const fault = faults.get(check.payment.id);
+    return fault === undefined ? check : { payment: check.payment, verdict: 'wrong', ...fault };
   });
 }
 
@@ -59,17 +66,19 @@ async function statesOf(
 }
 
 function checkState(payment: BookedPayment, state: SignatureState | null): BookCheck {
-  const wrong = (detail: string): BookCheck => ({ payment, verdict: 'wrong', detail });
+  const wrong = (detail: string, advice: string): BookCheck => ({ payment, verdict: 'wrong', detail, advice });
   if (payment.state === 'claimed') return { payment, verdict: 'open', detail: 'not sent yet' };
   if (payment.state === 'broadcast') return { payment, verdict: 'open', detail: `sent; the chain: ${shown(state)}` };
   if (isPaid(payment)) {
-    if (state === null) return wrong('booked as paid, and the chain does not know it');
-    return state.err === null ? { payment, verdict: 'fine' } : wrong('booked as paid, and it failed on the chain');
+    if (payment.signature === undefined) return wrong('booked as paid, and no transaction is named', OTHERWISE);
+    if (state === null) return wrong('booked as paid, and the chain does not know it', NOT_PAID);
+    if (state.err !== null) return wrong('booked as paid, and it failed on the chain', NOT_PAID);
+    return { payment, verdict: 'fine' };
   }
-  // A transaction that landed and did not do what it was to do is a failed payment.
-  const wasJudged = payment.state === 'failed' && payment.reason !== 'invalid_exact_svm_transaction_failed';
-  if (state === null || state.err !== null || wasJudged) return { payment, verdict: 'fine' };
-  return wrong(`booked as ${payment.state}, and it has landed`);
+  // A transaction that landed and did not do what it was to do is a failed payment: its transaction is read.
+  const isJudged = payment.state === 'failed' && payment.reason !== 'invalid_exact_svm_transaction_failed';
+  if (state === null || state.err !== null || isJudged) return { payment, verdict: 'fine' };
+  return wrong(`booked as ${payment.state}, and it has landed`, HAS_PAID);
 }
 
 function shown(state: SignatureState | null): string {
@@ -81,13 +90,9 @@ function isPaid({ state }: Pick<PaymentRecord, 'state'>): boolean {
   return state === 'confirmed' || state === 'served';
 }
 
-function isFine(checks: readonly BookCheck[], { id }: BookedPayment): boolean {
-  return checks.some(({ payment, verdict }) => payment.id === id && verdict === 'fine');
-}
-
-/** What is wrong with the amounts, by payment. */
-async function faultsOf(parts: BookCheckParts, payments: readonly PaidPayment[]): Promise<ReadonlyMap<string, string>> {
-  const faults = new Map<string, string>();
+/** What is wrong with payments that have landed, by payment. */
+async function faultsOf(parts: BookCheckParts, payments: readonly PaidPayment[]): Promise<ReadonlyMap<string, Wrong>> {
+  const faults = new Map<string, Wrong>();
   for (let at = 0; at < payments.length; at += AT_ONCE) {
     const lot = payments.slice(at, at + AT_ONCE);
     const found = await Promise.all(lot.map((payment) => faultOf(parts, payment)));
@@ -99,10 +104,36 @@ async function faultsOf(parts: BookCheckParts, payments: readonly PaidPayment[])
   return faults;
 }
 
-async function faultOf({ rpc, ledger }: BookCheckParts, payment: PaidPayment): Promise<string | undefined> {
+async function faultOf({ rpc, ledger }: BookCheckParts, payment: PaidPayment): Promise<Wrong | undefined> {
   const landed = await patiently(() => rpc.getTransaction(payment.signature, 'confirmed'));
-  if (landed === null) return 'booked as paid, and the chain cannot show it';
   const isRequested = payment.terms.scheme === TRANSFER_SCHEME;
-  const request = isRequested ? await ledger.findPaymentRequest(resourceOf(payment)) : undefined;
-  return amountFault(landed, payment, request);
+  // Not by `resourceOf`, which believes the terms; the id of a request has no bar in it.
+  const [requestId = ''] = payment.binding.split('|', 1);
+  const request = isRequested ? await ledger.findPaymentRequest(requestId) : undefined;
+  if (!isPaid(payment)) return lostFault(landed, payment, request);
+  if (landed === null) return { detail: 'booked as paid, and the chain cannot show it', advice: NOT_PAID };
+  const detail = amountFault(landed, payment, request) ?? attemptFault(payment, request) ?? bindingFault(payment);
+  return detail === undefined ? undefined : { detail, advice: OTHERWISE };
+}
+
+/** A request is paid by one payment, and knows which. */
+function attemptFault({ id }: PaymentRecord, request: PaymentRequestRecord | undefined): string | undefined {
+  if (request === undefined || request.attempt === id) return undefined;
+  return `booked as the payment of ${request.id}, which names ${request.attempt ?? 'none'}`;
+}
+
+/** A payment is claimed for something on certain terms, which never change. */
+function bindingFault({ binding, terms }: PaymentRecord): string | undefined {
+  return binding.endsWith(bindingOf('', terms)) ? undefined : 'booked on other terms than it was claimed for';
+}
+
+/** A payment that was judged not to pay, when it had landed, is judged again. */
+function lostFault(
+  landed: LandedTransaction | null,
+  payment: PaidPayment,
+  request: PaymentRequestRecord | undefined,
+): Wrong | undefined {
+  if (landed === null || !paysTerms(landed, payment, request)) return undefined;
+  const { state, reason = 'no reason' } = payment;
+  return { detail: `booked as ${state} (${reason}), and it has landed and pays`, advice: HAS_PAID };
 }

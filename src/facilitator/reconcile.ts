@@ -1,16 +1,28 @@
-import type { HistoryEntry } from '../solana/landed-transaction.js';
 import type { SolanaRpc } from '../solana/rpc.js';
-import { MAX_HISTORY_PER_CALL } from '../solana/rpc-client.js';
-import type { BookedPayment, PaymentReader } from '../storage/payment-reader.js';
+import type { BookReaders } from '../storage/book-readers.js';
+import type { BookedPayment } from '../storage/payment-reader.js';
+import { DAY_MS, dayOf } from '../storage/periods.js';
 import { type BookCheckParts, checkBooked } from './check-booked.js';
-import { patiently } from './patiently.js';
+import { checkFigures } from './check-figures.js';
+import { readFeePayer, unbooked } from './check-history.js';
+import { checkOwed } from './check-owed.js';
+import { checkPayouts } from './check-payouts.js';
+import { checkRequests } from './check-requests.js';
+import { checkBalances, readSplitWallets } from './check-split-wallet.js';
+import { checkTold } from './check-told.js';
+import { type Finding, type Findings, keyOf } from './finding.js';
 
 /** What reconciling needs. */
-export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'> {
-  readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory'>;
-  readonly reader: PaymentReader;
+export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders {
+  readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory' | 'getTokenAccountsByOwner'>;
   /** Keys that pay network fees, base58: every transaction that they have paid for is to be in the books. */
   readonly feePayers: readonly string[];
+  /** Split wallets of the service, base58; those that the books name are looked at as well. Default: none. */
+  readonly splitWallets?: readonly string[];
+  /** How long the books of the money are kept, in milliseconds. Default 400 days. */
+  readonly booksKeptMs?: number;
+  /** How long events are kept, in milliseconds. Default 30 days. */
+  readonly eventsKeptMs?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -19,8 +31,10 @@ export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'> {
 export interface ReconcileListener {
   /** A payment that is not over in the books; no difference. */
   onOpen(payment: BookedPayment, detail: string): void;
-  /** Books and chain differ. `payment` is missing where the books do not know the transaction. */
-  onDifference(signature: string, detail: string, payment?: BookedPayment): void;
+  /** Something that is worth a look, and no difference. */
+  onNote(finding: Finding): void;
+  /** Books and chain differ, or two of the books. */
+  onDifference(finding: Finding): void;
   /** How far it is. */
   onProgress(text: string): void;
 }
@@ -28,6 +42,7 @@ export interface ReconcileListener {
 /** How many there were. */
 export interface Reconciliation {
   readonly payments: number;
+  readonly payouts: number;
   readonly transactions: number;
   readonly open: number;
   readonly differences: number;
@@ -37,15 +52,14 @@ export interface Reconciliation {
 const MARGIN_MS = 600_000;
 /** Blocks tell their time to the second, by a clock of the cluster's own. */
 const BLOCK_CLOCK_MS = 10_000;
-/**
- * Enough of a signature to know it again: 70 bits. Twelve characters are copied; more would keep the whole text, and those of
- * a million payments must have room.
- */
-const KEY_LENGTH = 12;
+const BOOKS_KEPT_MS = 400 * DAY_MS;
+const EVENTS_KEPT_MS = 30 * DAY_MS;
 
 /**
- * Compares the books with the chain, in both directions: every payment in the books against its transaction, and every
- * transaction of the fee payers that succeeded against the books, payouts included.
+ * Compares the books with the chain, in both directions, and with each other: payments, payment requests and payouts against
+ * their transactions, the transactions of the fee payers and of the split wallets against the books, what split wallets hold
+ * against what is owed, and what is owed, events, charges and sums against the payments. Credit and passes, once there are
+ * any, are to be checked where the others are.
  * @param from - milliseconds since the epoch; default: since the first payment in the books
  * @throws RpcError or `store_unavailable` when it cannot be finished
  */
@@ -55,27 +69,39 @@ export async function reconcile(
   listener: ReconcileListener,
 ): Promise<Reconciliation> {
   const startedAt = parts.now();
-  const books = await checkBooks(parts, from, listener);
-  const unknown: string[] = [];
-  let transactions = 0;
-  for (const feePayer of parts.feePayers) {
-    for await (const page of historyOf(parts, feePayer, (from ?? books.since) - BLOCK_CLOCK_MS)) {
-      transactions += page.length;
-      listener.onProgress(`${transactions} transactions`);
-      const strange = page.filter(({ signature, failed }) => !failed && !books.known.has(keyOf(signature)));
-      unknown.push(...(await paidForBy(parts, feePayer, strange)));
-    }
-  }
+  const found = countingFindings(listener);
+  const books = await checkPayments(parts, from, listener, found);
+  const payouts = await checkBooks(parts, from, found);
+  const { known, payments, open } = books;
+  const since = (from ?? books.since) - BLOCK_CLOCK_MS;
+  const { transactions, strange } = await readChain(parts, { since, known }, listener);
   const late = await keysSince(parts, startedAt - MARGIN_MS);
-  const unbooked = unknown.filter((signature) => !late.has(keyOf(signature)));
-  for (const signature of unbooked) listener.onDifference(signature, 'paid for by us, and not in the books');
-  const { payments, open, differences } = books;
-  return { payments, transactions, open, differences: differences + unbooked.length };
+  for (const [signature, finding] of strange) {
+    if (!late.has(keyOf(signature))) found.differs(finding);
+  }
+  return { payments, payouts, transactions, open, differences: found.count() };
 }
 
-async function checkBooks(parts: ReconcileParts, from: number | undefined, listener: ReconcileListener) {
+function countingFindings(listener: ReconcileListener): Findings & { count(): number } {
+  let count = 0;
+  return {
+    differs(finding) {
+      count += 1;
+      listener.onDifference(finding);
+    },
+    notes: (finding) => listener.onNote(finding),
+    count: () => count,
+  };
+}
+
+async function checkPayments(
+  parts: ReconcileParts,
+  from: number | undefined,
+  listener: ReconcileListener,
+  findings: Findings,
+) {
   const known = await payoutKeys(parts);
-  const found = { payments: 0, open: 0, differences: 0, since: 0 };
+  const found = { payments: 0, open: 0, since: 0 };
   for await (const page of parts.reader.pages({ from: from === undefined ? 0 : from - MARGIN_MS })) {
     if (found.payments === 0) found.since = page[0]?.claimedAt ?? 0;
     found.payments += page.length;
@@ -86,8 +112,9 @@ async function checkBooks(parts: ReconcileParts, from: number | undefined, liste
         found.open += 1;
         listener.onOpen(payment, check.detail);
       } else if (check.verdict === 'wrong') {
-        found.differences += 1;
-        listener.onDifference(payment.signature ?? '', check.detail, payment);
+        const { detail, advice } = check;
+        const ids = payment.signature === undefined ? [payment.id] : [payment.id, payment.signature];
+        findings.differs({ kind: 'payment', ids, detail, advice });
       }
     }
     listener.onProgress(`${found.payments} payments`);
@@ -95,35 +122,42 @@ async function checkBooks(parts: ReconcileParts, from: number | undefined, liste
   return { ...found, known };
 }
 
-/** The history of an address since a time, the newest first. */
-async function* historyOf(
-  { rpc }: ReconcileParts,
-  address: string,
-  since: number,
-): AsyncGenerator<readonly HistoryEntry[]> {
-  let before: string | undefined;
-  for (;;) {
-    const last = before;
-    const page = await patiently(() => rpc.getHistory(address, last));
-    const fresh = page.filter(({ blockTime }) => blockTime === undefined || blockTime >= since);
-    yield fresh;
-    if (page.length < MAX_HISTORY_PER_CALL || fresh.length < page.length) return;
-    before = page.at(-1)?.signature;
-  }
+/** All but the payments themselves. Answers how many payouts there were. */
+async function checkBooks(parts: ReconcileParts, from: number | undefined, findings: Findings): Promise<number> {
+  const { amounts, booksKeptMs = BOOKS_KEPT_MS, eventsKeptMs = EVENTS_KEPT_MS } = parts;
+  const time = parts.now();
+  const kept = (keptMs: number): number => Math.max(0, time - keptMs + MARGIN_MS);
+  const since = Math.max(from ?? 0, kept(booksKeptMs));
+  if (amounts) await checkRequests({ ...parts, from: from ?? 0 }, findings);
+  await checkOwed({ ...parts, from: since }, findings);
+  const payouts = await checkPayouts({ ...parts, from: from ?? 0 }, findings);
+  await checkBalances({ splitWallets: [], ...parts }, findings);
+  await checkTold({ ...parts, from: Math.max(since, kept(eventsKeptMs)) }, findings);
+  // Sums are by day: of the first one that is not wholly kept nothing can be said.
+  const firstDay = dayOf(kept(booksKeptMs) + DAY_MS - 1);
+  await checkFigures({ ...parts, from: Math.max(dayOf(from ?? 0), firstDay) }, findings);
+  return payouts;
 }
 
-/** A key is also named where somebody sends it SOL: those do not belong into the books. */
-async function paidForBy(
-  { rpc }: ReconcileParts,
-  feePayer: string,
-  entries: readonly HistoryEntry[],
-): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const { signature } of entries) {
-    const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
-    if (landed === null || landed.accounts[0] === feePayer) found.push(signature);
+/** Transactions of ours that the books do not know, with what is to be said of them. */
+async function readChain(
+  parts: ReconcileParts,
+  books: { readonly since: number; readonly known: ReadonlySet<string> },
+  listener: ReconcileListener,
+) {
+  const strange = new Map<string, Finding>();
+  let transactions = 0;
+  for (const feePayer of parts.feePayers) {
+    const { unknown } = await readFeePayer(parts, feePayer, books, (count) => {
+      transactions += count;
+      listener.onProgress(`${transactions} transactions`);
+    });
+    for (const signature of unknown) strange.set(signature, unbooked(signature));
   }
-  return found;
+  // What it takes out of a split wallet is worth more than who has paid the fee for it.
+  const taken = await readSplitWallets({ splitWallets: [], ...parts }, books);
+  for (const [signature, finding] of taken) strange.set(signature, finding);
+  return { transactions, strange };
 }
 
 /** What was booked while the chain was being read. */
@@ -141,8 +175,4 @@ async function payoutKeys({ reader }: Pick<ReconcileParts, 'reader'>): Promise<S
     for (const signature of signatures) keys.add(keyOf(signature));
   }
   return keys;
-}
-
-function keyOf(signature: string): string {
-  return signature.slice(0, KEY_LENGTH);
 }

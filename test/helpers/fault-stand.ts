@@ -4,8 +4,8 @@ import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile.
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.js';
 import { createSolanaRpc } from '../../src/solana/rpc-client.js';
+import { createBookReaders } from '../../src/storage/book-readers.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { createPaymentReader } from '../../src/storage/payment-reader.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from './books.js';
 import { PRICE, USDC } from './crash-stand.js';
@@ -153,13 +153,21 @@ async function compare(
 ): Promise<Omit<Reconciliation, 'differences'> & { readonly differences: readonly string[] }> {
   const rpc = createSolanaRpc({ urls: sandbox.rpcUrl });
   const differences: string[] = [];
-  const reader = createPaymentReader(database);
   const { network } = sandbox;
-  const parts = { rpc, ledger, reader, network, amounts: true, feePayers: [feePayer], now: Date.now };
+  const parts = {
+    rpc,
+    ledger,
+    ...createBookReaders(database),
+    network,
+    amounts: true,
+    feePayers: [feePayer],
+    now: Date.now,
+  };
   // Not since the first booking: the clock of the books may have been wrong.
   const found = await reconcile(parts, 0, {
     onOpen: () => undefined,
-    onDifference: (signature, detail) => void differences.push(`${signature}: ${detail}`),
+    onNote: () => undefined,
+    onDifference: ({ ids, detail }) => void differences.push(`${ids.join(' ')}: ${detail}`),
     onProgress: () => undefined,
   });
   await rpc.close();

@@ -4,6 +4,7 @@ import { createGateway } from '../../src/gateway/create-gateway.js';
 import { createIdentity } from '../../src/identity/create-identity.js';
 import { createRouter } from '../../src/routers/create-router.js';
 import { openStorage } from '../../src/storage/open-storage.js';
+import type { Storage } from '../../src/storage/storage.js';
 import {
   connectGateway,
   type GatewayClient,
@@ -20,6 +21,10 @@ import { type Receiver, startReceiver } from './webhook-receiver.js';
 export interface GatewayStand extends TollStand {
   /** The whole service; {@link client} speaks to it. */
   readonly router: Router;
+  /** Everything that it keeps. */
+  readonly storage: Storage;
+  /** Holds what is owed to several recipients. */
+  readonly splitWallet: Keypair;
   readonly client: GatewayClient;
   readonly upstream: Receiver;
   /** Two wallets with projects; each can be paid in every token. */
@@ -64,12 +69,13 @@ export function useGatewayStand(): () => GatewayStand {
   return () => stand!;
 }
 
-async function openGatewayStand(): Promise<GatewayStand> {
+/** Opens one on a database of its own, by default one that is forgotten. */
+export async function openGatewayStand(databaseUrl = 'memory:'): Promise<GatewayStand> {
   const toll = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE });
   const { sandbox, payer } = toll;
   let ahead = 0;
   const now = () => Date.now() + ahead;
-  const storage = await openStorage('memory:', { now });
+  const storage = await openStorage(databaseUrl, { now });
   const { ledger, answers, counters } = storage;
   const splitKeypair = await sandbox.createWallet(ACCOUNTS);
   const facilitator = toll.facilitatorWith({ ledger, answers, splitKeypair, now });
@@ -102,6 +108,8 @@ async function openGatewayStand(): Promise<GatewayStand> {
     ...toll,
     facilitator,
     router,
+    storage,
+    splitWallet: splitKeypair,
     client,
     upstream,
     owner,

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reconcile } from '../../src/facilitator/reconcile.js';
 import type { SolanaRpc } from '../../src/solana/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../../src/solana/rpc-client.js';
+import { createBookReaders } from '../../src/storage/book-readers.js';
 import { MAX_RERUNS } from '../../src/storage/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { createPaymentReader } from '../../src/storage/payment-reader.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { inParallel } from '../bench/send-all.js';
 import { mistold, readBooks } from '../helpers/books.js';
@@ -204,12 +204,14 @@ function feesOf(landed: readonly Landed[]): bigint {
 /** `tollhouse reconcile`, and the events. */
 async function checkBooks(shop: OpenShop, rpc: SolanaRpc, { database, ledger }: Storage): Promise<number> {
   const { name, findings, feePayer } = shop;
-  const reader = createPaymentReader(database);
   const feePayers = [feePayer.publicKey.toBase58()];
-  const parts = { rpc, ledger, reader, network: 'solana-devnet', amounts: true, feePayers, now: Date.now } as const;
+  const network = 'solana-devnet' as const;
+  const parts = { rpc, ledger, ...createBookReaders(database), network, amounts: true, feePayers, now: Date.now };
   const { differences } = await reconcile(parts, undefined, {
     onOpen: () => {},
-    onDifference: (signature, detail) => findings.broke(`${name}: books and chain differ, ${signature}: ${detail}`),
+    onNote: ({ ids, detail }) => findings.count('notes of reconcile', `${name}: ${ids.join(' ')}: ${detail}`),
+    onDifference: ({ kind, ids, detail }) =>
+      findings.broke(`${name}: books and chain differ, ${kind} ${ids.join(' ')}: ${detail}`),
     onProgress: () => {},
   });
   const strange = mistold(await readBooks(database));

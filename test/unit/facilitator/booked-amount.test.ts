@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
-import { amountFault } from '../../../src/facilitator/booked-amount.js';
+import { amountFault, paysTerms } from '../../../src/facilitator/booked-amount.js';
 import type { Terms } from '../../../src/protocol/types.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
+import type { TouchedTokenAccount } from '../../../src/solana/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../src/solana/programs.js';
 import type { Instruction } from '../../../src/solana/transaction.js';
 import { landedAs, newRequest, paying } from '../../helpers/payment-service-fixture.js';
@@ -14,108 +14,196 @@ const [MINT, OTHER_MINT, PAYER, SELLER, STRANGER] = Array.from({ length: 5 }, ne
   string,
   string,
 ];
-const AT_SELLER = associatedTokenAddress(SELLER, MINT, PROGRAMS.token);
-const AT_SELLER_2022 = associatedTokenAddress(SELLER, MINT, PROGRAMS.token2022);
-const AT_STRANGER = associatedTokenAddress(STRANGER, MINT, PROGRAMS.token);
-const OTHER_AT_SELLER = associatedTokenAddress(SELLER, OTHER_MINT, PROGRAMS.token);
-
-const MEMO: Instruction = { program: PROGRAMS.memo, accounts: [], data: Buffer.from('thanks') };
-
-function sol(destination: string, lamports: bigint): Instruction {
-  const data = Buffer.alloc(12);
-  data.writeUInt32LE(2);
-  data.writeBigUInt64LE(lamports, 4);
-  return { program: PROGRAMS.system, accounts: [PAYER, destination], data };
-}
-
-function unchecked(destination: string, amount: bigint, program: string = PROGRAMS.token): Instruction {
-  const data = Buffer.alloc(9, 3);
-  data.writeBigUInt64LE(amount, 1);
-  return { program, accounts: [newAddress(), destination, PAYER], data };
-}
-
-function checked(destination: string, amount: bigint, mint = MINT, program: string = PROGRAMS.token): Instruction {
-  const data = Buffer.alloc(10, 12);
-  data.writeBigUInt64LE(amount, 1);
-  return { program, accounts: [newAddress(), mint, destination, PAYER], data };
-}
-
 const REQUEST = newRequest(0);
-const { decoded } = paying(REQUEST);
+const { decoded, payer: REQUESTED } = paying(REQUEST);
 const ID = decoded.messageHash;
 const ANOTHER = 'the transaction is another one than the payment';
 
-function held(mint: string) {
-  return { mint, ownerBefore: undefined, ownerAfter: undefined, decimals: 6, before: 0n, after: 0n };
+/** What wallets hold more of a token, or of SOL. */
+type Gains = readonly (readonly [wallet: string, asset: string, gained: bigint])[];
+
+function landedWith(gains: Gains, instructions: readonly Instruction[] = []) {
+  const [before, rent] = [1_000n, 2_000_000n];
+  const sol = gains.filter(([, asset]) => asset === NATIVE_SOL);
+  const tokens = gains.filter(([, asset]) => asset !== NATIVE_SOL);
+  const lamports = new Map(sol.map(([wallet, , gained]) => [wallet, { before: rent, after: rent + gained }]));
+  const tokenAccounts = new Map(
+    tokens.map(([owner, mint, gained]): [string, TouchedTokenAccount] => [
+      newAddress(),
+      { mint, decimals: 6, ownerBefore: owner, ownerAfter: owner, before, after: before + gained },
+    ]),
+  );
+  return landedAs(decoded, { instructions, lamports, tokenAccounts });
 }
 
-function termsOf(scheme: string, asset: string): Terms {
-  return { scheme, network: 'solana-devnet', asset, amount: 100n, payTo: SELLER, maxTimeoutSeconds: 60 };
-}
-
-/** What is wrong with a transaction of these instructions that is booked for 100 units. */
-function faultOf(scheme: string, asset: string, instructions: readonly Instruction[]) {
-  const tokenAccounts = new Map([
-    ...[AT_SELLER, AT_SELLER_2022, AT_STRANGER].map((it) => [it, held(MINT)] as const),
-    [OTHER_AT_SELLER, held(OTHER_MINT)] as const,
-  ]);
-  const landed = landedAs(decoded, { instructions, tokenAccounts });
-  return amountFault(landed, { id: ID, terms: termsOf(scheme, asset) }, undefined);
-}
-
-const pays = (paid: number) => (paid >= 100 ? undefined : `the transaction pays ${paid} of 100 atomic units`);
+const termsOf = (scheme: string, asset: string): Terms => ({
+  ...{ scheme, network: 'solana-devnet', asset, amount: 100n, payTo: SELLER, maxTimeoutSeconds: 60 },
+});
+const bookedAs = (scheme: string, asset: string) => ({ id: ID, payer: PAYER, slot: 9, terms: termsOf(scheme, asset) });
+const pays = (amount: bigint) => `the transaction pays ${amount} of 100 atomic units`;
 
 describe('a booked payment by its terms alone', () => {
-  test.each<[string, string, string, readonly Instruction[], number]>([
-    ['SOL to the seller', 'exact', NATIVE_SOL, [sol(SELLER, 100n)], 100],
-    ['a lamport less', 'exact', NATIVE_SOL, [sol(SELLER, 99n)], 99],
-    ['more', 'exact', NATIVE_SOL, [sol(SELLER, 101n)], 101],
-    ['SOL in two parts', 'exact', NATIVE_SOL, [sol(SELLER, 60n), MEMO, sol(SELLER, 40n)], 100],
-    ['SOL to a stranger', 'exact', NATIVE_SOL, [sol(STRANGER, 100n), sol(SELLER, 1n)], 1],
-    ['a token for SOL', 'exact', NATIVE_SOL, [checked(AT_SELLER, 100n)], 0],
-    ['nothing', 'exact', NATIVE_SOL, [MEMO], 0],
-    ['a token to the seller', 'exact', MINT, [MEMO, checked(AT_SELLER, 100n)], 100],
-    ['a unit less', 'exact', MINT, [checked(AT_SELLER, 99n)], 99],
-    ['a token, plainly', 'exact', MINT, [unchecked(AT_SELLER, 100n)], 100],
-    ['a token of Token-2022', 'exact', MINT, [checked(AT_SELLER_2022, 100n, MINT, PROGRAMS.token2022)], 100],
-    ['a token to a stranger', 'exact', MINT, [checked(AT_STRANGER, 100n), checked(AT_SELLER, 2n)], 2],
-    ['SOL for a token', 'exact', MINT, [sol(SELLER, 100n), sol(AT_SELLER, 100n)], 0],
-    ['SOL that was asked for, to anybody', 'transfer', NATIVE_SOL, [sol(STRANGER, 60n), sol(SELLER, 40n), MEMO], 100],
-    ['tokens for SOL that was asked for', 'transfer', NATIVE_SOL, [checked(AT_SELLER, 100n)], 0],
+  test.each<[string, string, string, Gains, string | undefined]>([
     [
-      'a token that was asked for, to anybody',
-      'transfer',
-      MINT,
-      [checked(AT_STRANGER, 60n), unchecked(AT_SELLER, 40n)],
-      100,
+      'SOL to the seller',
+      'exact',
+      NATIVE_SOL,
+      [
+        [SELLER, NATIVE_SOL, 100n],
+        [PAYER, NATIVE_SOL, -100n],
+      ],
+      undefined,
     ],
     [
-      'another token, plainly or not',
+      'a lamport less',
+      'exact',
+      NATIVE_SOL,
+      [
+        [SELLER, NATIVE_SOL, 99n],
+        [PAYER, NATIVE_SOL, -99n],
+      ],
+      pays(99n),
+    ],
+    [
+      'a token to the seller',
+      'exact',
+      MINT,
+      [
+        [SELLER, MINT, 100n],
+        [PAYER, MINT, -100n],
+      ],
+      undefined,
+    ],
+    [
+      'a unit less',
+      'exact',
+      MINT,
+      [
+        [SELLER, MINT, 99n],
+        [PAYER, MINT, -99n],
+      ],
+      pays(99n),
+    ],
+    [
+      'a unit more',
+      'exact',
+      MINT,
+      [
+        [SELLER, MINT, 101n],
+        [PAYER, MINT, -101n],
+      ],
+      pays(101n),
+    ],
+    [
+      'to a stranger',
+      'exact',
+      MINT,
+      [
+        [STRANGER, MINT, 100n],
+        [PAYER, MINT, -100n],
+      ],
+      pays(0n),
+    ],
+    [
+      'another token',
+      'exact',
+      MINT,
+      [
+        [SELLER, OTHER_MINT, 100n],
+        [PAYER, OTHER_MINT, -100n],
+      ],
+      pays(0n),
+    ],
+    ['nothing', 'exact', MINT, [], pays(0n)],
+    [
+      'to two',
       'transfer',
       MINT,
-      [unchecked(OTHER_AT_SELLER, 100n), checked(OTHER_AT_SELLER, 100n, OTHER_MINT), MEMO],
-      0,
+      [
+        [SELLER, MINT, 60n],
+        [STRANGER, MINT, 40n],
+        [PAYER, MINT, -100n],
+      ],
+      undefined,
     ],
-    ['SOL for a token that was asked for', 'transfer', MINT, [sol(SELLER, 100n), sol(AT_SELLER, 100n), MEMO], 0],
-    ['to what is no token account', 'transfer', MINT, [checked(STRANGER, 100n), unchecked(STRANGER, 100n)], 0],
-  ])('counts: %s', (_, scheme, asset, instructions, paid) => {
-    expect(faultOf(scheme, asset, instructions)).toBe(pays(paid));
+    [
+      'to two, a unit less',
+      'transfer',
+      MINT,
+      [
+        [SELLER, MINT, 59n],
+        [STRANGER, MINT, 40n],
+        [PAYER, MINT, -99n],
+      ],
+      pays(99n),
+    ],
+    [
+      'nothing of it to the seller',
+      'transfer',
+      MINT,
+      [
+        [STRANGER, MINT, 100n],
+        [PAYER, MINT, -100n],
+      ],
+      `the transaction pays nothing to ${SELLER}`,
+    ],
+    [
+      'by somebody else',
+      'exact',
+      MINT,
+      [
+        [SELLER, MINT, 100n],
+        [STRANGER, MINT, -100n],
+      ],
+      `booked as paid by ${PAYER}, who has paid nothing`,
+    ],
+  ])('counts what its recipients hold more: %s', (_, scheme, asset, gains, fault) => {
+    expect(amountFault(landedWith(gains), bookedAs(scheme, asset), undefined)).toBe(fault);
   });
 
-  test('is none when the transaction is another one, whatever that pays', () => {
-    const landed = landedAs(decoded, { instructions: [sol(SELLER, 100n)] });
-    const terms = termsOf('exact', NATIVE_SOL);
-    expect(amountFault(landed, { id: `${ID}0`, terms }, undefined)).toBe(ANOTHER);
-    expect(amountFault(landed, { id: ID, terms }, undefined)).toBeUndefined();
+  test('was paid by who has signed for the money, be it another’s', () => {
+    const data = Buffer.alloc(10, 12);
+    data.writeBigUInt64LE(100n, 1);
+    const transfer = { program: PROGRAMS.token, accounts: [newAddress(), MINT, newAddress(), PAYER], data };
+    const gains = [
+      [SELLER, MINT, 100n],
+      [STRANGER, MINT, -100n],
+    ] as const;
+    expect(amountFault(landedWith(gains, [transfer]), bookedAs('exact', MINT), undefined)).toBeUndefined();
+  });
+
+  test('is none when the transaction is another one, or landed elsewhere, whatever that pays', () => {
+    const landed = landedWith([
+      [SELLER, MINT, 100n],
+      [PAYER, MINT, -100n],
+    ]);
+    const booked = bookedAs('exact', MINT);
+    expect(amountFault(landed, { ...booked, id: `${ID}0` }, undefined)).toBe(ANOTHER);
+    expect(amountFault(landed, { ...booked, slot: 8 }, undefined)).toBe('booked in slot 8, and it landed in slot 9');
   });
 });
 
-test('a payment request that is known decides alone', () => {
+describe('a payment request that is known', () => {
   const arrived = (after: bigint) => landedAs(decoded, { lamports: new Map([[REQUEST.payTo, { before: 0n, after }]]) });
-  const terms = { ...termsOf('transfer', NATIVE_SOL), amount: 1_000_000n };
-  expect(amountFault(arrived(1_000n), { id: ID, terms }, REQUEST)).toBeUndefined();
-  expect(amountFault(arrived(999n), { id: ID, terms: { ...terms, amount: 1n } }, REQUEST)).toBe(
-    'the transaction does not pay its request: invalid_transfer_not_received',
-  );
-  expect(amountFault(arrived(1_000n), { id: 'other', terms }, REQUEST)).toBe(ANOTHER);
+  const terms = { ...termsOf('transfer', NATIVE_SOL), amount: REQUEST.amount, payTo: REQUEST.payTo };
+  const booked = { id: ID, payer: REQUESTED, terms };
+
+  test('decides alone whether it was paid', () => {
+    expect(amountFault(arrived(REQUEST.amount), booked, REQUEST)).toBeUndefined();
+    expect(amountFault(arrived(REQUEST.amount - 1n), booked, REQUEST)).toBe(
+      'the transaction does not pay its request: invalid_transfer_not_received',
+    );
+    expect(amountFault(arrived(REQUEST.amount), { ...booked, id: 'other' }, REQUEST)).toBe(ANOTHER);
+    expect(paysTerms(arrived(REQUEST.amount), booked, REQUEST)).toBe(true);
+    expect(paysTerms(arrived(REQUEST.amount - 1n), booked, REQUEST)).toBe(false);
+  });
+
+  test.each([
+    [{ amount: 1n }, 'booked with 1 atomic units'],
+    [{ asset: MINT }, `booked in ${MINT}`],
+    [{ payTo: SELLER }, `booked to ${SELLER}`],
+  ])('and the payment is booked with what it asked for: not %j', (change, fault) => {
+    const other = { ...booked, terms: { ...terms, ...change } };
+    expect(amountFault(arrived(REQUEST.amount), other, REQUEST)).toContain(fault);
+  });
 });

@@ -27,8 +27,9 @@ function unsigned(change: Partial<BookedPayment>): BookedPayment {
 
 /** A request that was paid and is in the books, and its transaction. */
 function paidRequest(change: Partial<BookedPayment> = {}) {
-  const request = newRequest(0);
-  const { decoded } = paying(request);
+  const asked = newRequest(0);
+  const { decoded, payer } = paying(asked);
+  const request = { ...asked, attempt: decoded.messageHash };
   const { network, payTo, amount } = request;
   const terms = {
     scheme: 'transfer',
@@ -39,7 +40,7 @@ function paidRequest(change: Partial<BookedPayment> = {}) {
     maxTimeoutSeconds: 60,
     ...change.terms,
   };
-  const payment = booked({ id: decoded.messageHash, terms, binding: bindingOf(request.id, terms), ...change });
+  const payment = booked({ id: decoded.messageHash, payer, terms, binding: bindingOf(request.id, terms), ...change });
   const landed = (after = amount) => landedAs(decoded, { lamports: new Map([[payTo, { before: 0n, after }]]) });
   return { request, payment, landed };
 }
@@ -83,7 +84,12 @@ async function open(
 }
 
 const fine = (payment: BookedPayment): BookCheck => ({ payment, verdict: 'fine' });
-const wrong = (payment: BookedPayment, detail: string): BookCheck => ({ payment, verdict: 'wrong', detail });
+const wrong = (payment: BookedPayment, detail: string): object => ({
+  payment,
+  verdict: 'wrong',
+  detail,
+  advice: expect.stringMatching(/./),
+});
 
 describe('a payment in the books, and what the chain says of it', () => {
   const UNKNOWN = 'booked as paid, and the chain does not know it';
@@ -111,7 +117,8 @@ describe('a payment in the books, and what the chain says of it', () => {
   ])('%j, %j: %s', async (change, state, verdict, ...[detail]) => {
     const payment = booked(change);
     const at = await open(state === undefined ? new Map() : new Map([[payment.signature, state]]));
-    const expected = detail === undefined ? { payment, verdict } : { payment, verdict, detail };
+    const advice = verdict === 'wrong' ? { advice: expect.stringMatching(/./) } : {};
+    const expected = detail === undefined ? { payment, verdict } : { payment, verdict, detail, ...advice };
     expect(await at.check([payment])).toStrictEqual([expected]);
     expect(at.asked).toEqual([[[payment.signature], { searchHistory: true }]]);
     expect(at.shown).toEqual([]);
@@ -137,7 +144,7 @@ describe('a page of the books', () => {
     const [claimed, lost] = [unsigned({ state: 'claimed' }), unsigned({ state: 'served' })];
     expect(await at.check([claimed, lost], true)).toStrictEqual([
       { payment: claimed, verdict: 'open', detail: 'not sent yet' },
-      wrong(lost, 'booked as paid, and the chain does not know it'),
+      wrong(lost, 'booked as paid, and no transaction is named'),
     ]);
     expect([at.asked, at.shown]).toEqual([[], []]);
   });
@@ -181,7 +188,7 @@ describe('the amounts', () => {
     const exact = { ...terms, scheme: 'exact', payTo: paid.request.payTo, amount: 1_001n };
     const payment = { ...paid.payment, terms: exact, binding: bindingOf(paid.request.id, exact) };
     const { signature } = payment;
-    const at = await open(new Map([[signature, LANDED]]), new Map([[signature, paid.landed(0n)]]), [paid.request]);
+    const at = await open(new Map([[signature, LANDED]]), new Map([[signature, paid.landed()]]), [paid.request]);
     const detail = 'the transaction pays 1000 of 1001 atomic units';
     expect(await at.check([payment], true)).toStrictEqual([wrong(payment, detail)]);
     expect(at.sought).toEqual([]);

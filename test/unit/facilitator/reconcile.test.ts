@@ -1,8 +1,11 @@
 import { type ReconcileParts, reconcile } from '../../../src/facilitator/reconcile.js';
 import type { HistoryEntry } from '../../../src/solana/landed-transaction.js';
 import type { SignatureState } from '../../../src/solana/rpc.js';
+import { createBookReaders } from '../../../src/storage/book-readers.js';
 import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
 import type { BookedPayment, PaymentRange } from '../../../src/storage/payment-reader.js';
+import type { SqlDatabase } from '../../../src/storage/sql-database.js';
+import { openSqlite } from '../../../src/storage/sqlite-database.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { landedAs, NETWORK, newRequest, paying } from '../../helpers/payment-service-fixture.js';
 
@@ -11,6 +14,13 @@ const OURS = 'fee payer';
 const LANDED: SignatureState = { slot: 12, err: null, commitment: 'finalized' };
 const FOREIGN = 'paid for by us, and not in the books';
 const { decoded } = paying(newRequest(0));
+
+/** The other books say nothing. */
+let empty: SqlDatabase;
+beforeAll(async () => {
+  empty = await openSqlite(':memory:');
+});
+afterAll(() => empty.close());
 
 let count = 0;
 
@@ -50,6 +60,7 @@ async function run({ books = [], late = [], payouts = [], history = [[]], foreig
   const ranges: (PaymentRange | undefined)[] = [];
   const [asked, shown, told] = [[] as unknown[], [] as string[], [] as unknown[]];
   const parts: ReconcileParts = {
+    ...createBookReaders(empty),
     network: NETWORK,
     amounts: false,
     feePayers: [OURS],
@@ -69,6 +80,7 @@ async function run({ books = [], late = [], payouts = [], history = [[]], foreig
       },
     },
     rpc: {
+      getTokenAccountsByOwner: async () => [],
       getSignatureStatuses: async (all) => ({ slot: 20, states: all.map(() => LANDED) }),
       async getTransaction(signature) {
         shown.push(signature);
@@ -83,7 +95,8 @@ async function run({ books = [], late = [], payouts = [], history = [[]], foreig
   };
   const found = await reconcile(parts, from, {
     onOpen: ({ id }, detail) => told.push(['open', id, detail]),
-    onDifference: (signature, detail, payment) => told.push(['difference', signature, detail, payment?.id]),
+    onNote: ({ ids, detail }) => told.push(['note', ...ids, detail]),
+    onDifference: ({ kind, ids, detail }) => told.push(['difference', kind, ...ids, detail]),
     onProgress: (text) => told.push(text),
   });
   return { found, ranges, asked, shown, told };
@@ -94,7 +107,7 @@ test('books and chain that are the same differ in nothing', async () => {
   const payout = newSignature();
   const history = [[one, other, { signature: payout }].map(({ signature }) => entry({ signature: signature ?? '' }))];
   const at = await run({ books: [[one, open], [other]], payouts: [payout], history });
-  expect(at.found).toEqual({ payments: 3, transactions: 3, open: 1, differences: 0 });
+  expect(at.found).toEqual({ payments: 3, payouts: 0, transactions: 3, open: 1, differences: 0 });
   expect(at.told).toEqual([['open', open.id, 'not sent yet'], '2 payments', '3 payments', '3 transactions']);
   expect(at.ranges).toEqual([{ from: 0 }, { from: STARTED - 600_000 }]);
   expect([at.asked, at.shown]).toEqual([[[OURS, undefined]], []]);
@@ -104,8 +117,8 @@ test('what a fee payer has paid for is to be in the books, unless it failed', as
   const [strange, failed, gift, hidden] = [entry(), entry({ failed: true }), entry(), entry()];
   const history = [[strange, failed, gift, hidden]];
   const at = await run({ history, foreign: [gift.signature], unknown: [hidden.signature] });
-  expect(at.found).toEqual({ payments: 0, transactions: 4, open: 0, differences: 2 });
-  const differences = [strange, hidden].map(({ signature }) => ['difference', signature, FOREIGN, undefined]);
+  expect(at.found).toEqual({ payments: 0, payouts: 0, transactions: 4, open: 0, differences: 2 });
+  const differences = [strange, hidden].map(({ signature }) => ['difference', 'transaction', signature, FOREIGN]);
   expect(at.told).toEqual(['4 transactions', ...differences]);
   expect(at.shown).toEqual([strange, gift, hidden].map(({ signature }) => signature));
 });
@@ -115,17 +128,17 @@ test('what was booked meanwhile is in the books', async () => {
   const history = [[entry({ signature: late.signature ?? '' }), strange]];
   const at = await run({ history, late: [[unsigned(), late]] });
   expect(at.found.differences).toBe(1);
-  expect(at.told.slice(1)).toEqual([['difference', strange.signature, FOREIGN, undefined]]);
+  expect(at.told.slice(1)).toEqual([['difference', 'transaction', strange.signature, FOREIGN]]);
 });
 
 test('a payment that is wrong is told with what is known of it', async () => {
   const { signature: _signature, ...lost } = booked();
   const landed = booked({ state: 'expired' });
   const at = await run({ books: [[lost, landed]] });
-  expect(at.found).toEqual({ payments: 2, transactions: 0, open: 0, differences: 2 });
+  expect(at.found).toEqual({ payments: 2, payouts: 0, transactions: 0, open: 0, differences: 2 });
   expect(at.told.slice(0, 2)).toEqual([
-    ['difference', '', 'booked as paid, and the chain does not know it', lost.id],
-    ['difference', landed.signature, 'booked as expired, and it has landed', landed.id],
+    ['difference', 'payment', lost.id, 'booked as paid, and no transaction is named'],
+    ['difference', 'payment', landed.id, landed.signature, 'booked as expired, and it has landed'],
   ]);
 });
 

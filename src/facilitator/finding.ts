@@ -1,0 +1,54 @@
+/** What a finding is about. */
+export type FindingKind =
+  | 'payment'
+  | 'request'
+  | 'transaction'
+  | 'owed'
+  | 'payout'
+  | 'balance'
+  | 'call'
+  | 'figure'
+  | 'spending'
+  | 'event';
+
+/** Something that books and chain, or two of the books, do not agree on. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Ids, addresses and signatures by which it is found again, the most telling one first. */
+  readonly ids: readonly string[];
+  /** What the books say, and what the chain says or the other book. */
+  readonly detail: string;
+  /** What to do about it. */
+  readonly advice: string;
+}
+
+/** Takes what checks find. */
+export interface Findings {
+  /** Books and chain differ. */
+  differs(finding: Finding): void;
+  /** Worth a look, and no difference. */
+  notes(finding: Finding): void;
+}
+
+/** Enough of a signature to know it again: 70 bits. Twelve characters are copied; those of a million payments must have room. */
+const KEY_LENGTH = 12;
+
+/** A signature as it is remembered. */
+export function keyOf(signature: string): string {
+  return signature.slice(0, KEY_LENGTH);
+}
+
+/** Shares as text. */
+export function shownLegs(legs: readonly { readonly recipient: string; readonly amount: bigint }[]): string {
+  if (legs.length === 0) return 'nothing';
+  return legs.map(({ recipient, amount }) => `${amount} to ${recipient}`).join(', ');
+}
+
+/** Whether two lists of shares are the same, in whatever order; a recipient occurs once in each. */
+export function sameLegs(
+  one: readonly { readonly recipient: string; readonly amount: bigint }[],
+  other: readonly { readonly recipient: string; readonly amount: bigint }[],
+): boolean {
+  const amounts = new Map(other.map(({ recipient, amount }) => [recipient, amount]));
+  return one.length === other.length && one.every(({ recipient, amount }) => amounts.get(recipient) === amount);
+}
