@@ -1,3 +1,4 @@
+import { isSignature } from '../protocol/address.js';
 import type { NetworkId } from '../protocol/types.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { SignatureState, SolanaRpc } from '../solana/rpc.js';
@@ -42,7 +43,8 @@ export async function checkBooked(
   page: readonly BookedPayment[],
 ): Promise<readonly BookCheck[]> {
   const payments = page.filter(({ terms }) => terms.network === parts.network);
-  const signed = payments.filter((it): it is PaidPayment => it.signature !== undefined);
+  // What is no signature is nothing that the chain knows, and no reason to stop.
+  const signed = payments.filter((it): it is PaidPayment => it.signature !== undefined && isSignature(it.signature));
   const states = await statesOf(parts, signed);
   const checks = payments.map((payment) => checkState(payment, states.get(payment.id) ?? null));
   if (!parts.amounts) return checks;

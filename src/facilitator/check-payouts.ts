@@ -1,3 +1,4 @@
+import { isSignature } from '../protocol/address.js';
 import type { NetworkId } from '../protocol/types.js';
 import { readInstruction } from '../solana/instructions.js';
 import { gainedBy } from '../solana/landed-money.js';
@@ -53,7 +54,9 @@ export async function payoutStates(
   { rpc }: Pick<PayoutCheckParts, 'rpc'>,
   payouts: readonly PayoutRecord[],
 ): Promise<ReadonlyMap<string, SignatureState | null>> {
-  const sent = payouts.flatMap(({ id, signed }) => (signed === undefined ? [] : [{ id, ...signed }]));
+  const sent = payouts.flatMap(({ id, signed }) =>
+    signed !== undefined && isSignature(signed.signature) ? [{ id, ...signed }] : [],
+  );
   if (sent.length === 0) return new Map();
   const signatures = sent.map(({ signature }) => signature);
   const { states } = await patiently(() => rpc.getSignatureStatuses(signatures, { searchHistory: true }));

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isAddress } from '../protocol/address.js';
 import type { NetworkId } from '../protocol/types.js';
 import { associatedTokenAddress } from '../solana/associated-token.js';
 import { moneyMoved } from '../solana/landed-money.js';
@@ -65,6 +66,7 @@ async function balanceOf({ rpc }: SplitCheckParts, { wallet, mint, amount }: Spl
 }
 
 async function heldBy(rpc: SplitCheckParts['rpc'], wallet: string, mint: string): Promise<bigint> {
+  if (!isAddress(wallet) || !isAddress(mint)) return 0n;
   try {
     const accounts = await rpc.getTokenAccountsByOwner(wallet, { mint }, 'confirmed');
     return accounts.reduce((sum, it) => sum + (tokenAccountOf(it)?.amount ?? 0n), 0n);
@@ -121,6 +123,8 @@ export async function readSplitWallets(
 async function addressesOf({ owed, network, splitWallets }: SplitCheckParts): Promise<Map<string, Set<string>>> {
   const addresses = new Map(splitWallets.map((wallet) => [wallet, new Set([wallet])]));
   for (const { wallet, mint } of await owed.holdings(network)) {
+    // What is no address holds nothing, and has no history.
+    if (!isAddress(wallet) || !isAddress(mint)) continue;
     const all = addresses.get(wallet) ?? new Set([wallet]);
     addresses.set(wallet, all);
     for (const program of [PROGRAMS.token, PROGRAMS.token2022]) all.add(associatedTokenAddress(wallet, mint, program));
