@@ -61,6 +61,8 @@ export const REASONS = {
   invalid_exact_svm_verification_failed: 'The payment could not be verified.',
   invalid_transfer_reference_missing:
     "The transaction does not name the payment's reference account; it must be among the accounts of a transfer.",
+  invalid_transfer_reference_misplaced:
+    'The reference of the payment must be the last account of the transfer to its first recipient, and no other transfer to a recipient may name one: a payment is for one thing.',
   invalid_transfer_leg_missing:
     'The transaction does not transfer the exact amount to every recipient of the payment, each by a transfer of its own.',
   invalid_transfer_other_transfer:

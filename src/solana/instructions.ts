@@ -13,10 +13,12 @@ export interface TokenTransfer {
   readonly authority: string;
   /** Atomic units. */
   readonly amount: bigint;
+  /** Accounts that it names beside these, in their order: signers of a multisig account, references of payment requests. */
+  readonly others: readonly string[];
 }
 
 /** A System transfer of native SOL. */
-export interface SolTransfer {
+export interface SolTransfer extends Pick<TokenTransfer, 'others'> {
   readonly kind: 'sol-transfer';
   readonly source: string;
   readonly destination: string;
@@ -33,7 +35,7 @@ export interface TokenAccountCreation {
 }
 
 /** A plain Transfer of a token program, which does not name the mint. */
-export interface UncheckedTransfer {
+export interface UncheckedTransfer extends Pick<TokenTransfer, 'others'> {
   readonly kind: 'unchecked-token-transfer';
   readonly program: string;
   readonly source: string;
@@ -105,16 +107,16 @@ function readTokenInstruction(instruction: Instruction): PlainInstruction {
   if (data[0] === SET_AUTHORITY) return readOwnerChange(instruction);
   if (data[0] === TRANSFER_FEE_EXTENSION) return readTransferWithFee(instruction);
   if (data[0] !== TRANSFER_CHECKED || data.length !== TRANSFER_CHECKED_BYTES || !names(accounts, 4)) return OTHER;
-  const [source, mint, destination, authority] = accounts;
+  const [source, mint, destination, authority, ...others] = accounts;
   const amount = view(data).getBigUint64(1, true);
-  return { kind: 'token-transfer', program, source, mint, destination, authority, amount };
+  return { kind: 'token-transfer', program, source, mint, destination, authority, amount, others };
 }
 
 function readUncheckedTransfer({ program, accounts, data }: Instruction): PlainInstruction {
   if (data.length !== TRANSFER_BYTES || !names(accounts, 3)) return OTHER;
-  const [source, destination, authority] = accounts;
+  const [source, destination, authority, ...others] = accounts;
   const amount = view(data).getBigUint64(1, true);
-  return { kind: 'unchecked-token-transfer', program, source, destination, authority, amount };
+  return { kind: 'unchecked-token-transfer', program, source, destination, authority, amount, others };
 }
 
 const ACCOUNT_OWNER = 2;
@@ -131,9 +133,9 @@ const TRANSFER_WITH_FEE_BYTES = 19;
 function readTransferWithFee({ program, accounts, data }: Instruction): PlainInstruction {
   const isTransfer = data[1] === TRANSFER_CHECKED_WITH_FEE && data.length === TRANSFER_WITH_FEE_BYTES;
   if (!isTransfer || program !== PROGRAMS.token2022 || !names(accounts, 4)) return OTHER;
-  const [source, mint, destination, authority] = accounts;
+  const [source, mint, destination, authority, ...others] = accounts;
   const [amount, fee] = [view(data).getBigUint64(2, true), view(data).getBigUint64(11, true)];
-  return { kind: 'token-transfer-with-fee', program, source, mint, destination, authority, amount, fee };
+  return { kind: 'token-transfer-with-fee', program, source, mint, destination, authority, amount, fee, others };
 }
 
 const CREATE = 0;
@@ -184,8 +186,8 @@ function readSystemInstruction({ accounts, data }: Instruction): PlainInstructio
   const variant = data.length >= 4 ? view(data).getUint32(0, true) : undefined;
   if (variant === ADVANCE_NONCE_ACCOUNT) return { kind: 'nonce-advance' };
   if (variant !== SYSTEM_TRANSFER || data.length !== SYSTEM_TRANSFER_BYTES || !names(accounts, 2)) return OTHER;
-  const [source, destination] = accounts;
-  return { kind: 'sol-transfer', source, destination, lamports: view(data).getBigUint64(4, true) };
+  const [source, destination, ...others] = accounts;
+  return { kind: 'sol-transfer', source, destination, lamports: view(data).getBigUint64(4, true), others };
 }
 
 interface Named {

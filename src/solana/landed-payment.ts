@@ -4,7 +4,7 @@ import { arrivedOf } from './landed-arrivals.js';
 import { gainedBy, keeperOf } from './landed-money.js';
 import type { LandedTransaction } from './landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from './programs.js';
-import { matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
+import { isPaidFor, matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
 
 /** What a landed transaction is as a payment. */
 export type LandedPayment =
@@ -35,8 +35,11 @@ export function readLandedPayment(landed: LandedTransaction, demand: TransferDem
   const sent = movementsOf(instructions, demand);
   const mayKeepFee = demand.tokenProgram === PROGRAMS.token2022;
   const arrived = mayKeepFee ? sent.map((it) => arrivedOf(it, sent, landed)) : sent;
-  const [first] = matchLegs(arrived, demand) ?? [];
+  const paid = matchLegs(arrived, demand) ?? [];
+  const [first] = paid;
   if (first === undefined) return { ok: false, reason: 'invalid_transfer_leg_missing' };
+  const signers = landed.accounts.slice(0, landed.requiredSignatures);
+  if (!isPaidFor(paid, demand, signers)) return { ok: false, reason: 'invalid_transfer_reference_misplaced' };
   if (!allReceived(landed, demand)) return { ok: false, reason: 'invalid_transfer_not_received' };
   return { ok: true, payer: first.authority };
 }

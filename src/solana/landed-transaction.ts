@@ -31,7 +31,8 @@ export interface TouchedTokenAccount extends Change {
 }
 
 /** A transaction as the chain remembers it. */
-export interface LandedTransaction extends Pick<DecodedTransaction, 'messageHash' | 'blockhash'> {
+export interface LandedTransaction
+  extends Pick<DecodedTransaction, 'messageHash' | 'blockhash' | 'requiredSignatures'> {
   readonly slot: number;
   /** When its block was made, in milliseconds since the epoch, to the second; old nodes do not tell. */
   readonly blockTime: number | undefined;
@@ -162,13 +163,14 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
   const { slot, blockTime, transaction, err, fee, computeUnits, loaded } = answer;
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'), loaded);
   if (!decoded.ok) throw new AnswerShapeError(`transaction: ${decoded.detail}`);
-  const { messageHash, blockhash, instructions } = decoded.transaction;
+  const { messageHash, blockhash, requiredSignatures, instructions } = decoded.transaction;
   const accounts = [...decoded.transaction.accounts, ...loaded];
   return {
     slot,
     blockTime: milliseconds(blockTime),
     messageHash,
     blockhash,
+    requiredSignatures,
     err,
     feeLamports: BigInt(fee),
     computeUnits,

@@ -4,7 +4,14 @@ import { type PlainInstruction, readInstruction } from './instructions.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
 import type { DecodedTransaction, Instruction } from './transaction.js';
-import { type Movement, matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
+import {
+  isPaidFor,
+  type Movement,
+  matchLegs,
+  movementsOf,
+  receivingAccount,
+  type TransferDemand,
+} from './transfer-demand.js';
 
 /** The verdict: who pays and who pays the network fee, or the first rule that is broken. */
 export type DemandResult =
@@ -28,6 +35,7 @@ const OUTCOME: readonly Check<Subject>[] = [
     name: 'every leg is paid',
     run: ({ paid }) => (paid === undefined ? 'invalid_transfer_leg_missing' : undefined),
   },
+  { name: 'the reference is the last account of the transfer', run: checkPlace },
   rules.memos,
   rules.signatures,
 ];
@@ -88,6 +96,11 @@ function checkReference({ transaction, demand }: Subject): Reason | undefined {
   return reference === undefined || transaction.accounts.includes(reference)
     ? undefined
     : 'invalid_transfer_reference_missing';
+}
+
+function checkPlace({ transaction, demand, paid = [] }: Subject): Reason | undefined {
+  const signers = transaction.accounts.slice(0, transaction.requiredSignatures);
+  return isPaidFor(paid, demand, signers) ? undefined : 'invalid_transfer_reference_misplaced';
 }
 
 /** Where an instruction may name a key of ours: SOL may go to it, and a token account be created for it. */

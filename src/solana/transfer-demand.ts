@@ -9,7 +9,7 @@ export interface TransferDemand {
   /** Token program of the mint; any text for SOL. */
   readonly tokenProgram: string;
   readonly legs: readonly { readonly recipient: string; readonly amount: bigint }[];
-  /** Public key that must be among the transaction's accounts, if any. */
+  /** Public key that the transfer of the first leg must name as its last account, if any. */
   readonly reference: string | undefined;
   readonly memo: string | undefined;
 }
@@ -22,6 +22,8 @@ export interface Movement {
   readonly authority: string;
   /** Atomic units, without a fee that the instruction names. */
   readonly amount: bigint;
+  /** Accounts that the instruction names beside those that it works on. */
+  readonly others: readonly string[];
 }
 
 /** A transfer of tokens. */
@@ -38,13 +40,13 @@ export function movementsOf(instructions: readonly PlainInstruction[], demand: T
 
 function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDemand): Movement[] {
   if (plain.kind === 'sol-transfer') {
-    const { source, destination, lamports } = plain;
-    return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports }] : [];
+    const { source, destination, lamports, others } = plain;
+    return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports, others }] : [];
   }
   const move = tokenMoveOf(plain);
   if (move === undefined || move.program !== tokenProgram || (move.mint ?? asset) !== asset) return [];
-  const { source, destination, authority, amount } = move;
-  return [{ source, destination, authority, amount }];
+  const { source, destination, authority, amount, others } = move;
+  return [{ source, destination, authority, amount, others }];
 }
 
 /** Which instruction makes a transfer of tokens is nobody's business, but that a plain one does not name its mint. */
@@ -76,6 +78,23 @@ export function matchLegs(movements: readonly Movement[], demand: TransferDemand
     matched.push(...open.splice(index, 1));
   }
   return matched;
+}
+
+/**
+ * Whether the transfers that pay the legs are for this request, and for no other: a transfer has one last account. So one
+ * that names the references of two services pays one of them.
+ * @param paid - as {@link matchLegs} answers
+ * @param signers - of the transaction; a multisig account's are named in its transfers
+ */
+export function isPaidFor(
+  [first, ...more]: readonly Movement[],
+  { reference }: TransferDemand,
+  signers: readonly string[],
+): boolean {
+  if (reference === undefined) return true;
+  const isOwn = (last: string | undefined): boolean =>
+    last === undefined || last === reference || signers.includes(last);
+  return first?.others.at(-1) === reference && more.every(({ others }) => isOwn(others.at(-1)));
 }
 
 /** Where a wallet receives the demanded asset: its associated token account, or the wallet itself for SOL. */

@@ -198,6 +198,7 @@ export function landedAs(transaction: DecodedTransaction, changed: Partial<Lande
     slot: 9,
     blockTime: undefined,
     err: null,
+    requiredSignatures: 1,
     feeLamports: 10_000n,
     computeUnits: 450,
     lamports: new Map(),

@@ -55,6 +55,7 @@ export function landedFor(
     messageHash: 'payment 1',
     blockhash: walletKey('blockhash').address,
     err: null,
+    requiredSignatures: 1,
     feeLamports: 5_000n,
     computeUnits: 150,
     accounts: [payer, payTo, reference, NATIVE_SOL],

@@ -10,6 +10,7 @@ import { testFolder } from '../helpers/test-folder.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.js';
 
+const PRICE_TEXT = '0.012347';
 const folder = testFolder();
 const closers: (() => Promise<void>)[] = [];
 let toll: TollStand;
@@ -90,3 +91,25 @@ test('what paid one service pays nothing at another one with books of its own, t
   }
   expect(upstream.received.length).toBe(before + 2);
 });
+
+test('one transfer that names the requests of two services pays one of them', async () => {
+  const services = await Promise.all([1, 2].map(() => instance(`sqlite:${folder.newPath('db')}`)));
+  const [here, there] = await Promise.all(services.map(async (it) => ({ client: it, ...(await shopAt(it)) })));
+  const requests = await Promise.all([here!, there!].map(requestAt));
+  const legs = [{ recipient: owner.publicKey.toBase58(), amount: CALL_PRICE }];
+  const names = requests.map(({ reference }) => reference);
+  const signature = await transferDirectly(toll.sandbox, { wallet: caller, legs, names });
+
+  const refused = await show(here!.client, here!.key, signature, '');
+  expect([refused.status, refused.body['error']]).toEqual([402, 'invalid_transfer_reference_misplaced']);
+  const { body } = await here!.client.ask('GET', `/payments/${requests[0]!.id}`);
+  expect(body['status']).toBe('created');
+  expect((await show(there!.client, there!.key, signature, '')).status).toBe(200);
+});
+
+async function requestAt({ client, project, key }: { readonly client: Instance } & Awaited<ReturnType<typeof shopAt>>) {
+  const wanted = { amount: PRICE_TEXT, token: 'USDC', recipient: owner.publicKey.toBase58(), project: project.slug };
+  const { status, body } = await client.ask('POST', '/create-payment', wanted, key.headers);
+  expect(status).toBe(200);
+  return { id: String(body['payment_id']), reference: String(body['reference']) };
+}

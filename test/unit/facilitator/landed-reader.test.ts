@@ -8,6 +8,7 @@ const LANDED: LandedTransaction = {
   messageHash: '',
   blockhash: '',
   err: null,
+  requiredSignatures: 1,
   feeLamports: 5_000n,
   computeUnits: 150,
   accounts: [],

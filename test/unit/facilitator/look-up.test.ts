@@ -20,6 +20,7 @@ const LANDED: LandedTransaction = {
   messageHash: '',
   blockhash: '',
   err: null,
+  requiredSignatures: 1,
   feeLamports: 5_000n,
   computeUnits: 150,
   accounts: [from, to, NATIVE_SOL],

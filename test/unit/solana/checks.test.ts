@@ -202,6 +202,7 @@ test('a payment that keeps every rule names its payer and its transfer', () => {
     destination: TRANSFER.destination,
     authority: TRANSFER.authority,
     amount: TRANSFER.amount,
+    others: [],
   };
   expect(checkPayment(decoded(HONEST), TERMS, POLICY)).toEqual({
     ok: true,

@@ -46,11 +46,17 @@ const SYSVARS = [
 type Case = readonly [string, string, readonly string[], readonly number[], object];
 
 const TOKEN_CASES: readonly Case[] = [PROGRAMS.token, PROGRAMS.token2022].flatMap((program): Case[] => {
-  const checked = { kind: 'token-transfer', program, source: A, mint: B, destination: C, authority: D };
-  const plain = { kind: 'unchecked-token-transfer', program, source: A, destination: B, authority: C };
+  const checked = { kind: 'token-transfer', program, source: A, mint: B, destination: C, authority: D, others: [] };
+  const plain = { kind: 'unchecked-token-transfer', program, source: A, destination: B, authority: C, others: [] };
   return [
     ['TransferChecked', program, [A, B, C, D], [12, ...AMOUNT, 6], { ...checked, amount: AMOUNT_VALUE }],
-    ['TransferChecked with signers of a multisig', program, [A, B, C, D, A], [12, ...AMOUNT, 6], checked],
+    [
+      'TransferChecked with signers of a multisig',
+      program,
+      [A, B, C, D, A],
+      [12, ...AMOUNT, 6],
+      { ...checked, others: [A] },
+    ],
     ['TransferChecked without an authority', program, [A, B, C], [12, ...AMOUNT, 6], OTHER],
     ['TransferChecked without accounts', program, [], [12, ...AMOUNT, 6], OTHER],
     ['TransferChecked, too short', program, [A, B, C, D], [12, ...AMOUNT], OTHER],
@@ -113,7 +119,7 @@ const CASES: readonly Case[] = [
     PROGRAMS.system,
     [A, B],
     [2, 0, 0, 0, ...AMOUNT],
-    { kind: 'sol-transfer', source: A, destination: B, lamports: AMOUNT_VALUE },
+    { kind: 'sol-transfer', source: A, destination: B, lamports: AMOUNT_VALUE, others: [] },
   ],
   ['a transfer of SOL without a recipient', PROGRAMS.system, [A], [2, 0, 0, 0, ...AMOUNT], OTHER],
   ['a transfer of SOL without accounts', PROGRAMS.system, [], [2, 0, 0, 0, ...AMOUNT], OTHER],

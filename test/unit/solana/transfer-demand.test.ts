@@ -3,6 +3,7 @@ import { associatedTokenAddress } from '../../../src/solana/associated-token.js'
 import type { PlainInstruction } from '../../../src/solana/instructions.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
 import {
+  isPaidFor,
   type Movement,
   matchLegs,
   movementsOf,
@@ -27,10 +28,22 @@ const TOKENS: TransferDemand = {
 };
 const SOL: TransferDemand = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: PROGRAMS.system };
 
-const MOVED: Movement = { source: 'source', destination: 'destination', authority: 'authority', amount: 5n };
+const MOVED: Movement = {
+  source: 'source',
+  destination: 'destination',
+  authority: 'authority',
+  amount: 5n,
+  others: ['reference'],
+};
 const unchecked = { kind: 'unchecked-token-transfer', ...MOVED, program: PROGRAMS.token } as const;
 const checked = { ...unchecked, kind: 'token-transfer', mint: MINT } as const;
-const sol = { kind: 'sol-transfer', source: 'source', destination: 'destination', lamports: 5n } as const;
+const sol = {
+  kind: 'sol-transfer',
+  source: 'source',
+  destination: 'destination',
+  lamports: 5n,
+  others: ['reference'],
+} as const;
 const OTHERS: readonly PlainInstruction[] = [
   { kind: 'other' },
   { kind: 'guard' },
@@ -51,7 +64,7 @@ test.each<[string, PlainInstruction, readonly Movement[]]>([
 });
 
 test('only transfers of SOL move SOL, and who sends it signs for it', () => {
-  const moved = { source: 'source', destination: 'destination', authority: 'source', amount: 5n };
+  const moved = { ...MOVED, authority: 'source' };
   expect(movementsOf([...OTHERS, checked, unchecked, sol], SOL)).toEqual([moved]);
 });
 
@@ -74,6 +87,7 @@ const to = (recipient: string, amount: bigint, source = PAYER): Movement => ({
   destination: receivingAccount(recipient, TOKENS),
   authority: PAYER,
   amount,
+  others: [],
 });
 const LEGS = [
   { recipient: SELLER, amount: 5n },
@@ -103,4 +117,27 @@ test('one transfer does not pay two legs to the same wallet', () => {
   const legs = [5n, 5n].map((amount) => ({ recipient: SELLER, amount }));
   expect(matchLegs([to(SELLER, 5n)], { ...TOKENS, legs })).toBeUndefined();
   expect(matchLegs([to(SELLER, 5n), to(SELLER, 5n)], { ...TOKENS, legs })).toHaveLength(2);
+});
+
+describe('a payment is for its request', () => {
+  const naming = (...others: string[]): Movement => ({ ...MOVED, others });
+  const demand = { ...TOKENS, reference: 'own' };
+
+  test.each<[string, readonly Movement[], boolean]>([
+    ['its reference is the only account beside', [naming('own')], true],
+    ['other accounts come before it', [naming('a', 'b', 'own')], true],
+    ['of several transfers the first names it', [naming('own'), naming()], true],
+    ['each of them does', [naming('own'), naming('own')], true],
+    ['the signers of a multisig account are named beside', [naming('signer', 'own'), naming('signer')], true],
+    ['nothing is named', [naming()], false],
+    ['another reference comes after it', [naming('own', 'foreign')], false],
+    ['only a later transfer names it', [naming(), naming('own')], false],
+    ['a later transfer names another', [naming('own'), naming('foreign')], false],
+  ])('%s: %#', (_what, paid, expected) => {
+    expect(isPaidFor(paid, demand, ['payer', 'signer'])).toBe(expected);
+  });
+
+  test('where no reference is asked for, none is looked at', () => {
+    expect(isPaidFor([naming('foreign')], TOKENS, ['payer'])).toBe(true);
+  });
 });
