@@ -7,6 +7,8 @@ import { type Findings, sameLegs, shownLegs } from './finding.js';
 export interface OwedCheckParts {
   readonly owed: OwedReader;
   readonly network: NetworkId;
+  /** Split wallets that the service has the key of, base58; those of the books are looked at as well. */
+  readonly splitWallets: readonly string[];
   /** Since when the books are complete, milliseconds since the epoch: what was paid out before may be forgotten. */
   readonly from: number;
 }
@@ -29,6 +31,12 @@ export async function checkOwed(parts: OwedCheckParts, findings: Findings): Prom
       findings.differs({ kind: 'owed', ids: [paymentId, recipient], detail, advice: ASK });
     }
   }
+  for (const wallet of await walletsOf(parts)) {
+    for (const id of await owed.unshared(network, from, wallet)) {
+      const detail = `the split wallet ${wallet} has received it, and nobody is to get any of it`;
+      findings.differs({ kind: 'owed', ids: [id], detail, advice: ASK });
+    }
+  }
   for await (const page of owed.taken(network, from)) {
     for (const payout of page) checkTaken(payout, findings);
   }
@@ -36,6 +44,10 @@ export async function checkOwed(parts: OwedCheckParts, findings: Findings): Prom
     const detail = 'what is owed was taken by a payout that is not in the books: nobody pays it';
     findings.differs({ kind: 'payout', ids: [payoutId, paymentId], detail, advice: ASK });
   }
+}
+
+async function walletsOf({ owed, network, splitWallets }: OwedCheckParts): Promise<ReadonlySet<string>> {
+  return new Set([...splitWallets, ...(await owed.holdings(network)).map(({ wallet }) => wallet)]);
 }
 
 /** A payment that was not received is owed to nobody; the entries of such a one are found from the other side. */

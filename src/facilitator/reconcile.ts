@@ -129,7 +129,7 @@ async function checkBooks(parts: ReconcileParts, from: number | undefined, findi
   const kept = (keptMs: number): number => Math.max(0, time - keptMs + MARGIN_MS);
   const since = Math.max(from ?? 0, kept(booksKeptMs));
   if (amounts) await checkRequests({ ...parts, from: from ?? 0 }, findings);
-  await checkOwed({ ...parts, from: since }, findings);
+  await checkOwed({ splitWallets: [], ...parts, from: since }, findings);
   const payouts = await checkPayouts({ ...parts, from: from ?? 0 }, findings);
   await checkBalances({ splitWallets: [], ...parts }, findings);
   await checkTold({ ...parts, from: Math.max(since, kept(eventsKeptMs)) }, findings);

@@ -75,6 +75,11 @@ export interface OwedReader {
   shared(network: NetworkId, from: number): AsyncIterable<readonly SharedPayment[]>;
   /** What is owed since a time without a payment that has landed and has shares, in pages. */
   strays(network: NetworkId, from: number): AsyncIterable<readonly StrayEntry[]>;
+  /**
+   * Payments of projects that a split wallet has received since a time, and of which nothing is for anybody: at most 1,000,
+   * those of projects whose owner has that wallet left out.
+   */
+  unshared(network: NetworkId, from: number, wallet: string): Promise<readonly string[]>;
   /** Payouts that were planned since a time, with what they took, in pages. */
   taken(network: NetworkId, from: number): AsyncIterable<readonly TakenByPayout[]>;
   /** Payouts that are named by what is owed and are not in the books: at most 1,000, each with one payment of it. */
@@ -106,6 +111,13 @@ const STRAYS: Statement = {
     where o.network = $1 and o.at >= $2 and (o.payment_id, o.recipient) > ($3, $4)
       and (p.id is null or p.owed is null or p.state not in ('confirmed', 'served'))
     order by o.payment_id, o.recipient limit ${PAGE}`,
+};
+const UNSHARED: Statement = {
+  name: 'tollhouse_read_unshared',
+  text: `select id from tollhouse_payment
+    where network = $1 and claimed_at >= $2 and pay_to = $3 and owed is null and project_id is not null
+      and owner is distinct from pay_to and state in ('confirmed', 'served')
+    order by claimed_at, id limit ${MOST}`,
 };
 const TAKEN: Statement = {
   name: 'tollhouse_page_taken',
@@ -166,6 +178,8 @@ export function createOwedReader(database: SqlDatabase): OwedReader {
         after = last;
       }
     },
+    unshared: async (network, from, wallet) =>
+      (await database.query(UNSHARED, network, from, wallet)).map(({ id }) => String(id)),
     async *taken(network, from) {
       let after: readonly [number, string] = [from, ''];
       for (;;) {

@@ -235,6 +235,12 @@ const ERRORS: readonly PlantedError[] = [
     'owed',
   ],
   [
+    'the shares of a payment are gone, and what is owed with them',
+    'unpaid',
+    `${PAYMENT} owed = null where id = '$';delete from tollhouse_owed where payment_id = '$'`,
+    'owed',
+  ],
+  [
     'the shares of a payment sum to more',
     'x402',
     `${PAYMENT} owed = replace(owed, '"1234"', '"1235"') where id = '$'`,
