@@ -161,7 +161,7 @@ const ERRORS: readonly PlantedError[] = [
   [
     'the legs of a request are changed, and their sum is not',
     'requested',
-    `update tollhouse_payment_request set details = replace(replace(details, '"11113"', '"11114"'), '"1234"', '"1233"')
+    `update tollhouse_payment_request set details = replace(replace(details, '"821113"', '"821114"'), '"91234"', '"91233"')
       where attempt = '$'`,
     'payment',
   ],
@@ -196,19 +196,19 @@ const ERRORS: readonly PlantedError[] = [
   [
     'what is owed and paid out is a unit more to one and less to the other',
     'taken',
-    `${OWED} amount = amount + case when amount > 5000 then 1 else -1 end where payment_id = '$'`,
+    `${OWED} amount = amount + case when amount > 500000 then 1 else -1 end where payment_id = '$'`,
     'owed',
   ],
   [
     'an entry of what is owed is gone',
     'unpaid',
-    `delete from tollhouse_owed where payment_id = '$' and amount > 5000`,
+    `delete from tollhouse_owed where payment_id = '$' and amount > 500000`,
     'owed',
   ],
   [
     'what a stranger is owed',
     'unpaid',
-    `${OWED} recipient = '${STRANGER}' where payment_id = '$' and amount < 5000`,
+    `${OWED} recipient = '${STRANGER}' where payment_id = '$' and amount < 500000`,
     'owed',
   ],
   ['what is owed in another token', 'unpaid', `${OWED} mint = '${STRANGER}' where payment_id = '$'`, 'owed'],
@@ -243,7 +243,7 @@ const ERRORS: readonly PlantedError[] = [
   [
     'the shares of a payment sum to more',
     'x402',
-    `${PAYMENT} owed = replace(owed, '"1234"', '"1235"') where id = '$'`,
+    `${PAYMENT} owed = replace(owed, '"91234"', '"91235"') where id = '$'`,
     'owed',
   ],
   [

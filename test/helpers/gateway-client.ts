@@ -33,6 +33,8 @@ export interface WantedPayment {
   readonly payer: Keypair;
   /** Under which key it is made; default none. */
   readonly key?: MadeKey | undefined;
+  /** USDC, decimal; default {@link CALL_PRICE}. */
+  readonly amount?: string;
 }
 
 /** A payment that was created and settled. */
@@ -119,9 +121,9 @@ export async function connectGateway(url: string) {
       return { id: String(id), secret, headers: { 'x-service-key': String(api_key), 'x-service-secret': secret } };
     },
     /** Pays for a call through `/create-payment` and `/settle`. */
-    async pay({ project, payer, key }: WantedPayment): Promise<MadePayment> {
+    async pay({ project, payer, key, amount = CALL_PRICE_TEXT }: WantedPayment): Promise<MadePayment> {
       const recipient = project.split[0]?.recipient;
-      const asked = { amount: CALL_PRICE_TEXT, token: 'USDC', recipient, project: project.slug };
+      const asked = { amount, token: 'USDC', recipient, project: project.slug };
       const created = await made(
         '/create-payment',
         { ...asked, payer: payer.publicKey.toBase58() },

@@ -10,6 +10,8 @@ import { until } from './until.js';
 /** Where a token account holds its amount. */
 const [AMOUNT_START, AMOUNT_END] = [64, 72];
 const CALLS = 6;
+/** Worth a payout by itself, and not divisible by 10. */
+const PRICE = '0.912347';
 
 /**
  * Books of a gateway with some of everything in them, made by real traffic: calls of a project with a split that were paid
@@ -18,7 +20,12 @@ const CALLS = 6;
  * @param databaseUrl - a new SQLite file; close the stand's gateway and storage before the file is copied
  */
 export async function openHonestBooks(databaseUrl: string): Promise<GatewayStand> {
-  const stand = await openGatewayStand(databaseUrl);
+  const opened = await openGatewayStand(databaseUrl);
+  const split = opened.project.split.map(({ recipient, bps }) => ({ recipient, bps }));
+  const pricing = { amount: PRICE, token: 'USDC', network: 'solana-devnet' };
+  const project = await opened.newProject({ split, pricing });
+  const stand: GatewayStand = { ...opened, project };
+  const pay = () => stand.client.pay({ project, payer: stand.payer, key: stand.key, amount: PRICE });
   const payingCalls = await payingFetch({ wallet: stand.payer, rpcUrl: stand.sandbox.rpcUrl });
   const call = async (count: number): Promise<void> => {
     for (let at = 0; at < count; at += 1) {
@@ -28,9 +35,9 @@ export async function openHonestBooks(databaseUrl: string): Promise<GatewayStand
     }
   };
   await call(CALLS);
-  await callWith(stand, (await stand.pay()).signature);
+  await callWith(stand, (await pay()).signature);
   await callPaidByWallet(stand);
-  await stand.pay();
+  await pay();
   const single = await stand.newProject();
   await callWith(stand, (await stand.pay({ project: single })).signature, single.slug);
   await sellDirectly(stand);
@@ -52,7 +59,7 @@ async function callWith({ client, key, project }: GatewayStand, signature: strin
 async function callPaidByWallet(stand: GatewayStand): Promise<void> {
   const { client, sandbox, project } = stand;
   const { wallet, key } = await stand.newCaller();
-  const wanted = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
+  const wanted = { amount: PRICE, token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
   const created = await client.ask('POST', '/create-payment', wanted, key.headers);
   const id = String(created.body['payment_id']);
   const signature = await payScanned(stand, id, wallet);
