@@ -1,3 +1,4 @@
+import bs58 from 'bs58';
 import { type BookCheck, type BookCheckParts, checkBooked } from '../../../src/facilitator/check-booked.js';
 import { bindingOf } from '../../../src/facilitator/payment-binding.js';
 import { NATIVE_SOL } from '../../../src/solana/programs.js';
@@ -17,7 +18,7 @@ let count = 0;
 function booked(change: Partial<BookedPayment>): BookedPayment {
   const { lease: _lease, leaseMs: _leaseMs, ...payment } = newClaim();
   count += 1;
-  return { ...payment, state: 'confirmed', signature: `signature ${count}`, claimedAt: 0, ...change };
+  return { ...payment, state: 'confirmed', signature: bs58.encode(Buffer.alloc(64, count)), claimedAt: 0, ...change };
 }
 
 function unsigned(change: Partial<BookedPayment>): BookedPayment {

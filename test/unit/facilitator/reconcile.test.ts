@@ -1,3 +1,4 @@
+import bs58 from 'bs58';
 import { type ReconcileParts, reconcile } from '../../../src/facilitator/reconcile.js';
 import type { HistoryEntry } from '../../../src/solana/landed-transaction.js';
 import type { SignatureState } from '../../../src/solana/rpc.js';
@@ -27,7 +28,9 @@ let count = 0;
 /** Signatures differ from the beginning, as those of a chain do. */
 function newSignature(): string {
   count += 1;
-  return `${count}`.padStart(12, '0').padEnd(88, '5');
+  const bytes = Buffer.alloc(64, 5);
+  bytes.writeUInt32BE(0x10_00_00_00 + count);
+  return bs58.encode(bytes);
 }
 
 function booked(change: Partial<BookedPayment> = {}): BookedPayment {
