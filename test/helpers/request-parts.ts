@@ -59,7 +59,7 @@ export function landedFor(
     feeLamports: 5_000n,
     computeUnits: 150,
     accounts: [payer, payTo, reference, NATIVE_SOL],
-    instructions: [{ program: NATIVE_SOL, accounts: [payer, payTo], data: solTransfer(5) }],
+    instructions: [{ program: NATIVE_SOL, accounts: [payer, payTo, reference], data: solTransfer(5) }],
     lamports: new Map([[payTo, { before: 0n, after: 5n }]]),
     tokenAccounts: new Map(),
     ...change,

@@ -116,11 +116,11 @@ describe('a signature counts once', () => {
     });
   });
 
-  test('what a wallet signed for x402 is no proof, though somebody else has sent it: it buys what it was signed for', async () => {
+  test('what a wallet signed for x402 is no proof, though somebody else has sent it', async () => {
     const { client, feePayer, key, newProject, payer, sandbox } = stand();
     const simple = await newProject();
     const url = `${client.url}/v1/${simple.slug}`;
-    const { v2, transaction } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
+    const { transaction } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
     // The payer's wallet had it sent by somebody else.
     const signed = VersionedTransaction.deserialize(transaction);
     signed.sign([feePayer]);
@@ -129,10 +129,6 @@ describe('a signature counts once', () => {
     const unaddressed = [402, 'payment_invalid', 'invalid_proof_unaddressed'];
     await expectUntouched(async () => {
       expect(refusal(await show(proofHeader(signature), { slug: simple.slug }))).toEqual(unaddressed);
-    });
-    expect(outcome(await client.call(simple.slug, { headers: { ...key.headers, ...v2 } }))).toEqual(SERVED);
-    await expectUntouched(async () => {
-      expect(outcome(await show(proofHeader(signature), { slug: simple.slug }))).toEqual(USED);
     });
   });
 });

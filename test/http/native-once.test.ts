@@ -198,7 +198,7 @@ describe('one transaction pays one thing', () => {
     for (const atOnce of [false, true]) {
       const one = await stand().create();
       const other = await stand().create();
-      // It names both references.
+      // It names both references; the last one counts.
       const draft = await stand().draft(one);
       const both = buildDraft({
         ...draft,
@@ -217,7 +217,10 @@ describe('one transaction pays one thing', () => {
 
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
       const refused = answers.find(({ status }) => status === 400);
-      expect(refused?.body).toMatchObject({ code: 'invalid_transaction', reason: 'duplicate_settlement' });
+      expect(refused?.body).toMatchObject({
+        code: 'invalid_transaction',
+        reason: 'invalid_transfer_reference_misplaced',
+      });
       expect(received() - before).toBe(500_000n);
       const states = await Promise.all([one, other].map((it) => stand().get(`/payments/${it.payment_id}`)));
       expect(states.map(({ body }) => body['status']).sort()).toEqual(['created', 'settled']);

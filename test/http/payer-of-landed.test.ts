@@ -49,7 +49,8 @@ async function payFrom(
   const { sandbox, project } = stand();
   const legs = splitAmount(CALL_PRICE, project.split);
   const paying = legs.map((it) => transfer(addressOf(account), at(it.recipient), wallet, it.amount));
-  const instructions = [...filled(account, wallet), ...paying, guard(5, [reference]), ...after];
+  paying[0]?.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
+  const instructions = [...filled(account, wallet), ...paying, ...after];
   const { blockhash } = await new Connection(sandbox.rpcUrl).getLatestBlockhash('confirmed');
   const draft = { version: 0, feePayer: addressOf(wallet), blockhash, instructions } as const;
   const signature = await sendToChain(sandbox, buildDraft({ ...draft, signers: [wallet, account] }));

@@ -140,7 +140,11 @@ test('the reference that is asked for has to be named', () => {
   const demand = { ...TOKENS, reference: REFERENCE };
   const reason = 'invalid_transfer_reference_missing';
   expect(verdict(demand, [pay(SELLER, 100n)], PAID)).toEqual(refused(reason));
-  expect(verdict(demand, [pay(SELLER, 100n), memo('', [REFERENCE])], PAID)).toEqual(GOOD);
+  const misplaced = refused('invalid_transfer_reference_misplaced');
+  expect(verdict(demand, [pay(SELLER, 100n), memo('', [REFERENCE])], PAID)).toEqual(misplaced);
+  const named = pay(SELLER, 100n);
+  named.keys.push({ pubkey: new PublicKey(REFERENCE), isSigner: false, isWritable: false });
+  expect(verdict(demand, [named], PAID)).toEqual(GOOD);
 });
 
 test.each([

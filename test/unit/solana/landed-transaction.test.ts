@@ -66,6 +66,7 @@ test('a transaction is read whole', () => {
     slot: 7,
     blockTime: 1_700_000_000_000,
     messageHash: decoded.ok && decoded.transaction.messageHash,
+    requiredSignatures: 1,
     blockhash: BLOCKHASH,
     err: null,
     feeLamports: 5_000n,

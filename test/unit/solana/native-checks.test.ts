@@ -62,7 +62,21 @@ function verdict(
 /** Keeps the payer a signer, whatever else is in it. */
 const SIGNED = memo('', [{ address: PAYER, signs: true }]);
 const refused = (reason: Reason) => ({ ok: false, reason, message: REASONS[reason] });
-const first = { source: accountOf(PAYER), destination: accountOf(SELLER), authority: PAYER, amount: 100n };
+const first = {
+  source: accountOf(PAYER),
+  destination: accountOf(SELLER),
+  authority: PAYER,
+  amount: 100n,
+  others: [] as readonly string[],
+};
+
+/** Names accounts behind those that an instruction works on. */
+function naming(instruction: TransactionInstruction, ...accounts: readonly string[]): TransactionInstruction {
+  for (const it of accounts) {
+    instruction.keys.push({ pubkey: new PublicKey(it), isSigner: false, isWritable: false });
+  }
+  return instruction;
+}
 
 test.each([
   ['we', OURS, true],
@@ -80,7 +94,10 @@ test('the first transfer of several is that of the first leg', () => {
 test.each([OURS, PAYER])('the reference has to be named where one is asked for [%#]', (feePayer) => {
   const demand = { ...TOKENS, reference: REFERENCE };
   expect(verdict([pay(SELLER)], { demand, feePayer })).toEqual(refused('invalid_transfer_reference_missing'));
-  expect(verdict([pay(SELLER), memo('', [REFERENCE])], { demand, feePayer }).ok).toBe(true);
+  const misplaced = refused('invalid_transfer_reference_misplaced');
+  expect(verdict([pay(SELLER), memo('', [REFERENCE])], { demand, feePayer })).toEqual(misplaced);
+  expect(verdict([naming(pay(SELLER), REFERENCE, STRANGER)], { demand, feePayer })).toEqual(misplaced);
+  expect(verdict([naming(pay(SELLER), STRANGER, REFERENCE)], { demand, feePayer }).ok).toBe(true);
 });
 
 test('whoever pays the fee, what is asked for has to be in it', () => {
@@ -99,7 +116,7 @@ test('whoever pays the fee, what is asked for has to be in it', () => {
 
 test('SOL may be paid to a key of ours', () => {
   const demand = { ...SOL, legs: [{ recipient: OURS, amount: 5n }] };
-  const paid = { source: PAYER, destination: OURS, authority: PAYER, amount: 5n };
+  const paid = { source: PAYER, destination: OURS, authority: PAYER, amount: 5n, others: [] };
   expect(verdict([paySol(OURS, 5n)], { demand })).toEqual({ ok: true, payer: PAYER, sponsored: true, first: paid });
 });
 
