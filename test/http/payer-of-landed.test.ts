@@ -7,7 +7,7 @@ import { confirmed, sendToChain } from '../helpers/direct-transfer.js';
 import { buildDraft } from '../helpers/draft.js';
 import { CALL_PRICE, proofHeader } from '../helpers/gateway-client.js';
 import { useGatewayStand } from '../helpers/gateway-stand.js';
-import { guard, handOver, madeInside, transferChecked } from '../helpers/raw-instructions.js';
+import { handOver, madeInside, transferChecked } from '../helpers/raw-instructions.js';
 
 const stand = useGatewayStand();
 const [{ mint, program, decimals }] = SANDBOX_TOKENS as [(typeof SANDBOX_TOKENS)[number]];
