@@ -2,6 +2,7 @@ import { type Request, type RequestHandler, type Response, Router } from 'expres
 import { TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { ProofUse } from '../facilitator/landed-proof.js';
+import type { Claim } from '../facilitator/types.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { demandOf } from '../gateway/project-demand.js';
 import { forwardRefusal, GATEWAY_ERROR_HEADERS } from '../gateway/upstream-proxy.js';
@@ -134,9 +135,28 @@ async function payAndServe(calls: CallRouterParts, req: Request, res: Response, 
   }
 }
 
-function reserve({ spending }: Gateway, { key, project, at }: Call): Promise<string | undefined> {
-  const { token, amount } = project.price;
-  return spending.hold({ key, charge: { mint: token.mint, amount }, at });
+function reserve(
+  { spending }: Gateway,
+  { key, project: { price }, at }: Call,
+  amount = price.amount,
+): Promise<string | undefined> {
+  return spending.hold({ key, charge: { mint: price.token.mint, amount }, at });
+}
+
+/**
+ * A request is paid at the price that it was made at, which may be another one than today's: that is what the budget is asked
+ * for then. Where it has no room the payment stays good.
+ */
+async function reserveAsPaid({ gateway }: CallRouterParts, call: Call, { terms, keep }: Claim): Promise<void> {
+  if (terms.amount === call.project.price.amount) return;
+  await gateway.spending.giveBack(call.reservationId);
+  call.reservationId = undefined;
+  try {
+    call.reservationId = await reserve(gateway, call, terms.amount);
+  } catch (error) {
+    await keep();
+    throw error;
+  }
 }
 
 /** What a paid request goes on to is the upstream, and no handler of Express. */
@@ -161,6 +181,7 @@ async function decideProof(calls: CallRouterParts, gate: PaymentGate, attempt: P
   const retry = callRetry(call, req);
   const use = { ...proofUse(calls.gateway, call), fingerprint, retryHash: retry.hash };
   const opened = await calls.facilitator.openProof(signature.value, use);
+  if (opened.status === 'open') await reserveAsPaid(calls, call, opened.claim);
   if (opened.status !== 'not_confirmed') {
     return decisionOn({ req, res, gate, codec: PROOF_CODEC, offered, opened, retry, challenge });
   }

@@ -111,3 +111,20 @@ test('native and wrapped SOL are one money in budgets and figures, and each call
   expect(paidIn.map(({ mint }) => mint)).toEqual([SOL_MINT, NATIVE_SOL, SOL_MINT, NATIVE_SOL, NATIVE_SOL, SOL_MINT]);
   expect(new Set(paidIn.map(({ token }) => token))).toEqual(new Set(['SOL']));
 });
+
+test('a request counts in a budget with the price that it was made at, whatever is asked now', async () => {
+  const { asOwner, client, newProject } = stand();
+  project = await newProject({ pricing: { amount: '1', token: 'SOL' } });
+  const [poor, rich] = [await callerWith('0.8'), await callerWith('1')];
+  const proofs = [await payRequest(poor), await payRequest(rich)] as const;
+  const pricing = { amount: '0.5', token: 'SOL' };
+  const changed = await client.ask('PATCH', `/api/v1/projects/${project.id}`, { pricing }, asOwner);
+  expect(outcome(changed)).toEqual(SERVED);
+
+  const before = stand().hits();
+  expect(outcome(await show(poor, proofs[0]))).toEqual([403, 'spending_limit_reached']);
+  expect(stand().hits()).toBe(before);
+  expect((await spendingOf(poor))['budgets']).toMatchObject([{ used: '0', left: '0.8' }]);
+  expect(outcome(await show(rich, proofs[1]))).toEqual(SERVED);
+  expect((await spendingOf(rich))['budgets']).toMatchObject([{ used: '1', left: '0' }]);
+});
