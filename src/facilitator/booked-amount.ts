@@ -5,6 +5,7 @@ import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { NATIVE_SOL } from '../solana/programs.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import { mayBeSlotOf } from './finding.js';
 import { demandOf } from './request-terms.js';
 
 /** What of a payment is compared with its transaction. */
@@ -21,7 +22,7 @@ export function amountFault(
   request: PaymentRequestRecord | undefined,
 ): string | undefined {
   if (landed.messageHash !== booked.id) return 'the transaction is another one than the payment';
-  if (booked.slot !== undefined && booked.slot !== landed.slot) {
+  if (booked.slot !== undefined && !mayBeSlotOf(booked.slot, landed.slot)) {
     return `booked in slot ${booked.slot}, and it landed in slot ${landed.slot}`;
   }
   if (request !== undefined) return requestFault(landed, booked, request);

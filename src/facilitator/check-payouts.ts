@@ -6,7 +6,7 @@ import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { SignatureState, SolanaRpc } from '../solana/rpc.js';
 import type { PaymentReader } from '../storage/payment-reader.js';
 import type { PayoutRecord } from '../storage/payout-book.js';
-import { type Findings, keyOf } from './finding.js';
+import { type Findings, keyOf, mayBeSlotOf } from './finding.js';
 import { patiently } from './patiently.js';
 
 /** What checking payouts needs. */
@@ -100,7 +100,8 @@ async function paidFault(
   if (signed === undefined) return 'booked as paid, and it was never signed';
   if (state === null) return 'booked as paid, and the chain does not know it';
   if (state.err !== null) return 'booked as paid, and it failed on the chain';
-  if (slot !== state.slot) return `booked in slot ${slot ?? 'none'}, and it landed in slot ${state.slot}`;
+  if (slot === undefined || !mayBeSlotOf(slot, state.slot))
+    return `booked in slot ${slot ?? 'none'}, and it landed in slot ${state.slot}`;
   if (!amounts) return undefined;
   const landed = await patiently(() => rpc.getTransaction(signed.signature, 'confirmed'));
   return landed === null ? 'booked as paid, and the chain cannot show it' : payoutFault(landed, payout);

@@ -38,6 +38,14 @@ export function keyOf(signature: string): string {
   return signature.slice(0, KEY_LENGTH);
 }
 
+/** A node may tell of a transaction by the slot in which it had got so far: some later than the one it landed in. */
+const MAX_SLOTS_LATER = 150;
+
+/** Whether a slot in the books may be that of a transaction. */
+export function mayBeSlotOf(booked: number, landed: number): boolean {
+  return booked >= landed && booked - landed <= MAX_SLOTS_LATER;
+}
+
 /** Shares as text. */
 export function shownLegs(legs: readonly { readonly recipient: string; readonly amount: bigint }[]): string {
   if (legs.length === 0) return 'nothing';

@@ -101,7 +101,7 @@ const ERRORS: readonly PlantedError[] = [
   ['a payment is booked to a stranger', 'direct', `${PAYMENT} pay_to = '${STRANGER}' where id = '$'`, 'payment'],
   ['a payment is booked in another token', 'x402', `${PAYMENT} asset = '${STRANGER}' where id = '$'`, 'payment'],
   ['a payment is booked as a stranger’s', 'x402', `${PAYMENT} payer = '${STRANGER}' where id = '$'`, 'payment'],
-  ['a payment is booked in another slot', 'direct', `${PAYMENT} slot = slot + 1 where id = '$'`, 'payment'],
+  ['a payment is booked in another slot', 'direct', `${PAYMENT} slot = slot - 1000 where id = '$'`, 'payment'],
   [
     'a payment names a transaction that there is not',
     'direct',
@@ -286,7 +286,7 @@ const ERRORS: readonly PlantedError[] = [
     `${PAYOUT} signature = '${NOWHERE}' where id = '$'`,
     'payout',
   ],
-  ['a payout is booked in another slot', 'paid', `${PAYOUT} slot = slot + 1 where id = '$'`, 'payout'],
+  ['a payout is booked in another slot', 'paid', `${PAYOUT} slot = slot + 1000 where id = '$'`, 'payout'],
   [
     'a payout is invented, with a transaction that there is not',
     'none',

@@ -46,6 +46,7 @@ const FAULTS: readonly Fault[] = [
   { kind: 'disconnect', method: 'getSignatureStatuses', times: 3 },
   { kind: '429', times: 5 },
   { kind: 'delay', times: 5, delayMs: 500 },
+  { kind: 'forget', times: 5 },
 ];
 
 const folder = testFolder();
