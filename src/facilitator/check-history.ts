@@ -1,4 +1,4 @@
-import type { HistoryEntry } from '../solana/landed-transaction.js';
+import type { HistoryEntry, LandedTransaction } from '../solana/landed-transaction.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../solana/rpc-client.js';
 import { type Finding, keyOf } from './finding.js';
@@ -56,7 +56,7 @@ export async function readFeePayer(
   return { transactions, unknown };
 }
 
-/** A key is also named where somebody sends it SOL: those do not belong into the books. */
+/** A key is also named where somebody sends it SOL: those do not belong into the books. Whatever it has signed does. */
 async function paidForBy(
   { rpc }: HistoryParts,
   feePayer: string,
@@ -65,12 +65,16 @@ async function paidForBy(
   const found: string[] = [];
   for (const { signature } of entries) {
     const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
-    if (landed === null || landed.accounts[0] === feePayer) found.push(signature);
+    if (landed === null || isSignedBy(landed, feePayer)) found.push(signature);
   }
   return found;
 }
 
-/** That a fee payer has paid for a transaction that the books do not know. */
+function isSignedBy({ accounts, requiredSignatures }: LandedTransaction, key: string): boolean {
+  return accounts.slice(0, requiredSignatures).includes(key);
+}
+
+/** That a fee payer has signed a transaction that the books do not know. */
 export function unbooked(signature: string): Finding {
   return {
     kind: 'transaction',

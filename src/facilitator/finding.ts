@@ -30,12 +30,15 @@ export interface Findings {
   notes(finding: Finding): void;
 }
 
-/** Enough of a signature to know it again: 70 bits. Twelve characters are copied; those of a million payments must have room. */
+/**
+ * Enough of a signature to know it again: 70 bits. Twelve characters are copied; those of a million payments must have room. They
+ * are the last ones: who signs can choose how a signature begins.
+ */
 const KEY_LENGTH = 12;
 
 /** A signature as it is remembered. */
 export function keyOf(signature: string): string {
-  return signature.slice(0, KEY_LENGTH);
+  return signature.slice(-KEY_LENGTH);
 }
 
 /** A node may tell of a transaction by the slot in which it had got so far: some later than the one it landed in. */

@@ -47,6 +47,8 @@ export const REASONS = {
     'The token has an extension (transfer hook, permanent delegate or confidential transfer) that can keep the recipient from getting the amount.',
   invalid_exact_svm_mint_transfer_fee:
     'The token keeps a fee of every transfer, so that the recipient would get less than the price; ask for another token. No setting allows it.',
+  invalid_exact_svm_payload_transfer_names_others:
+    'The transfer names accounts beside source, mint, recipient and payer, such as the reference of an invoice: a payment is for one thing.',
   invalid_exact_svm_mint_unknown: 'The asset of the terms is not a token mint on this network.',
   invalid_exact_svm_blockhash_expired:
     'The blockhash of the transaction has expired or is not known; sign again with a recent one.',

@@ -19,3 +19,9 @@ export function associatedTokenAddress(owner: string, mint: string, tokenProgram
   }
   return address;
 }
+
+/** Whether an account is the associated token account of one of the keys, under either token program. */
+export function isTokenAccountOf(keys: ReadonlySet<string>, account: string, mint: string): boolean {
+  const programs = [PROGRAMS.token, PROGRAMS.token2022];
+  return [...keys].some((key) => programs.some((program) => account === associatedTokenAddress(key, mint, program)));
+}

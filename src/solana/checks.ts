@@ -1,8 +1,7 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Terms } from '../protocol/types.js';
-import { associatedTokenAddress } from './associated-token.js';
+import { associatedTokenAddress, isTokenAccountOf } from './associated-token.js';
 import { readInstruction, type TokenTransfer } from './instructions.js';
-import { PROGRAMS } from './programs.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
 import type { DecodedTransaction } from './transaction.js';
@@ -83,6 +82,11 @@ export const CHECKS: readonly Check<Subject>[] = [
     run: ({ transfers, payer }) =>
       transfers[0]?.authority === payer ? undefined : 'invalid_exact_svm_payload_excessive_signers',
   },
+  {
+    name: 'the transfer names nothing else',
+    run: ({ transfers }) =>
+      transfers[0]?.others.length ? 'invalid_exact_svm_payload_transfer_names_others' : undefined,
+  },
   rules.signatures,
 ];
 
@@ -116,12 +120,6 @@ function checkSource({ transfers, policy, terms }: Subject): Reason | undefined 
     return 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds';
   }
   return transfer.source === transfer.destination ? 'invalid_exact_svm_payload_recipient_mismatch' : undefined;
-}
-
-/** Whether an account is the associated token account of one of the keys, under either token program. */
-export function isTokenAccountOf(keys: ReadonlySet<string>, account: string, mint: string): boolean {
-  const programs = [PROGRAMS.token, PROGRAMS.token2022];
-  return [...keys].some((key) => programs.some((program) => account === associatedTokenAddress(key, mint, program)));
 }
 
 function checkDestination({ transfers, terms }: Subject): Reason | undefined {

@@ -52,7 +52,7 @@ export interface TransferWithFee extends Omit<TokenTransfer, 'kind'> {
   readonly fee: bigint;
 }
 
-/** A SetAuthority that gives a token account an owner. */
+/** A SetAuthority that gives a token account an owner, or what may be one. */
 export interface OwnerChange {
   readonly kind: 'owner-change';
   readonly account: string;
@@ -103,6 +103,8 @@ const TRANSFER_FEE_EXTENSION = 26;
 /** ApproveChecked, MintToChecked and BurnChecked have the same shape: the discriminator alone tells them apart. */
 function readTokenInstruction(instruction: Instruction): PlainInstruction {
   const { program, accounts, data } = instruction;
+  // What landed and was too long to be read may have done anything to its account.
+  if (data.length === 0 && accounts[0] !== undefined) return { kind: 'owner-change', account: accounts[0] };
   if (data[0] === TRANSFER) return readUncheckedTransfer(instruction);
   if (data[0] === SET_AUTHORITY) return readOwnerChange(instruction);
   if (data[0] === TRANSFER_FEE_EXTENSION) return readTransferWithFee(instruction);

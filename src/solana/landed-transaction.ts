@@ -213,11 +213,18 @@ function withInner(
   ]);
 }
 
+/**
+ * Characters of an inner instruction's data that are read: 512 bytes, more than anything that is looked at. Programs may pass
+ * each other 10 KiB, and base58 takes the square of its length: ten seconds for what one transaction can hold.
+ */
+const LONGEST_DATA = 700;
+
+/** Data that is not read is empty, which no instruction that did anything for a token account can be. */
 function resolve({ program, accounts: indexes, data }: CompiledInstruction, accounts: readonly string[]): Instruction {
   return {
     program: accounts[program] ?? '',
     accounts: indexes.map((it) => accounts[it] ?? ''),
-    data: bs58.decodeUnsafe(data) ?? new Uint8Array(),
+    data: (data.length <= LONGEST_DATA ? bs58.decodeUnsafe(data) : undefined) ?? new Uint8Array(),
   };
 }
 

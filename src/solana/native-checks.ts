@@ -1,5 +1,5 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
-import { isTokenAccountOf } from './checks.js';
+import { isTokenAccountOf } from './associated-token.js';
 import { type PlainInstruction, readInstruction } from './instructions.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';

@@ -84,20 +84,8 @@ export interface PaymentRecord {
 
 /** Who wants to serve which payment, and for how long it may hold it. */
 export interface ClaimRequest
-  extends Pick<
-    PaymentRecord,
-    | 'id'
-    | 'binding'
-    | 'fingerprint'
-    | 'retryHash'
-    | 'payer'
-    | 'terms'
-    | 'blockhash'
-    | 'owner'
-    | 'projectId'
-    | 'owed'
-    | 'legs'
-  > {
+  extends Pick<PaymentRecord, 'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash'>,
+    Pick<PaymentRecord, 'owner' | 'projectId' | 'owed' | 'legs'> {
   /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
   readonly lease: string;
   /**

@@ -137,6 +137,17 @@ const BROKEN: Readonly<Record<string, Case>> = {
     draft: withTransfer(HONEST, transferChecked({ ...TRANSFER, amount: TERMS.amount + 1n })),
   },
   memos: { reason: 'invalid_exact_svm_payload_memo_mismatch', terms: { ...TERMS, memo: 'order 7' } },
+  'the transfer names nothing else': {
+    reason: 'invalid_exact_svm_payload_transfer_names_others',
+    draft: withTransfer(
+      HONEST,
+      instruction(
+        PROGRAMS.token,
+        [...accountsOfTransfer(), { address: TRANSFER.authority, signs: true }, stranger],
+        transferData(),
+      ),
+    ),
+  },
   'the payer is the authority': {
     reason: 'invalid_exact_svm_payload_excessive_signers',
     draft: withMemo(
