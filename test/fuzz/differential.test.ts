@@ -21,7 +21,6 @@ test.each([
   'destination is the token account of payTo',
   'amount is exact',
   'memos',
-  'the payer is the authority',
   'known instructions only',
   'network fee under the cap',
   "payer's signature",

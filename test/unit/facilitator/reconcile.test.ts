@@ -56,10 +56,13 @@ interface Script {
   readonly history?: readonly (readonly HistoryEntry[])[];
   readonly foreign?: readonly string[];
   readonly unknown?: readonly string[];
+  /** How many of its accounts sign a transaction. Default 1. */
+  readonly signers?: number;
   readonly from?: number;
 }
 
-async function run({ books = [], late = [], payouts = [], history = [[]], foreign = [], unknown = [], from }: Script) {
+async function run(script: Script) {
+  const { books = [], late = [], payouts = [], history = [[]], foreign = [], unknown = [], signers = 1, from } = script;
   const ranges: (PaymentRange | undefined)[] = [];
   const [asked, shown, told] = [[] as unknown[], [] as string[], [] as unknown[]];
   const parts: ReconcileParts = {
@@ -88,7 +91,8 @@ async function run({ books = [], late = [], payouts = [], history = [[]], foreig
       async getTransaction(signature) {
         shown.push(signature);
         if (unknown.includes(signature)) return null;
-        return landedAs(decoded, { accounts: foreign.includes(signature) ? ['another', OURS] : [OURS] });
+        const accounts = foreign.includes(signature) ? ['another', OURS] : [OURS];
+        return landedAs(decoded, { accounts, requiredSignatures: signers });
       },
       async getHistory(address, before) {
         asked.push([address, before]);
@@ -124,6 +128,19 @@ test('what a fee payer has paid for is to be in the books, unless it failed', as
   const differences = [strange, hidden].map(({ signature }) => ['difference', 'transaction', signature, FOREIGN]);
   expect(at.told).toEqual(['4 transactions', ...differences]);
   expect(at.shown).toEqual([strange, gift, hidden].map(({ signature }) => signature));
+});
+
+test('what begins like a signature in the books is not in them by that', async () => {
+  const paid = booked();
+  const alike = `${paid.signature?.slice(0, 40)}${newSignature().slice(40)}`;
+  const at = await run({ books: [[paid]], history: [[entry({ signature: alike })]] });
+  expect(at.told).toContainEqual(['difference', 'transaction', alike, FOREIGN]);
+});
+
+test('what a fee payer has signed is to be in the books, though another key pays the fee', async () => {
+  const strange = entry();
+  const at = await run({ history: [[strange]], foreign: [strange.signature], signers: 2 });
+  expect(at.told).toContainEqual(['difference', 'transaction', strange.signature, FOREIGN]);
 });
 
 test('what was booked meanwhile is in the books', async () => {

@@ -26,8 +26,10 @@ async function scene(chain: Record<string, LandedTransaction | undefined>, asked
   const ledger = createMemoryLedger();
   await ledger.savePaymentRequest(asked);
   const rpc = fakeNode({
-    getHistory: async () =>
-      Object.keys(chain).map((signature) => ({ signature, slot: 7, failed: false, blockTime: undefined })),
+    getHistory: async (_address: string, before?: string) =>
+      before === undefined
+        ? Object.keys(chain).map((signature) => ({ signature, slot: 7, failed: false, blockTime: undefined }))
+        : [],
   });
   const parts = requestParts({
     ledger,

@@ -70,7 +70,8 @@ const TOKEN_CASES: readonly Case[] = [PROGRAMS.token, PROGRAMS.token2022].flatMa
     ['BurnChecked', program, [A, B, C, D], [15, ...AMOUNT, 6], OTHER],
     ['TransferCheckedWithFee', program, [A, B, C, D], [26, 1, ...AMOUNT, 6], OTHER],
     ['CloseAccount', program, [A, B, C], [9], OTHER],
-    ['no data', program, [A, B, C, D], [], OTHER],
+    ['data that was not read', program, [A, B, C, D], [], { kind: 'owner-change', account: A }],
+    ['neither data nor accounts', program, [], [], OTHER],
   ];
 });
 

@@ -1,4 +1,5 @@
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
+import { SOL_MINT } from '../../../src/protocol/tokens.js';
 import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
 import { readLandedPayment } from '../../../src/solana/landed-payment.js';
 import { readLandedTransaction } from '../../../src/solana/landed-transaction.js';
@@ -247,4 +248,20 @@ test('the network fee is taken from who paid it alone, so that it counts as rece
   };
   expect([found(recipient, 11_000), found(recipient, 10_999)]).toEqual([true, false]);
   expect([found(PAYER, 16_000), found(PAYER, 11_000)]).toEqual([true, false]);
+});
+
+test('SOL is one money: what is given in the one form and taken back in the other pays nothing', () => {
+  const wrapped = associatedTokenAddress(SELLER, SOL_MINT, PROGRAMS.token);
+  const parts = { source: wrapped, mint: SOL_MINT, destination: accountOf(PAYER), authority: PAYER };
+  const back = transferChecked({ ...parts, amount: 100n, decimals: 9, program: PROGRAMS.token });
+  const lamports = { [SELLER]: [500, 600] } as const;
+  const told = (before: bigint, after: bigint) => ({
+    lamports,
+    tokens: [{ address: wrapped, mint: SOL_MINT, owner: SELLER, before, after }],
+  });
+  const instructions = [paySol(SELLER, 100n), back];
+  expect(verdict(SOL, instructions, told(100n, 0n))).toEqual(refused('invalid_transfer_not_received'));
+  expect(verdict(SOL, instructions, told(100n, 99n))).toEqual(refused('invalid_transfer_not_received'));
+  expect(verdict(SOL, instructions, told(100n, 100n))).toEqual(GOOD);
+  expect(verdict(SOL, instructions, told(100n, 200n))).toEqual(GOOD);
 });

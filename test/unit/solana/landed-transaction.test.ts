@@ -280,3 +280,11 @@ test.each([
 ])('%j is no history', (result) => {
   expect(() => readHistory(result)).toThrow(new AnswerShapeError('signatures are not a list'));
 });
+
+test('of what programs pass each other no more is read than is looked at', () => {
+  const short = { programIdIndex: at(PROGRAM), accounts: [at(WRITTEN)], data: bs58.encode(Buffer.alloc(512, 255)) };
+  const long = { ...short, data: '2'.repeat(14_000) };
+  const innerInstructions = [{ index: 0, instructions: [short, ...Array.from({ length: 62 }, () => long)] }];
+  const read = readLandedTransaction(withMeta({ innerInstructions }))?.instructions.slice(1, 64);
+  expect(read?.map(({ data }) => data.length)).toEqual([512, ...Array<number>(62).fill(0)]);
+});
