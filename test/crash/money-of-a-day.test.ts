@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { USDC } from '../helpers/crash-stand.js';
-import { confirmed, sendToChain } from '../helpers/direct-transfer.js';
+import { confirmed, isConfirmed, sendToChain } from '../helpers/direct-transfer.js';
 import {
   connectGateway,
   type GatewayClient,
@@ -70,8 +70,8 @@ let [feePayer, split, owner, partner]: Keypair[] = [];
 let asOwner: ProofHeaders;
 let projects: readonly MadeProject[];
 let payers: readonly Payer[];
-/** Payment requests that a wallet has paid by itself. */
-const requested: string[] = [];
+/** Payment requests that a wallet has paid by itself, and with what. */
+const requested: { readonly id: string; readonly signature: string }[] = [];
 
 beforeAll(async () => {
   sandbox = await startSandbox({ slotMs: 20, maxBlockhashAge: 10_000 });
@@ -144,8 +144,9 @@ async function payByWallet({ wallet, key }: Payer, { slug, split: shares }: Made
   const scanned = await client.ask('POST', `/payments/${id}/transaction`, { account: addressOf(wallet) });
   const transaction = VersionedTransaction.deserialize(Buffer.from(String(scanned.body['transaction']), 'base64'));
   transaction.sign([wallet]);
-  requested.push(id);
-  const signature = await sendToChain(sandbox, transaction.serialize());
+  const signature = bs58.encode(transaction.signatures[0]!);
+  requested.push({ id, signature });
+  await sendToChain(sandbox, transaction.serialize());
   await Promise.race([confirmed(sandbox, signature), pause(ACTION_MS)]);
   if (chance.isTrue(0.5)) await client.call(slug, { headers: { ...key.headers, ...proofHeader(signature) } });
 }
@@ -181,7 +182,11 @@ const numberOf = async (text: string) => BigInt(String((await query(text))[0]?.n
 async function settleDown(): Promise<void> {
   // What was dropped can land no more, and need not be waited for.
   sandbox.expireBlockhashes();
-  for (const id of requested) await client.ask('GET', `/payments/${id}`);
+  for (const { id, signature } of requested) {
+    // A node that falters, or the last look at it, may have said otherwise.
+    const statusOf = async () => (await client.ask('GET', `/payments/${id}`)).body['status'];
+    if (await isConfirmed(sandbox, signature)) await until(async () => (await statusOf()) === 'settled');
+  }
   const open = `select count(*) as n from tollhouse_payment where state = 'broadcast'`;
   const payouts = `select count(*) as n from tollhouse_payout where state not in ('paid', 'failed')`;
   await until(async () => (await numberOf(open)) + (await numberOf(payouts)) === 0n);

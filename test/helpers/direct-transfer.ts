@@ -45,8 +45,13 @@ export async function sendToChain(sandbox: Sandbox, transaction: Uint8Array): Pr
 
 /** Waits until a transaction is confirmed, well or badly. */
 export async function confirmed(sandbox: Sandbox, signature: string): Promise<void> {
+  await until(() => isConfirmed(sandbox, signature));
+}
+
+/** Whether it is. */
+export async function isConfirmed(sandbox: Sandbox, signature: string): Promise<boolean> {
   const config = { commitment: 'confirmed', encoding: 'base64', maxSupportedTransactionVersion: 0 };
-  await until(async () => (await ask(sandbox, 'getTransaction', signature, config)) !== null);
+  return (await ask(sandbox, 'getTransaction', signature, config)) !== null;
 }
 
 /** Builds and signs a transfer. */
