@@ -77,6 +77,11 @@ export function parseDecimal(input: string | number, decimals: number): Parsed<b
   return parsed(amount);
 }
 
+/** What keeps a text or a number from being an amount, of whatever token; undefined when nothing does. */
+export function amountFault(input: string | number): string | undefined {
+  return decimalFault(typeof input === 'number' ? numberText(input) : input);
+}
+
 /** Atomic units as the shortest exact decimal text: `(1_500_000n, 6)` is `1.5`. */
 export function formatAmount(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : '';

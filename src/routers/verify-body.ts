@@ -1,27 +1,11 @@
 import { z } from 'zod';
 import { TollhouseError } from '../errors.js';
-import { nearest } from '../nearest.js';
 import { isAddress } from '../protocol/address.js';
+import { amountFault } from '../protocol/money.js';
 import { readBody } from './read-body.js';
+import { meantField } from './unknown-fields.js';
 
 const FIELDS = ['recipient', 'token', 'amount'] as const;
-
-/** Other words for what can be expected, in small letters and without `_`. */
-const MEANINGS: Readonly<Record<string, (typeof FIELDS)[number]>> = {
-  to: 'recipient',
-  payto: 'recipient',
-  receiver: 'recipient',
-  destination: 'recipient',
-  wallet: 'recipient',
-  address: 'recipient',
-  mint: 'token',
-  asset: 'token',
-  currency: 'token',
-  symbol: 'token',
-  price: 'amount',
-  value: 'amount',
-  amountatomic: 'amount',
-};
 
 const expected = z
   .strictObject(
@@ -39,10 +23,14 @@ const expected = z
         .describe('Symbol such as `SOL`, or a mint.'),
       amount: z
         .union([z.number(), z.string().max(64)], 'must be a number, or its decimal text')
+        .check(({ value, issues }) => {
+          const fault = amountFault(value);
+          if (fault !== undefined) issues.push({ code: 'custom', message: fault, input: value });
+        })
         .optional()
         .describe('In whole tokens: all that arrived for the recipient, or one transfer of it.'),
     },
-    { error: ({ code, keys }) => (code === 'unrecognized_keys' ? unknownFields(keys) : 'must be an object') },
+    'must be an object',
   )
   .refine((it) => Object.values(it).some((value) => value !== undefined), {
     error: `must name at least one of ${FIELDS.join(', ')}`,
@@ -78,25 +66,10 @@ export function readVerifyBody(body: unknown): z.output<typeof verifyBody> {
 function refuseOutside(body: unknown): void {
   for (const key of Object.keys(Object(body))) {
     if (Object.hasOwn(verifyBody.shape, key)) continue;
-    const meant = meaningOf(key);
-    const isExpected = meant === undefined && nearest(key, ['expected']) !== undefined;
-    const proposal = isExpected ? '"expected"' : `"expected": {"${meant}": …}`;
-    if (meant === undefined && !isExpected) continue;
-    const detail = `"${key}" is no field of this request; did you mean ${proposal}?`;
-    throw new TollhouseError('invalid_request', detail, { param: key });
+    const meant = meantField(verifyBody, [], key);
+    if (meant === undefined) continue;
+    throw new TollhouseError('invalid_request', `"${key}" is no field of this request; did you mean ${meant}?`, {
+      param: key,
+    });
   }
-}
-
-function unknownFields(keys: unknown): string {
-  const texts = (Array.isArray(keys) ? keys : []).map((key: unknown) => {
-    const meant = meaningOf(String(key));
-    const proposal = meant === undefined ? `the fields are ${FIELDS.join(', ')}` : `did you mean "${meant}"?`;
-    return `has an unknown field "${String(key).slice(0, 64)}"; ${proposal}`;
-  });
-  return texts.join('; ');
-}
-
-function meaningOf(key: string): string | undefined {
-  const plain = key.toLowerCase().replaceAll('_', '');
-  return Object.hasOwn(MEANINGS, plain) ? MEANINGS[plain] : nearest(key, FIELDS);
 }

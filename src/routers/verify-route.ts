@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { readMintName } from '../access/mint.js';
 import { TollhouseError } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { leaveOpen } from '../middleware/idempotency-notes.js';
@@ -22,6 +23,11 @@ export async function answerContractVerify(
     throw new TollhouseError('invalid_signature', 'tx_signature must be the base58 text of 64 bytes', {
       param: 'tx_signature',
     });
+  }
+  const token = body.expected?.token;
+  const named = token === undefined ? undefined : readMintName(token, facilitator.tokens);
+  if (named?.ok === false) {
+    throw new TollhouseError('invalid_request', `expected.token must be ${named.detail}`, { param: 'expected.token' });
   }
   const found = await facilitator.lookUp(body.tx_signature);
   res.setHeader('Cache-Control', 'no-store');

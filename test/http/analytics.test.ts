@@ -113,7 +113,7 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     ['from=1969-01-01T00:00:00Z', '/from', '1970'],
     ['interval=minute', '/interval', 'hour or day'],
     ['format=xml', '/format', 'json or csv'],
-    ['form=csv', '', ''],
+    ['form=csv', '/form', 'is no field of this request; did you mean'],
   ])('?%s is refused, saying what to change', async (query, pointer, detail) => {
     const { status, body } = await stand.ask(`${BASE}/analytics?${query}`, headers);
     expect([status, body.code]).toEqual([422, 'validation_failed']);

@@ -106,6 +106,42 @@ describe('POST /create-payment is 400', () => {
   });
 });
 
+describe('POST /create-payment refuses a field without effect', () => {
+  test.each([
+    ['splits', [], 'did you mean "split"?'],
+    ['projct', 'weather', 'did you mean "project"?'],
+    ['expire_in', 600, 'did you mean "expires_in"?'],
+    ['mem', 'invoice 7', 'did you mean "memo"?'],
+    ['payr', 'me', 'did you mean "payer"?'],
+    ['bps', 1, 'the fields are amount, token, recipient, payer'],
+    ['xyz-unheard-of', 1, 'the fields are amount, token, recipient, payer'],
+  ])('%s', async (field, value, hint) => {
+    const asked = { amount: 1, token: 'USDC', recipient: stand().seller, [field]: value };
+    const { status, body } = await post('/create-payment', asked);
+    expect([status, body['code'], body['param']]).toEqual([400, 'invalid_request', field]);
+    expect(body['detail']).toContain(`/${field}: is no field of this request; ${hint}`);
+  });
+
+  test('of a share', async () => {
+    const split = [{ recipient: stand().seller, bps: 10_000, bsp: 1 }];
+    const { status, body } = await post('/create-payment', {
+      amount: 1,
+      token: 'USDC',
+      recipient: stand().seller,
+      split,
+    });
+    expect([status, body['code'], body['param']]).toEqual([400, 'invalid_request', 'split.0.bsp']);
+    expect(body['detail']).toContain('did you mean "bps"?');
+  });
+
+  test('and a wallet that sends more than its account is answered', async () => {
+    const payer = await payerWith({ sol: '1', usdc: '10' });
+    const { body } = await post('/create-payment', { amount: 1, token: 'USDC', recipient: stand().seller });
+    const asked = { account: payer.publicKey.toBase58(), wallet: 'Some Wallet 1.0' };
+    expect((await post(`/payments/${body['payment_id']}/transaction`, asked)).status).toBe(200);
+  });
+});
+
 describe('POST /settle', () => {
   test('is 404 for a payment that does not exist', async () => {
     const asked = { payment_id: 'pay_nothing', signed_transaction: 'AAAA' };

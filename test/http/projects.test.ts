@@ -202,7 +202,9 @@ test.each<[string, object, string]>([
   ['a name of two lines', { name: 'a\nb' }, '/name'],
   ['a long description', { description: long(1_001) }, '/description'],
   ['a description with a NUL', { description: 'a\0b' }, '/description'],
-  ['a field that there is not', { owner: alice.address }, ''],
+  ['a field that there is not', { owner: alice.address }, '/owner'],
+  ['a field of the price that there is not', pricing({ tokn: 'USDC' }), '/pricing/tokn'],
+  ['a field of a share that there is not', split({ ...share(carol, 10_000), lable: 'me' }), '/split/0/lable'],
   ['no upstream', { upstream: undefined }, '/upstream'],
   ['an upstream over http', upstream('http://weather.example/'), '/upstream/url'],
   ['an upstream that is no address', upstream('weather'), '/upstream/url'],
@@ -252,6 +254,18 @@ test.each<[string, object, string]>([
   const answer = await post({ ...draft(), ...changes });
   expect(outcomeOf(answer)).toEqual([422, 'validation_failed']);
   expect(pointersOf(answer)).toContain(pointer);
+});
+
+test.each<[string, object, string]>([
+  ['splits', { splits: [] }, '/splits: is no field of this request; did you mean "split"?'],
+  ['price', { pricing: undefined, price: '1 USDC' }, '/price: is no field of this request; did you mean "pricing"?'],
+  ['amount', { amount: '1' }, '/amount: is no field of this request; did you mean "pricing": {"amount": …}?'],
+  ['pricing.tokn', pricing({ tokn: 1 }), '/pricing/tokn: is no field of this request; did you mean "token"?'],
+  ['limits.xyz', { limits: { xyz: 1 } }, 'the fields are per_second, concurrent, max_body_bytes'],
+])('for the unknown field %s the likely one is named', async (_name, changes, sentence) => {
+  const { body } = await post({ ...draft(), ...changes });
+  expect(body['detail']).toContain(sentence);
+  expect(body['errors']).toContainEqual(expect.objectContaining({ code: 'unknown' }));
 });
 
 test('every fault is told at once', async () => {
@@ -409,7 +423,7 @@ describe('a change', () => {
   test.each<[string, unknown, string]>([
     ['the slug', { slug: 'another-slug' }, '/slug'],
     ['what is needed, taken away', { name: null }, '/name'],
-    ['what cannot be changed', { owner: bob.address }, ''],
+    ['what cannot be changed', { owner: bob.address }, '/owner'],
     ['a bad upstream', { upstream: { url: 'https://10.0.0.1/' } }, '/upstream/url'],
     ['a split that does not sum', { split: [share(carol, 1)] }, '/split'],
     ['a price too small for the split', { pricing: { amount: '0.000001' } }, '/split'],

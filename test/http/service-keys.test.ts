@@ -131,12 +131,27 @@ describe.each(EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     ['/metadata/a', { metadata: { a: 1 } }],
     ['/project_id', { project_id: 'prj_bob' }],
     ['/project_id', { project_id: 'prj_none' }],
-    ['', { secret: 'mine' }],
+    ['/secret', { secret: 'mine' }],
+    ['/budgt', { budgt: {} }],
+    ['/spending/windw', { spending: { limit: 1, token: 'USDC', window: 'day', windw: 'day' } }],
   ])('422 points at %s', async (pointer, body) => {
     const answer = await generate(body);
     expect(codeOf(answer)).toEqual([422, 'validation_failed']);
     expect(answer.body['errors']).toEqual([expect.objectContaining({ pointer })]);
     expect((await ask('GET', '')).body['data']).toEqual([]);
+  });
+
+  test.each([
+    [{ expire_at: '2030-01-02T03:04:05Z' }, '/expire_at: is no field of this request; did you mean "expires_at"?'],
+    [{ budget: {} }, '/budget: is no field of this request; did you mean "spending"?'],
+    [
+      { spending: { limit: 1, token: 'USDC', windw: 'day' } },
+      '/spending/windw: is no field of this request; did you mean "window"?',
+    ],
+  ])('for the unknown field in %j the likely one is named', async (body, sentence) => {
+    const answer = await generate(body);
+    expect(codeOf(answer)).toEqual([422, 'validation_failed']);
+    expect(answer.body['detail']).toContain(sentence);
   });
 
   test('bad JSON is 400, another type 415, and a method that is not there 405', async () => {

@@ -171,7 +171,7 @@ describe('what is expected is strict', () => {
   ])('a field "%s" is refused, and "%s" proposed', async (field, meant) => {
     const { status, body } = await ask({ expected: { [field]: addressOf(seller) } });
     expect([status, body['code']]).toEqual([400, 'invalid_request']);
-    expect(body['detail']).toContain(`has an unknown field "${field}"; did you mean "${meant}"?`);
+    expect(body['detail']).toContain(`/expected/${field}: is no field of this request; did you mean "${meant}"?`);
     const beside = await ask({ [field]: addressOf(seller) });
     expect([beside.status, beside.body['code']]).toEqual([400, 'invalid_request']);
     expect(beside.body['detail']).toContain(
@@ -186,6 +186,17 @@ describe('what is expected is strict', () => {
     ['null', { expected: null }, 'must be an object'],
     ['no address', { expected: { recipient: 'me' } }, 'must be a wallet address'],
     ['no amount', { expected: { amount: true } }, 'must be a number'],
+    [
+      'an amount with a comma',
+      { expected: { amount: '0,01' } },
+      '/expected/amount: "0,01" is not a number such as 0.01',
+    ],
+    ['an empty amount', { expected: { amount: '' } }, '/expected/amount: "" is not a number'],
+    ['an amount in words', { expected: { amount: 'one' } }, '"one" is not a number'],
+    ['a negative amount', { expected: { amount: '-1' } }, '"-1" is negative'],
+    ['a negative number', { expected: { amount: -1 } }, 'negative'],
+    ['a misspelt symbol', { expected: { token: 'USDD' } }, 'expected.token must be the address of a mint'],
+    ['a symbol that nobody knows', { expected: { token: 'USDD' } }, 'did you mean "USDC"?'],
   ])('%s is refused with a sentence', async (_what, body, sentence) => {
     const answer = await ask(body);
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_request']);

@@ -108,7 +108,7 @@ describe.each(EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     [{ events: ['payment.stolen'] }, '/events/0'],
     [{ project_id: 'prj_of_bob' }, '/project_id'],
     [{ description: 'x'.repeat(201) }, '/description'],
-    [{ secret: 'mine' }, ''],
+    [{ secret: 'mine' }, '/secret'],
   ])('%j is refused with the field at fault', async (changes, pointer) => {
     const { status: code, body } = await create(changes);
     expect([code, body.code]).toEqual([422, 'validation_failed']);
