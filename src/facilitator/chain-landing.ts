@@ -10,6 +10,12 @@ import { unavailable, unsent } from './outcomes.js';
 
 const RETRY_SECONDS = 2;
 
+/** How long a payment that was made by itself can be shown after it landed, in milliseconds: it is for the call it was paid for. */
+export const PROOF_MAX_AGE_MS = 600_000;
+
+/** What there is to say of such a payment that was not looked at. */
+export const PROOF_STAYS_GOOD = `A payment that has landed in time stays good for ${PROOF_MAX_AGE_MS / 60_000} minutes after that: send the same request with the same payment again.`;
+
 /** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
 export async function online<T>(call: Promise<T>): Promise<T> {
   try {
@@ -18,6 +24,17 @@ export async function online<T>(call: Promise<T>): Promise<T> {
     if (error instanceof RpcError)
       throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
     throw error;
+  }
+}
+
+/** Waits for a call that reads a payment that was made by itself; an outage takes nothing from it. */
+export async function brought<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const detail = `The Solana RPC cannot be reached at the moment. ${PROOF_STAYS_GOOD}`;
+    throw unavailable(detail, error);
   }
 }
 

@@ -5,7 +5,7 @@ import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { PROGRAMS } from '../solana/programs.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
-import { failureText, online } from './chain-landing.js';
+import { brought, failureText, PROOF_MAX_AGE_MS } from './chain-landing.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
 import { type DirectPayment, readDirectPayment } from './direct-payment.js';
 import { isLate } from './late-payment.js';
@@ -40,8 +40,6 @@ export interface ProofParts extends RequestParts {
 /** `not_confirmed`: the chain does not know it, or not yet. */
 export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
 
-/** Older payments are refused: a proof is for the call that it was paid for. */
-const MAX_AGE_MS = 600_000;
 /** The chain tells the second in which a block was made, and clocks differ a little. */
 const CLOCK_MS = 2_000;
 
@@ -54,7 +52,7 @@ const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
  * `payment_backend_unavailable` and nothing is held.
  */
 export async function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
-  const landed = await online(parts.rpc.getTransaction(signature, 'confirmed'));
+  const landed = await brought(parts.rpc.getTransaction(signature, 'confirmed'));
   if (landed === null) return { status: 'not_confirmed' };
   if (landed.err !== null) {
     const reason = 'invalid_exact_svm_transaction_failed';
@@ -93,7 +91,7 @@ async function usedBefore(
 }
 
 function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransaction): Reason | undefined {
-  if (blockTime + MAX_AGE_MS < now()) return 'invalid_proof_too_old';
+  if (blockTime + PROOF_MAX_AGE_MS < now()) return 'invalid_proof_too_old';
   const { remembersSince = 0 } = ledger;
   return blockTime < remembersSince - CLOCK_MS ? 'invalid_proof_before_start' : undefined;
 }

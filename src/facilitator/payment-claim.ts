@@ -1,5 +1,5 @@
 import type { Receipt, Settlement } from '../protocol/types.js';
-import type { Ledger, PaymentRecord } from '../storage/ledger.js';
+import { type Ledger, MAX_RERUNS, type PaymentRecord } from '../storage/ledger.js';
 import type { Leases } from './leases.js';
 import type { Claim } from './types.js';
 
@@ -22,6 +22,8 @@ export interface ClaimParts {
 export function createClaim({ ledger, leases, record, lease, receipt: landed, settle, ...own }: ClaimParts): Claim {
   const { id, payer, terms } = record;
   let receipt = landed;
+  // Nobody else counts them while it is held.
+  let { reruns = 0 } = record;
   /** The money is there, and nothing was given for it. */
   let isOwed = landed !== undefined;
   let settling: Promise<Settlement> | undefined;
@@ -71,7 +73,14 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
       over();
       await ledger.keep(id, lease);
     },
-    runAgain: () => ledger.runAgain(id, lease),
+    async runAgain() {
+      const mayRun = await ledger.runAgain(id, lease);
+      if (mayRun) reruns += 1;
+      return mayRun;
+    },
+    get isLastRun() {
+      return reruns >= MAX_RERUNS;
+    },
     served: useUp,
   };
 }

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { TollhouseError } from '../errors.js';
+import { PROOF_STAYS_GOOD } from '../facilitator/chain-landing.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { ProofUse } from '../facilitator/landed-proof.js';
 import type { Claim } from '../facilitator/types.js';
@@ -40,7 +41,7 @@ const PROOF_CODEC = { receipt: () => ({}) };
 
 const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
-const PAUSED = 'Its owner has paused this project; nothing was charged.';
+const PAUSED = 'Its owner has paused this project; this request charged nothing.';
 const NOT_CONFIRMED = {
   code: 'payment_not_confirmed',
   detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
@@ -78,7 +79,8 @@ async function handleCall(calls: CallRouterParts, req: Request, res: Response): 
   const at = gateway.now();
   try {
     if (project.state !== 'active') {
-      throw new TollhouseError('project_paused', PAUSED, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+      const detail = req.get(SERVICE_PAYMENT_HEADER) === undefined ? PAUSED : `${PAUSED} ${PROOF_STAYS_GOOD}`;
+      throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
     const call = newCall(req, project, await keyFor(calls, req, res, project), at);
     const refusal = forwardRefusal(req, { url: project.upstream.url, rest: call.rest, ...project.limits });

@@ -21,6 +21,8 @@ import { type EventRecord, newEvent } from '../storage/events.js';
 import { type Call, callOf } from './call.js';
 
 const STILL_GOOD = 'The payment stays good: send the same request with the same payment again.';
+const TRIED_OUT =
+  'The request of this payment has failed each time that it was tried, and is tried no more; its seller has the money.';
 
 /**
  * Serves a call whose money has landed: the upstream's response flows as it comes. A caller who hangs up after its head has
@@ -36,7 +38,8 @@ export function createCallServer(gateway: Gateway): NonNullable<PaymentGate['run
     if (status !== undefined) return bookServed(gateway, call, claim, { end: { ...end, status }, receipt, res });
     if (end.delivered) throw new Error('unreachable: what was delivered was served');
     await bookFailed(gateway, call, claim, { end, receipt, res });
-    if (!end.headSent && end.reason !== 'client_gone') sendFailed(res, end.reason, end.detail, receiptHeaders);
+    if (!end.headSent && end.reason !== 'client_gone')
+      sendFailed(res, { reason: end.reason, detail: end.detail }, claim, receiptHeaders);
     return { served: false };
   };
 }
@@ -188,9 +191,11 @@ function callEvent({ project, key }: Call, record: CallRecord, at: number): Even
 
 function sendFailed(
   res: Response,
-  reason: ErrorCode,
-  detail: string,
+  { reason, detail }: { readonly reason: ErrorCode; readonly detail: string },
+  { isLastRun }: Claim,
   receiptHeaders: Readonly<Record<string, string>>,
 ): void {
-  sendProblem(res, reason, `${detail} ${STILL_GOOD}`, { headers: { ...receiptHeaders, ...GATEWAY_ERROR_HEADERS } });
+  const headers = { ...receiptHeaders, ...GATEWAY_ERROR_HEADERS };
+  if (!isLastRun) return sendProblem(res, reason, `${detail} ${STILL_GOOD}`, { headers });
+  sendProblem(res, reason, `${detail} ${TRIED_OUT}`, { headers, more: { retryable: false } });
 }

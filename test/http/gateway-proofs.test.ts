@@ -295,6 +295,19 @@ test.each([
   });
 });
 
+test('while the chain cannot be asked, it is said that the payment stays good, and it does', async () => {
+  const { header } = await stand().pay();
+  const outage = stand().sandbox.faults.add({ kind: 'error', method: 'getTransaction' });
+  await expectUntouched(async () => {
+    const answer = await show(header);
+    expect(outcome(answer)).toEqual([503, 'payment_backend_unavailable']);
+    expect(answer.body['detail']).toMatch(/stays good for 10 minutes after that: send the same request/);
+    expect(answer.body['detail']).not.toContain('nothing was charged');
+  });
+  outage.remove();
+  expect(outcome(await show(header))).toEqual(SERVED);
+});
+
 // Last: the service's clock goes on.
 test('a payment is good for ten minutes', async () => {
   const [inTime, late] = [await stand().pay(), await stand().pay()];

@@ -115,7 +115,14 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     const { header } = await stand().pay();
     stand().upstream.respond(fails);
     const before = stand().hits();
-    for (const _ of '123') expect(outcome(await call(stand().project, header))).toEqual([502, 'upstream_error']);
+    const told: unknown[] = [];
+    for (const _ of '123') {
+      const failed = await call(stand().project, header);
+      expect(outcome(failed)).toEqual([502, 'upstream_error']);
+      told.push([failed.body['retryable'], failed.body['detail']]);
+    }
+    const good = [true, expect.stringContaining('The payment stays good')];
+    expect(told).toEqual([good, good, [false, expect.stringMatching(/^(?!.*stays good).*is tried no more/)]]);
     stand().upstream.respond(answers);
     const last = await call(stand().project, header);
     expect(outcome(last)).toEqual(USED);
@@ -191,6 +198,10 @@ describe('who does not get to pay', () => {
     await client.ask('POST', `/api/v1/projects/${project.id}/pause`, undefined, asOwner);
     const paused = await expectTurnedAway(call(project, header), 503, 'project_paused');
     expect(Number(paused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(paused.body['detail']).toContain('stays good for 10 minutes');
+    expect(paused.body['detail']).not.toContain('nothing was charged');
+    const unpaid = await expectTurnedAway(call(project, {}), 503, 'project_paused');
+    expect(unpaid.body['detail']).toBe('Its owner has paused this project; this request charged nothing.');
     await client.ask('POST', `/api/v1/projects/${project.id}/resume`, undefined, asOwner);
     await expectGoodOnce(project, header);
   });
