@@ -1,10 +1,16 @@
 import { readConfiguration } from '../server/configuration.js';
 import { withoutPassword } from '../storage/database-url.js';
 import { openStorage } from '../storage/open-storage.js';
-import { createPaymentReader, type PaymentReader, type StateCount } from '../storage/payment-reader.js';
+import {
+  createPaymentReader,
+  type PaymentRange,
+  type PaymentReader,
+  type StateCount,
+} from '../storage/payment-reader.js';
 import { readSchema } from '../storage/schema-state.js';
 import { readArguments } from './arguments.js';
-import { type Command, CommandError, UsageError } from './command.js';
+import { type Command, UsageError } from './command.js';
+import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportPayments } from './export-payments.js';
 import { createProgress } from './progress.js';
 import { printStep, secondsSince } from './terminal.js';
@@ -65,7 +71,7 @@ async function migrate(databaseUrl: string, args: readonly string[]): Promise<nu
 
 async function status(databaseUrl: string, args: readonly string[]): Promise<number> {
   noMore(args);
-  const { made, pending, bytes } = await readSchema(databaseUrl);
+  const { made, pending, bytes } = await lookAtSchema(databaseUrl);
   printStep('database', `${withoutPassword(databaseUrl)}, ${(bytes / MIB).toFixed(1)} MiB`);
   printStep('schema', made.at(-1) ?? 'none yet');
   for (const step of pending) printStep('pending', step);
@@ -93,8 +99,8 @@ async function exportBooks(databaseUrl: string, args: readonly string[], tokens:
   const { format, out } = values;
   if (format !== 'csv' && format !== 'jsonl') throw new UsageError('--format must be csv or jsonl');
   const range = { from: readTime('--from', values.from), to: readTime('--to', values.to) };
-  const { pending } = await readSchema(databaseUrl);
-  if (pending.length > 0) throw new CommandError('the schema is not up to date; tollhouse db migrate');
+  refuseTurnedRound(range, values);
+  await requireSchema(databaseUrl);
   const progress = createProgress();
   const since = performance.now();
   await withReader(databaseUrl, async (reader) => {
@@ -103,6 +109,15 @@ async function exportBooks(databaseUrl: string, args: readonly string[], tokens:
     progress.end(`${both} in ${secondsSince(since)}`);
   });
   return 0;
+}
+
+/** A range that ends where it begins, or before, would be exported as nothing, without a word. */
+function refuseTurnedRound(
+  { from, to }: PaymentRange,
+  { from: first, to: last }: { from?: string; to?: string },
+): void {
+  if (from === undefined || to === undefined || from < to) return;
+  throw new UsageError(`--from must be before --to, which is not included: "${first}" is not before "${last}"`);
 }
 
 const EXPORT_OPTIONS = {

@@ -6,10 +6,10 @@ import { readKeypair } from '../solana/keypair.js';
 import { RpcError } from '../solana/rpc.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { OwedSum, PayoutRecord } from '../storage/payout-book.js';
-import { readSchema } from '../storage/schema-state.js';
 import type { Storage } from '../storage/storage.js';
 import { none, readArguments } from './arguments.js';
-import { type Command, CommandError, UsageError } from './command.js';
+import { type Command, UsageError } from './command.js';
+import { requireSchema } from './current-schema.js';
 import { findToken } from './export-payments.js';
 import { resolveOne, resolveUnfinished } from './resolve-payouts.js';
 import { type Action, pickAction } from './sub-command.js';
@@ -141,8 +141,7 @@ async function resolve(args: readonly string[]): Promise<number> {
 
 async function withBook<T>(work: (stores: Storage['gateway']) => Promise<T>): Promise<T> {
   const { databaseUrl } = readConfiguration(process.env);
-  const { pending } = await readSchema(databaseUrl);
-  if (pending.length > 0) throw new CommandError('the schema is not up to date; tollhouse db migrate');
+  await requireSchema(databaseUrl);
   const storage = await openStorage(databaseUrl);
   try {
     // What has come in counts as owed before anything is compared with what the wallet holds.

@@ -10,10 +10,10 @@ import { createSolanaRpc } from '../solana/rpc-client.js';
 import { createBookReaders } from '../storage/book-readers.js';
 import { withoutPassword } from '../storage/database-url.js';
 import { openStorage } from '../storage/open-storage.js';
-import { readSchema } from '../storage/schema-state.js';
 import type { Storage } from '../storage/storage.js';
 import { readArguments } from './arguments.js';
 import { type Command, UsageError } from './command.js';
+import { lookAtSchema } from './current-schema.js';
 import { createProgress } from './progress.js';
 import { printStep, secondsSince } from './terminal.js';
 import { readTime } from './time-argument.js';
@@ -65,7 +65,7 @@ async function compare(from: number | undefined, amounts: boolean): Promise<numb
   if (chain === undefined) {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
   }
-  const { pending } = await readSchema(databaseUrl);
+  const { pending } = await lookAtSchema(databaseUrl);
   if (pending.length > 0) throw new UsageError('the schema is not up to date; tollhouse db migrate');
   const storage = await openStorage(databaseUrl);
   const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });

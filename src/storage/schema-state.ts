@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { badOption } from '../errors.js';
 import { IN_MEMORY, readDatabaseUrl } from './database-url.js';
 import type { SchemaState } from './migrate.js';
@@ -14,4 +16,12 @@ export async function readSchema(databaseUrl: string): Promise<SchemaState> {
   if (location.dialect === 'postgres') return readPostgresSchema(location.url);
   if (location.path !== IN_MEMORY) return readSqliteSchema(location.path);
   throw badOption('readSchema', 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
+}
+
+/** The whole path of the SQLite file that a database URL names, where there is no such file. Throws `bad_option`. */
+export function missingFile(databaseUrl: string): string | undefined {
+  const location = readDatabaseUrl(databaseUrl);
+  if (location.dialect !== 'sqlite' || location.path === IN_MEMORY) return undefined;
+  const file = resolve(location.path);
+  return existsSync(file) ? undefined : file;
 }

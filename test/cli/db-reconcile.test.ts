@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { db } from '../../src/cli/db.js';
+import { payouts } from '../../src/cli/payouts.js';
 import { reconcile } from '../../src/cli/reconcile.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
@@ -45,7 +46,11 @@ const environment = (databaseUrl: string) => ({
 });
 
 /** Runs a command of `tollhouse` in this process: to start one for each would take longer than all that they do. */
-async function tollhouse(databaseUrl: string, name: 'db' | 'reconcile', ...args: readonly string[]): Promise<Ended> {
+async function tollhouse(
+  databaseUrl: string,
+  name: 'db' | 'payouts' | 'reconcile',
+  ...args: readonly string[]
+): Promise<Ended> {
   const before = { ...process.env };
   Object.assign(process.env, environment(databaseUrl));
   const lines: string[] = [];
@@ -55,7 +60,7 @@ async function tollhouse(databaseUrl: string, name: 'db' | 'reconcile', ...args:
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0),
   ];
   try {
-    const code = await { db, reconcile }[name].run(args);
+    const code = await { db, payouts, reconcile }[name].run(args);
     return { code, text: lines.join('') };
   } finally {
     for (const spy of spies) spy.mockRestore();
@@ -72,9 +77,36 @@ async function pay({ ledger }: Storage): Promise<string> {
   return settlement.receipt.signature;
 }
 
+test.each([
+  ['db', 'status'],
+  ['db', 'export'],
+  ['payouts', 'list'],
+  ['reconcile', '--quick'],
+] as const)('%s %s of a file that is not there says so, and makes none', async (name, arg) => {
+  const file = folder.newPath('db');
+  await expect(tollhouse(`sqlite:${file}`, name, arg)).rejects.toThrow(
+    `no such file: ${file}, which DATABASE_URL names`,
+  );
+  expect(existsSync(file)).toBe(false);
+});
+
+test.each([
+  ['2026-02-01', '2026-01-01'],
+  ['2026-02-01', '2026-02-01'],
+])('an export from %s to %s is refused: there is nothing between', async (from, to) => {
+  const url = `sqlite:${folder.newPath('db')}`;
+  await tollhouse(url, 'db', 'migrate');
+  const turned = tollhouse(url, 'db', 'export', '--from', from, '--to', to, '--out', folder.newPath('csv'));
+  await expect(turned).rejects.toThrow(
+    `--from must be before --to, which is not included: "${from}" is not before "${to}"`,
+  );
+});
+
 describe.each(KINDS)('tollhouse db on $name', ({ newUrl }) => {
   test('brings the schema up to date once, and says what it did', async () => {
     const url = await newUrl();
+    // A database without a schema; of SQLite, an empty file.
+    if (url.startsWith('sqlite:')) writeFileSync(url.slice('sqlite:'.length), '');
     const before = await tollhouse(url, 'db', 'status');
     const made = await tollhouse(url, 'db', 'migrate');
     const again = await tollhouse(url, 'db', 'migrate');
