@@ -13,7 +13,8 @@ export const KEYS_OPERATIONS: readonly Operation[] = [
     id: 'generateKey',
     tag: TAG,
     summary: 'Make a service key',
-    description: 'With an access token only: a key makes no keys. The secret is shown this once.',
+    description:
+      'With an access token only: a key makes no keys. Calls carry `api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`. The secret is shown this once.',
     body: generateBody,
     answers: {
       201: { description: 'The key and its secret; `Location` says where the key is.', schema: revealedKeyAnswer },

@@ -162,3 +162,12 @@ test('under a prefix the document names the address of the router', async () => 
   const url = await stand().serve((app) => app.use('/pay', stand().router));
   expect((await documentAt(`${url}/pay`)).servers).toEqual([{ url: `${url}/pay` }]);
 });
+
+test('it is said which half of a service key goes into which header', async () => {
+  const made = operationsOf(await documentOf()).find(
+    ([method, path]) => method === 'post' && path.endsWith('/generate'),
+  );
+  expect(JSON.stringify(made)).toMatch(
+    /`api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`/,
+  );
+});
