@@ -20,6 +20,7 @@ import { requestTarget } from '../middleware/request-url.js';
 import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middleware/respond.js';
 import { newId } from '../protocol/ids.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../protocol/service-payment.js';
+import type { Charge } from '../storage/call-book.js';
 import type { ProjectRecord } from '../storage/projects.js';
 import { type Call, callMemo, callResource, callRetry, noteCall } from './call.js';
 import type { CallGates } from './call-gate.js';
@@ -122,7 +123,9 @@ async function payAndServe(calls: CallRouterParts, req: Request, res: Response, 
   noteCall(req, call);
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   try {
-    if (proof !== undefined || readPayment(req) !== undefined) call.reservationId = await reserve(gateway, call);
+    if (proof === undefined && readPayment(req) !== undefined) {
+      call.reservationId = await reserve(gateway, call, priceOf(call));
+    }
     const decision =
       proof === undefined
         ? await decidePayment(gate, req, res)
@@ -137,24 +140,21 @@ async function payAndServe(calls: CallRouterParts, req: Request, res: Response, 
   }
 }
 
-function reserve(
-  { spending }: Gateway,
-  { key, project: { price }, at }: Call,
-  amount = price.amount,
-): Promise<string | undefined> {
-  return spending.hold({ key, charge: { mint: price.token.mint, amount }, at });
+function reserve({ spending }: Gateway, { key, at }: Call, charge: Charge): Promise<string | undefined> {
+  return spending.hold({ key, charge, at });
+}
+
+function priceOf({ project: { price } }: Call): Charge {
+  return { mint: price.token.mint, amount: price.amount };
 }
 
 /**
- * A request is paid at the price that it was made at, which may be another one than today's: that is what the budget is asked
- * for then. Where it has no room the payment stays good.
+ * A request is paid at the price that it was made at, which may be another one than today's, and in another token: that is
+ * what the budget is asked for, so not before the payment is read. Where it has no room the payment stays good.
  */
 async function reserveAsPaid({ gateway }: CallRouterParts, call: Call, { terms, keep }: Claim): Promise<void> {
-  if (terms.amount === call.project.price.amount) return;
-  await gateway.spending.giveBack(call.reservationId);
-  call.reservationId = undefined;
   try {
-    call.reservationId = await reserve(gateway, call, terms.amount);
+    call.reservationId = await reserve(gateway, call, { mint: terms.asset, amount: terms.amount });
   } catch (error) {
     await keep();
     throw error;

@@ -3,6 +3,7 @@ import type { ErrorCode } from '../errors.js';
 import type { Claim } from '../facilitator/types.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { signingSecrets } from '../gateway/gateway-secret.js';
+import type { TokenLabel } from '../gateway/token-label.js';
 import {
   type Delivered,
   GATEWAY_ERROR_HEADERS,
@@ -15,6 +16,7 @@ import { requestIdOf } from '../middleware/request-id.js';
 import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../middleware/respond.js';
 import type { RecordedResponse } from '../middleware/response-recorder.js';
 import { formatAmount } from '../protocol/money.js';
+import { moneyOf } from '../protocol/tokens.js';
 import type { Receipt } from '../protocol/types.js';
 import type { CallRecord } from '../storage/call-book.js';
 import { type EventRecord, newEvent } from '../storage/events.js';
@@ -33,15 +35,23 @@ export function createCallServer(gateway: Gateway): NonNullable<PaymentGate['run
     const { req, res, claim } = paid;
     const call = callOf(req);
     const receiptHeaders = paid.receiptHeaders({ status: 'settled', receipt });
-    const end = await forward(gateway, call, { req, res, claim, receiptHeaders });
+    const paidIn = await paidTokenOf(gateway, call, claim);
+    const end = await forward(gateway, call, { req, res, claim, paidIn, receiptHeaders });
     const status = servedStatus(end, recorded);
-    if (status !== undefined) return bookServed(gateway, call, claim, { end: { ...end, status }, receipt, res });
+    if (status !== undefined)
+      return bookServed(gateway, call, claim, { end: { ...end, status }, receipt, paidIn, res });
     if (end.delivered) throw new Error('unreachable: what was delivered was served');
-    await bookFailed(gateway, call, claim, { end, receipt, res });
+    await bookFailed(gateway, call, claim, { end, receipt, paidIn, res });
     if (!end.headSent && end.reason !== 'client_gone')
       sendFailed(res, { reason: end.reason, detail: end.detail }, claim, receiptHeaders);
     return { served: false };
   };
+}
+
+/** A request is paid in what was agreed, whatever the project asks for since. Its own token is known without asking. */
+async function paidTokenOf({ describeToken }: Gateway, call: Call, { terms }: Claim): Promise<TokenLabel> {
+  const { token } = call.project.price;
+  return moneyOf(terms.asset) === moneyOf(token.mint) ? token : describeToken(terms.asset);
 }
 
 /** The upstream's status where its response was given: as a whole, or until its caller hung up; undefined for a failure. */
@@ -54,12 +64,13 @@ interface Exchange {
   readonly req: Request;
   readonly res: Response;
   readonly claim: Claim;
+  readonly paidIn: TokenLabel;
   readonly receiptHeaders: Readonly<Record<string, string>>;
 }
 
-function forward(gateway: Gateway, call: Call, { req, res, claim, receiptHeaders }: Exchange) {
+function forward(gateway: Gateway, call: Call, { req, res, claim, paidIn, receiptHeaders }: Exchange) {
   const { project, publicPath, rest } = call;
-  const { price, limits, upstream } = project;
+  const { limits, upstream } = project;
   return gateway.proxy.forward(req, res, {
     url: upstream.url,
     rest,
@@ -71,8 +82,8 @@ function forward(gateway: Gateway, call: Call, { req, res, claim, receiptHeaders
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
     payment: {
       payer: claim.payer,
-      amount: formatAmount(claim.terms.amount, price.token.decimals),
-      token: price.token.symbol,
+      amount: formatAmount(claim.terms.amount, paidIn.decimals),
+      token: paidIn.symbol,
       payment: claim.id,
     },
     beforeHead: () => {
@@ -89,6 +100,7 @@ function forward(gateway: Gateway, call: Call, { req, res, claim, receiptHeaders
 interface Ended<End> {
   readonly end: End;
   readonly receipt: Receipt;
+  readonly paidIn: TokenLabel;
   readonly res: Response;
 }
 
@@ -116,7 +128,7 @@ function bookServed(
   call.isBooked = true;
   const options = {
     payment: { id: claim.id, lease: claim.lease },
-    events: [callEvent(call, record, gateway.now())],
+    events: [callEvent(call, record, ended.paidIn, gateway.now())],
     ...(reservationId === undefined ? {} : { reservationId }),
   };
   async function write(): Promise<void> {
@@ -140,7 +152,7 @@ async function bookFailed(gateway: Gateway, call: Call, claim: Claim, ended: End
   };
   const { reservationId } = call;
   await gateway.book.finish(record, {
-    events: [callEvent(call, record, gateway.now())],
+    events: [callEvent(call, record, ended.paidIn, gateway.now())],
     ...(reservationId === undefined ? {} : { reservationId }),
   });
   call.isBooked = true;
@@ -163,13 +175,12 @@ function recordOf(call: Call, claim: Claim, { end, receipt, res }: Ended<{ reado
   };
 }
 
-function callEvent({ project, key }: Call, record: CallRecord, at: number): EventRecord {
+function callEvent({ project, key }: Call, record: CallRecord, paidIn: TokenLabel, at: number): EventRecord {
   const { id, method, status, outcome, reason, charge, payer, paymentId, signature, durationMs, requestId } = record;
-  const { token } = project.price;
   const paid = charge && {
-    amount: formatAmount(charge.amount, token.decimals),
+    amount: formatAmount(charge.amount, paidIn.decimals),
     amount_atomic: String(charge.amount),
-    token: token.symbol,
+    token: paidIn.symbol,
   };
   const data = {
     call_id: id,
