@@ -87,6 +87,9 @@ export type RequestSettlement =
   /** This transaction, or another one for the same request, was sent; the chain does not say yet what became of it. */
   | { readonly status: 'pending' | 'other_pending'; readonly signature?: string };
 
+/** Asked before a payment of a request is begun; rejects where its seller takes none any more. */
+export type AskSeller = (request: PaymentRequestRecord) => Promise<void>;
+
 /** What the chain says of any signature. */
 export interface ChainLookup {
   readonly status: 'confirmed' | 'finalized' | 'pending' | 'failed' | 'not_found';
@@ -110,12 +113,21 @@ export interface PaymentRequests {
    * The transaction with which a wallet pays a request; undefined when there is no such request. Rejects with
    * `payment_already_settled`, `payment_in_progress` or `payment_expired` when there is nothing left to pay.
    * @param feePayer - who pays the network fee
+   * @param askSeller - asked where it can still be paid. Default: nobody is
    */
-  preparePayment(id: string, payer: string, feePayer: 'facilitator' | 'payer'): Promise<CreatedPayment | undefined>;
+  preparePayment(
+    id: string,
+    payer: string,
+    feePayer: 'facilitator' | 'payer',
+    askSeller?: AskSeller,
+  ): Promise<CreatedPayment | undefined>;
   /** Where a request stands; finds transactions that a wallet sent by itself, by their reference. */
   paymentRequest(id: string): Promise<PaymentRequestState | undefined>;
-  /** Settles a request with a signed transaction that has its outcome, however it was built. */
-  settleRequest(id: string, transaction: Uint8Array): Promise<RequestSettlement>;
+  /**
+   * Settles a request with a signed transaction that has its outcome, however it was built.
+   * @param askSeller - asked before a transaction is sent, and not for one that was sent already. Default: nobody is
+   */
+  settleRequest(id: string, transaction: Uint8Array, askSeller?: AskSeller): Promise<RequestSettlement>;
   /**
    * Holds a payment that has landed, for the call of a project's upstream. Rejects with `payment_backend_unavailable` in an
    * outage; nothing is held then.

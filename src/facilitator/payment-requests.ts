@@ -62,7 +62,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       parts.events.emit('payment.created', { request });
       return created;
     },
-    async preparePayment(id, payer, payingFee) {
+    async preparePayment(id, payer, payingFee, askSeller) {
       const state = await states(id);
       if (state === undefined) return undefined;
       const { request, status } = state;
@@ -72,13 +72,14 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
       if (now() > request.expiresAt) {
         throw new TollhouseError('payment_expired', 'The time for this payment is over; create a new one.');
       }
+      await askSeller?.(request);
       return prepare(request, payer, payingFee === 'payer' ? payer : feePayer);
     },
     paymentRequest: states,
-    async settleRequest(id, transaction) {
+    async settleRequest(id, transaction, askSeller) {
       const request = await ledger.findPaymentRequest(id);
       if (request === undefined) return { status: 'not_found' };
-      return settleRequest({ ...parts, walletPayments }, request, transaction);
+      return settleRequest({ ...parts, walletPayments, askSeller }, request, transaction);
     },
     ...tokenRules,
     isWallet: isOnCurve,

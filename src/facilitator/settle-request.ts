@@ -10,7 +10,7 @@ import { failureText } from './chain-landing.js';
 import { isBookedLate } from './late-payment.js';
 import { resourceOf } from './payment-binding.js';
 import { claimPayment } from './payment-life.js';
-import type { RequestSettlement } from './payment-request-types.js';
+import type { AskSeller, RequestSettlement } from './payment-request-types.js';
 import { receiptOf } from './receipt.js';
 import { attemptOf } from './request-state.js';
 import { demandOf, judgeOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
@@ -21,6 +21,8 @@ import type { WalletPayments } from './wallet-payments.js';
 /** What settling a payment request needs. */
 export interface SettleRequestParts extends RequestParts {
   readonly walletPayments: WalletPayments;
+  /** Default: nobody is asked. */
+  readonly askSeller?: AskSeller | undefined;
 }
 
 /**
@@ -109,12 +111,12 @@ function blockedBy(request: PaymentRequestRecord, record: PaymentRecord): Reques
 }
 
 async function settleAttempt(
-  parts: RequestParts,
+  parts: SettleRequestParts,
   request: PaymentRequestRecord,
   claim: Claim,
 ): Promise<RequestSettlement> {
   const giveBack = () => (claim.receipt === undefined ? claim.forget() : claim.keep());
-  const attached = await parts.ledger.attachAttempt(request.id, claim.id).catch(async (error: unknown) => {
+  const attached = await attach(parts, request, claim).catch(async (error: unknown) => {
     await giveBack();
     throw error;
   });
@@ -129,6 +131,12 @@ async function settleAttempt(
   if (settlement.status === 'failed') return failedOf(parts, settlement, settlement.signature);
   if (!isOver) await claim.keep();
   return settledWith(parts, settlement.receipt);
+}
+
+/** What is held without a receipt was never sent, and is not to be sent where its seller takes no money any more. */
+async function attach({ ledger, askSeller }: SettleRequestParts, request: PaymentRequestRecord, claim: Claim) {
+  if (claim.receipt === undefined) await askSeller?.(request);
+  return ledger.attachAttempt(request.id, claim.id);
 }
 
 /** Another transaction was faster. */

@@ -89,7 +89,7 @@ export function createRouter({
   const mounted = { signIn: identity !== undefined, api: api !== NO_GATEWAY, payouts: gateway?.payouts !== undefined };
   const open = [
     createServiceRouter(facilitator),
-    createSettlementRouter({ facilitator, ...links }),
+    createSettlementRouter({ facilitator, gateway, ...links }),
     createPaymentsRouter({ facilitator, gateway, ...links }),
     createTokenGateRouter({ facilitator, tiers, holdings }),
     createDiscoveryRouter({ facilitator, baseUrl, listed: gateway && calls && listedProjects(gateway, calls) }),

@@ -86,6 +86,8 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
       'payment_expired',
       'payment_already_settled',
       'payment_not_found',
+      'project_not_found',
+      'project_paused',
       'payment_in_progress',
       'payment_identifier_conflict',
       'blockchain_error',
@@ -139,6 +141,8 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     errors: [
       'invalid_payer',
       'payment_not_found',
+      'project_not_found',
+      'project_paused',
       'payment_expired',
       'payment_already_settled',
       'payment_in_progress',

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
-import type { NewPaymentRequest } from '../facilitator/payment-request-types.js';
+import type { AskSeller, NewPaymentRequest } from '../facilitator/payment-request-types.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
 import { formatAmount, parseDecimal } from '../protocol/money.js';
@@ -42,6 +42,30 @@ export async function sellerParts(
   checkAsked(asked, project);
   const { id: projectId, owner, split } = project;
   return { split, seller: { projectId, owner, ...keyPart } };
+}
+
+const PAUSED_RETRY_SECONDS = 60;
+
+/**
+ * Asks before money is taken for a request of a project: nothing can be called once it is paused or deleted. It rejects with
+ * `project_paused` or `project_not_found` then; undefined where there are no projects.
+ */
+export function createAskSeller(gateway: Gateway | undefined): AskSeller | undefined {
+  if (gateway === undefined) return undefined;
+  return async ({ projectId }) => {
+    if (projectId === undefined) return;
+    const project = await gateway.findProject(projectId);
+    if (project === undefined) {
+      const detail =
+        'The project that this payment is for has been deleted. No transaction was sent; nothing was charged.';
+      throw new TollhouseError('project_not_found', detail);
+    }
+    if (project.state !== 'active') {
+      const detail =
+        'Its owner has paused the project that this payment is for. No transaction was sent; nothing was charged.';
+      throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+    }
+  };
 }
 
 function checkAsked({ amount, token, recipient, split }: AskedPayment, { price, split: own }: ProjectRecord): void {

@@ -8,7 +8,7 @@ import { sendProblem } from '../middleware/respond.js';
 import { createPaymentBody, transactionBody } from './contract-schemas.js';
 import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
-import { sellerParts } from './payment-seller.js';
+import { createAskSeller, sellerParts } from './payment-seller.js';
 import { createdPaymentView, paymentStateView } from './payment-views.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
@@ -127,19 +127,20 @@ function describeToWallet({ baseUrl, label }: PaymentsRouterOptions, req: Reques
  * pays the network fee; whoever names a `payer` brings it back to `/settle`, and we pay.
  */
 async function prepareTransaction(
-  { facilitator, baseUrl }: PaymentsRouterOptions,
+  { facilitator, gateway, baseUrl }: PaymentsRouterOptions,
   req: Request,
   res: Response,
 ): Promise<void> {
   const body = readBody(transactionBody, req.body, { code: 'invalid_request', fields: FIELD_CODES });
   const id = String(req.params.id);
+  const askSeller = createAskSeller(gateway);
   if ('account' in body) {
-    const created = await facilitator.preparePayment(id, body.account, 'payer');
+    const created = await facilitator.preparePayment(id, body.account, 'payer', askSeller);
     if (created === undefined) return sendNotFound(res);
     const { transaction } = createdPaymentView(created, mountAddress(req, baseUrl));
     return void res.json({ transaction: transaction.serialized, message: created.request.memo ?? 'Payment' });
   }
-  const created = await facilitator.preparePayment(id, body.payer, 'facilitator');
+  const created = await facilitator.preparePayment(id, body.payer, 'facilitator', askSeller);
   if (created === undefined) return sendNotFound(res);
   res.json(createdPaymentView(created, mountAddress(req, baseUrl)));
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import type { RequestSettlement } from '../facilitator/payment-request-types.js';
+import type { AskSeller, RequestSettlement } from '../facilitator/payment-request-types.js';
 import { sendProblem } from '../middleware/respond.js';
 import { REASONS } from '../protocol/reasons.js';
 import { decodeBase64 } from '../protocol/wire-json.js';
@@ -14,10 +14,18 @@ export function isContractSettle(body: unknown): boolean {
   return typeof body === 'object' && body !== null && ('payment_id' in body || 'signed_transaction' in body);
 }
 
+/** What {@link answerContractSettle} works with. */
+export interface ContractSettlement {
+  readonly facilitator: EmbeddedFacilitator;
+  /** Whether the seller still takes money. Default: nobody is asked. */
+  readonly askSeller: AskSeller | undefined;
+  /** Address of a block explorer, without `/tx/…`. */
+  readonly explorerUrl: string;
+}
+
 /** `POST /settle` in the contract's shape (service.md §2). */
 export async function answerContractSettle(
-  facilitator: EmbeddedFacilitator,
-  explorerUrl: string,
+  { facilitator, askSeller, explorerUrl }: ContractSettlement,
   req: Request,
   res: Response,
 ): Promise<void> {
@@ -27,7 +35,7 @@ export async function answerContractSettle(
   });
   const bytes = decodeBase64(body.signed_transaction);
   if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
-  answer(res, await facilitator.settleRequest(body.payment_id, bytes.value), explorerUrl);
+  answer(res, await facilitator.settleRequest(body.payment_id, bytes.value, askSeller), explorerUrl);
 }
 
 const PENDING_RETRY_SECONDS = 2;

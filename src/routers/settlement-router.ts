@@ -1,6 +1,7 @@
 import { type Request, type Response, Router } from 'express';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Facilitator } from '../facilitator/types.js';
+import type { Gateway } from '../gateway/gateway.js';
 import { leaveOpen } from '../middleware/idempotency-notes.js';
 import { sendProblem } from '../middleware/respond.js';
 import { delivered } from '../middleware/response-end.js';
@@ -14,6 +15,7 @@ import {
 import { explorerOf, redirectToExplorer } from './explorer.js';
 import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
+import { createAskSeller } from './payment-seller.js';
 import { problemHandler } from './problem-handler.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
 import { identifySettlement } from './settle-identifier.js';
@@ -27,6 +29,8 @@ const TAKEN = 'Another payment was settled under the payment identifier of this 
 /** Options of {@link createSettlementRouter}. */
 export interface SettlementRouterOptions {
   readonly facilitator: EmbeddedFacilitator;
+  /** Knows the projects that payments are for. Default: there are none. */
+  readonly gateway?: Gateway | undefined;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network, see explorer.ts. */
@@ -40,6 +44,7 @@ export interface SettlementRouterOptions {
  */
 export function createSettlementRouter(options: SettlementRouterOptions): Router {
   const { facilitator } = options;
+  const askSeller = createAskSeller(options.gateway);
   const router = Router();
   const json = jsonBody(BODY_LIMIT);
   router
@@ -61,7 +66,7 @@ export function createSettlementRouter(options: SettlementRouterOptions): Router
       ...json,
       handled((req, res) =>
         isContractSettle(req.body)
-          ? answerContractSettle(facilitator, explorerOf(options, req), req, res)
+          ? answerContractSettle({ facilitator, askSeller, explorerUrl: explorerOf(options, req) }, req, res)
           : answerSettle(facilitator, req, res),
       ),
     )
