@@ -14,11 +14,11 @@ const TELL = 'believe the payment, which is compared with the chain, and tell th
 
 /** Compares what events tell about money with the books: each thing is told once, as it is, and nothing else is. */
 export async function checkTold({ told, network, from }: ToldCheckParts, findings: Findings): Promise<void> {
-  for (const { id, state, times, differs } of await told.payments(network, from)) {
+  for (const { id, state, type, times, differs } of await told.payments(network, from)) {
     const detail =
       differs.length > 0 && times === 1
         ? differs.map((it) => `the payment's ${it.what} is ${it.booked}, and its event tells ${it.told}`).join('; ')
-        : `the payment is ${state}, and ${shownTimes(times)} payment.settled`;
+        : `the payment is ${state}, and ${shownTimes(times)} ${type}`;
     findings.differs({ kind: 'event', ids: [id], detail, advice: TELL });
   }
   strays('payment', await told.strayPayments(network, from), findings);

@@ -3,11 +3,13 @@ import type { PaymentState } from './ledger.js';
 import { amountOf } from './payment-rows.js';
 import type { Dialect, Row, SqlDatabase, Statement } from './sql-database.js';
 
-/** A payment, and what the events `payment.settled` say of it. */
+/** A payment, and what the events of its kind say of it. */
 export interface ToldPayment {
   readonly id: string;
   readonly state: PaymentState;
-  /** How many events tell that it was settled. */
+  /** What is told of it: that it was settled, or that it came too late for its request. */
+  readonly type: 'payment.settled' | 'payment.expired';
+  /** How many events tell that. */
   readonly times: number;
   /** What the books and the events say of the same thing, where that differs; amounts in atomic units. */
   readonly differs: readonly { readonly what: string; readonly booked: string; readonly told: string }[];
@@ -71,6 +73,10 @@ export function createToldReader(database: SqlDatabase): ToldReader {
   };
 }
 
+/** Money that came too late for its request is booked under this, and told as `payment.expired`. */
+const IS_LATE = `substr(p.binding, 1, 5) = 'late '`;
+const TOLD_TYPE = `case when ${IS_LATE} then 'payment.expired' else 'payment.settled' end`;
+
 /** What is compared: a name, the expression of the books, the key in the event. */
 const COMPARED = [
   ['amount', 'cast(p.amount as text)', 'amount_atomic'],
@@ -91,8 +97,9 @@ function statementsOf(dialect: Dialect) {
         from tollhouse_event e left join tollhouse_payment p on p.id = ${data('payment_id')}
         where e.type in ('payment.settled', 'payment.failed', 'payment.expired') and e.at >= $2
           and ${data('network')} = $1
-          and ((e.type = 'payment.settled' and p.id is null)
-            or (e.type <> 'payment.settled' and p.state <> substr(e.type, 9)))
+          and ((e.type = 'payment.settled' and (p.id is null or ${IS_LATE}))
+            or (e.type <> 'payment.settled' and p.state <> substr(e.type, 9)
+              and not (${IS_LATE} and e.type = 'payment.expired' and p.state = 'served')))
         order by e.seq limit ${MOST}`,
     },
     payouts: {
@@ -141,14 +148,14 @@ function paymentsStatement(data: (key: string) => string): Statement {
   const differs = COMPARED.map(([what, booked]) => `told.${what} is distinct from ${booked}`).join(' or ');
   return {
     name: 'tollhouse_told_payments',
-    text: `select p.id, p.state, coalesce(told.times, 0) as times, ${shown},
+    text: `select p.id, p.state, ${TOLD_TYPE} as told_type, coalesce(told.times, 0) as times, ${shown},
         coalesce(p.owner, p.pay_to) as booked_owner, told.told_owner,
         p.project_id as booked_project, told.told_project
       from tollhouse_payment p left join (
-        select ${data('payment_id')} as subject, count(*) as times, max(e.owner) as told_owner,
+        select ${data('payment_id')} as subject, e.type, count(*) as times, max(e.owner) as told_owner,
           max(e.project_id) as told_project, ${listed}
-        from tollhouse_event e where e.type = 'payment.settled' and e.at >= $3
-        group by ${data('payment_id')}) told on told.subject = p.id
+        from tollhouse_event e where e.type in ('payment.settled', 'payment.expired') and e.at >= $3
+        group by ${data('payment_id')}, e.type) told on told.subject = p.id and told.type = ${TOLD_TYPE}
       where p.network = $1 and p.claimed_at >= $2 and (
         (p.state in ('confirmed', 'served') and (told.times is null or told.times <> 1
           or told.told_owner <> coalesce(p.owner, p.pay_to) or told.told_project is distinct from p.project_id
@@ -169,6 +176,7 @@ function toTold(row: Row): ToldPayment {
   return {
     id: String(row.id),
     state: row.state as PaymentState,
+    type: row.told_type as ToldPayment['type'],
     times,
     differs: times === 0 ? [] : both.filter(({ booked, told }) => booked !== told),
   };
