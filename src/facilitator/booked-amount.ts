@@ -1,3 +1,4 @@
+import { moneyOf } from '../protocol/tokens.js';
 import { readInstruction } from '../solana/instructions.js';
 import { gainedBy, moneyMoved } from '../solana/landed-money.js';
 import { readLandedPayment } from '../solana/landed-payment.js';
@@ -6,6 +7,7 @@ import { NATIVE_SOL } from '../solana/programs.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { mayBeSlotOf } from './finding.js';
+import { demandIn } from './read-paid.js';
 import { demandOf } from './request-terms.js';
 
 /** What of a payment is compared with its transaction. */
@@ -37,8 +39,8 @@ export function paysTerms(
   request: PaymentRequestRecord | undefined,
 ): boolean {
   if (landed.err !== null || landed.messageHash !== booked.id) return false;
-  if (request !== undefined) return readLandedPayment(landed, demandOf(request)).ok;
   const { asset, payTo, amount } = booked.terms;
+  if (request !== undefined) return readLandedPayment(landed, demandIn(demandOf(request), asset)).ok;
   const least = booked.terms.scheme === 'exact' ? amount : 1n;
   return (gainedBy(landed, payTo, asset) ?? amount) >= least && totalOf(landed, asset) >= amount;
 }
@@ -46,11 +48,12 @@ export function paysTerms(
 function requestFault(landed: LandedTransaction, { terms, payer }: Booked, request: PaymentRequestRecord) {
   const { amount, token, payTo } = request;
   if (terms.amount !== amount) return `booked with ${terms.amount} atomic units, and its request asked for ${amount}`;
-  if (terms.asset !== token.mint) return `booked in ${terms.asset}, and its request asked for ${token.mint}`;
+  if (moneyOf(terms.asset) !== moneyOf(token.mint))
+    return `booked in ${terms.asset}, and its request asked for ${token.mint}`;
   if (terms.payTo !== payTo) return `booked to ${terms.payTo}, and its request asked for ${payTo}`;
   const legs = request.legs.reduce((sum, leg) => sum + leg.amount, 0n);
   if (legs !== amount) return `the legs of its request sum to ${legs}, and it asked for ${amount}`;
-  const paid = readLandedPayment(landed, demandOf(request));
+  const paid = readLandedPayment(landed, demandIn(demandOf(request), terms.asset));
   if (!paid.ok) return `the transaction does not pay its request: ${paid.reason}`;
   return paid.payer === payer ? undefined : payerFault(landed, { terms, payer });
 }

@@ -1,10 +1,10 @@
 import type { NetworkId } from '../protocol/types.js';
-import { readLandedPayment } from '../solana/landed-payment.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import type { RequestReader } from '../storage/request-reader.js';
 import type { Findings } from './finding.js';
 import { patiently } from './patiently.js';
+import { readPaid } from './read-paid.js';
 import { demandOf } from './request-terms.js';
 
 /** What checking payment requests needs. */
@@ -42,7 +42,7 @@ async function checkUnpaid(
   const succeeded = history.filter(({ failed }) => !failed).reverse();
   for (const { signature } of succeeded.slice(0, LOOKED_AT)) {
     const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
-    if (landed === null || !readLandedPayment(landed, demandOf(request)).ok) continue;
+    if (landed === null || !readPaid(landed, demandOf(request)).ok) continue;
     const ids = [request.id, signature];
     if (request.attempt === landed.messageHash) {
       const detail = 'its payment has landed, and is not in the books as received';

@@ -1,14 +1,12 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
-import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 import { associatedTokenAddress } from '../solana/associated-token.js';
 import { readInstruction } from '../solana/instructions.js';
 import { keeperOf } from '../solana/landed-money.js';
-import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
-import { NATIVE_SOL, PROGRAMS } from '../solana/programs.js';
-import type { TransferDemand } from '../solana/transfer-demand.js';
+import { PROGRAMS } from '../solana/programs.js';
+import { type PaidAs, readPaid } from './read-paid.js';
 
 /** What is to be paid without a payment request, by whom, and what for. */
 export interface DirectDemand {
@@ -19,11 +17,6 @@ export interface DirectDemand {
   readonly price: { readonly token: Token; readonly legs: readonly Leg[] };
 }
 
-/** A payment without a request: who paid, and in what, native or wrapped SOL where the price is in SOL. */
-export type DirectPayment =
-  | { readonly ok: true; readonly payer: string; readonly asset: string }
-  | { readonly ok: false; readonly reason: Reason; readonly message: string };
-
 /** Programs, and sysvars that creations of token accounts used to name: nobody can choose them as a reference. */
 const KNOWN: ReadonlySet<string> = new Set([...Object.values(PROGRAMS), 'SysvarRent111111111111111111111111111111111']);
 
@@ -32,35 +25,20 @@ const KNOWN: ReadonlySet<string> = new Set([...Object.values(PROGRAMS), 'SysvarR
  * itself, as its own fee payer, and said in the only memo what for. An account that nothing explains is the reference of
  * somebody's invoice: that is what was bought then. Pure.
  */
-export function readDirectPayment(landed: LandedTransaction, demand: DirectDemand): DirectPayment {
-  const { wallet } = demand;
-  const paid = readAs(landed, demand);
-  if (!paid.ok) return refused(paid.reason);
+export function readDirectPayment(landed: LandedTransaction, demand: DirectDemand): PaidAs {
+  const { wallet, price } = demand;
+  const { token, legs } = price;
+  const asked = { asset: token.mint, tokenProgram: token.program, legs, reference: undefined, memo: undefined };
+  const paid = readPaid(landed, asked);
+  if (!paid.ok) return paid;
   if (paid.payer !== wallet) return refused('invalid_proof_foreign');
   if (isAddressed(landed, demand)) return paid;
   const reason = 'invalid_proof_unaddressed';
   return { ok: false, reason, message: `${REASONS[reason]} The memo is ${demand.memo}` };
 }
 
-function refused(reason: Reason): DirectPayment {
+function refused(reason: Reason): PaidAs {
   return { ok: false, reason, message: REASONS[reason] };
-}
-
-type Read =
-  | { readonly ok: true; readonly payer: string; readonly asset: string }
-  | { readonly ok: false; readonly reason: Reason };
-
-/** SOL is the same money whether it is wrapped or not. What is told of a failure is told of the price as it is. */
-function readAs(landed: LandedTransaction, { price: { token, legs } }: DirectDemand): Read {
-  const given = readOne(landed, { asset: token.mint, tokenProgram: token.program, legs });
-  if (given.ok || moneyOf(token.mint) !== SOL_MINT) return given;
-  const native = readOne(landed, { asset: NATIVE_SOL, tokenProgram: NATIVE_SOL, legs });
-  return native.ok ? native : given;
-}
-
-function readOne(landed: LandedTransaction, what: Pick<TransferDemand, 'asset' | 'tokenProgram' | 'legs'>): Read {
-  const paid = readLandedPayment(landed, { ...what, reference: undefined, memo: undefined });
-  return paid.ok ? { ok: true, payer: paid.payer, asset: what.asset } : paid;
 }
 
 function isAddressed(landed: LandedTransaction, { wallet, memo, price }: DirectDemand): boolean {

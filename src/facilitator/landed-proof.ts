@@ -1,17 +1,17 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
 import type { Settlement, Token } from '../protocol/types.js';
-import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import { PROGRAMS } from '../solana/programs.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { brought, failureText, PROOF_MAX_AGE_MS } from './chain-landing.js';
 import { claimLanded, type LandedClaim } from './claim-landed.js';
-import { type DirectPayment, readDirectPayment } from './direct-payment.js';
+import { readDirectPayment } from './direct-payment.js';
 import { isLate } from './late-payment.js';
 import { requestAndSecretOf, resourceOf } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { closedPayment } from './payment-life.js';
+import { type PaidAs, readPaid } from './read-paid.js';
 import { receiptOf } from './receipt.js';
 import { demandOf, legsOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
 import type { Claim, OpenedPayment, PaymentUse } from './types.js';
@@ -103,17 +103,17 @@ function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { pr
 }
 
 type Paid =
-  | (Extract<DirectPayment, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
-  | Extract<DirectPayment, { readonly ok: false }>;
+  | (Extract<PaidAs, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
+  | Extract<PaidAs, { readonly ok: false }>;
 
 /** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
 function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {
-  const { projectId, keyId, token } = request;
+  const { projectId, keyId } = request;
   if (projectId !== use.projectId || (keyId !== undefined && keyId !== use.keyId)) return FOREIGN;
-  const paid = readLandedPayment(landed, demandOf(request));
-  if (!paid.ok) return { ...paid, message: REASONS[paid.reason] };
+  const paid = readPaid(landed, demandOf(request));
+  if (!paid.ok) return paid;
   if (keyId === undefined && paid.payer !== use.wallet) return FOREIGN;
-  return { ...paid, asset: token.mint, request };
+  return { ...paid, request };
 }
 
 const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign', message: REASONS.invalid_proof_foreign };
@@ -141,7 +141,8 @@ function whatFor(
   use: ProofUse,
 ) {
   if (request !== undefined) {
-    return { request, resource: request.id, terms: termsOf(request, landed, parts.policy), seller: sellerOf(request) };
+    const terms = termsOf(request, landed, parts.policy, asset);
+    return { request, resource: request.id, terms, seller: sellerOf(request) };
   }
   const { projectId, owner, price } = use;
   const { amount, legs } = price;

@@ -22,6 +22,8 @@ export interface FoundPayment {
   readonly signature: string;
   readonly landed: LandedTransaction;
   readonly payer: string;
+  /** In what it was paid: native or wrapped SOL, where SOL was asked for. */
+  readonly asset: string;
 }
 
 /**
@@ -49,12 +51,12 @@ export function isBookedLate(record: PaymentRecord, { id }: Pick<PaymentRequestR
 export async function bookLate(
   parts: RequestParts,
   request: PaymentRequestRecord,
-  { signature, landed, payer }: FoundPayment,
+  { signature, landed, payer, asset }: FoundPayment,
 ): Promise<{ readonly status: 'late'; readonly id: string; readonly signature: string } | 'open' | 'dismissed'> {
   const { ledger, leases, events, policy, now } = parts;
   const { messageHash: id, blockhash, slot } = landed;
   const resource = lateResource(request.id);
-  const terms = termsOf(request, landed, policy);
+  const terms = termsOf(request, landed, policy, asset);
   const lease = ledger.newLease();
   const held = { lease, leaseMs: leases.leaseMs };
   const claim = { id, binding: bindingOf(resource, terms), payer, terms, blockhash, ...held, ...sellerOf(request) };
@@ -66,7 +68,7 @@ export async function bookLate(
     await letGo(ledger, claimed.record, lease);
     return 'open';
   }
-  const { network, payTo, asset, amount } = terms;
+  const { network, payTo, amount } = terms;
   const receipt = { signature, network, payer, payTo, asset, amount, slot };
   const told = { id, resource: request.id, payer, terms, receipt, reason: LATE };
   const event = outcomeEvent('payment.expired', told, claim, now());

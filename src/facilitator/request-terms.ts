@@ -69,18 +69,22 @@ export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransacti
   };
 }
 
-/** A payment request as the terms of the transaction that pays it; the same for every door that it comes through. */
+/**
+ * A payment request as the terms of the transaction that pays it; the same for every door that it comes through.
+ * @param asset - as it was paid. Default: as it was asked for
+ */
 export function termsOf(
   request: PaymentRequestRecord,
   { accounts }: Pick<DecodedTransaction, 'accounts'>,
   policy: CheckPolicy,
+  asset: string = request.token.mint,
 ): Terms {
-  const { network, token, amount, payTo, memo } = request;
+  const { network, amount, payTo, memo } = request;
   const [feePayer = ''] = accounts;
   return {
     scheme: TRANSFER_SCHEME,
     network,
-    asset: token.mint,
+    asset,
     amount,
     payTo,
     maxTimeoutSeconds: SETTLE_SECONDS,

@@ -1,4 +1,5 @@
 import { REASONS, type Reason } from '../protocol/reasons.js';
+import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import type { Receipt, Settlement } from '../protocol/types.js';
 import { checkDemand, type DemandResult } from '../solana/native-checks.js';
 import { NATIVE_SOL } from '../solana/programs.js';
@@ -38,7 +39,7 @@ export async function settleRequest(
   if (!decoded.ok) return { status: 'invalid', reason: decoded.reason, message: decoded.detail };
   const { transaction } = decoded;
   const checked = checkDemand(transaction, demandOf(request), parts.policy);
-  if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: checked.message };
+  if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: refusalText(checked, request) };
   const blocked = await blockedBefore(parts, request, transaction);
   if (blocked !== undefined) return blocked;
   const opened = await claimPayment(parts, inspectedOf(parts, request, transaction, checked), {
@@ -61,6 +62,16 @@ export async function settleRequest(
     case 'open':
       return settleAttempt(parts, request, opened.claim);
   }
+}
+
+/** What is sent from here is as the request asks for it; of SOL it must be said which of its two forms that is. */
+function refusalText(
+  { reason, message }: { reason: Reason; message: string },
+  { token }: PaymentRequestRecord,
+): string {
+  if (reason !== 'invalid_transfer_leg_missing' || moneyOf(token.mint) !== SOL_MINT) return message;
+  const form = token.mint === NATIVE_SOL ? 'native SOL, by transfers of the System Program' : 'wrapped SOL';
+  return `${message} It asks for ${form}; what a wallet sends itself may be the other form of SOL.`;
 }
 
 /**

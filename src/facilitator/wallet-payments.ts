@@ -1,8 +1,8 @@
-import { readLandedPayment } from '../solana/landed-payment.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { claimLanded } from './claim-landed.js';
 import { bookLate, type FoundPayment, isLate } from './late-payment.js';
+import { readPaid } from './read-paid.js';
 import { createReferenceHistory } from './reference-history.js';
 import { demandOf, finishRequest, type RequestParts, sellerOf, termsOf } from './request-terms.js';
 
@@ -40,9 +40,9 @@ export function createWalletPayments(parts: RequestParts): WalletPayments {
   async function judge(request: PaymentRequestRecord, found: Found, isFirst: boolean): Promise<Verdict> {
     const { signature, landed } = found;
     if (landed === undefined) return 'open';
-    const paid = readLandedPayment(landed, demandOf(request));
+    const paid = readPaid(landed, demandOf(request));
     if (!paid.ok) return 'dismissed';
-    const payment = { signature, landed, payer: paid.payer };
+    const payment = { signature, landed, payer: paid.payer, asset: paid.asset };
     if (!isLate(request, landed, parts.now())) return recordLanded(parts, request, payment);
     // One before it may have been in time.
     return isFirst ? bookLate(parts, request, payment) : 'open';
@@ -77,9 +77,9 @@ export function createWalletPayments(parts: RequestParts): WalletPayments {
 async function recordLanded(
   parts: RequestParts,
   request: PaymentRequestRecord,
-  { signature, landed, payer }: FoundPayment,
+  { signature, landed, payer, asset }: FoundPayment,
 ): Promise<Verdict> {
-  const terms = termsOf(request, landed, parts.policy);
+  const terms = termsOf(request, landed, parts.policy, asset);
   const resource = request.id;
   const seller = sellerOf(request);
   const claim = await claimLanded(parts, { signature, landed, payer, terms, request, resource, seller });

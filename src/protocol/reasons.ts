@@ -71,6 +71,8 @@ export const REASONS = {
     'The transaction transfers more than the payment asks for; where the facilitator pays the network fee, it may do nothing else.',
   invalid_transfer_not_received:
     'The transaction landed, but the recipients do not hold the amounts after it: something in it took them away again. It does not pay.',
+  invalid_transfer_mixed_sol:
+    'The transaction pays some recipients in native SOL and others in wrapped SOL. Either is taken, but all of a payment must be one of them.',
   invalid_transfer_late:
     'The money arrived when the time of its payment request was over, so it buys nothing. The recipients have it, and it is booked as late: ask the seller to send it back, and ask for a new payment.',
   invalid_proof_unaddressed:
