@@ -41,8 +41,11 @@ export function keyOf(signature: string): string {
   return signature.slice(-KEY_LENGTH);
 }
 
-/** A node may tell of a transaction by the slot in which it had got so far: some later than the one it landed in. */
-const MAX_SLOTS_LATER = 150;
+/**
+ * A node may tell of a transaction by the slot in which it had got so far, and it or we may have been slow: some later than the
+ * one that it landed in.
+ */
+const MAX_SLOTS_LATER = 3_000;
 
 /** Whether a slot in the books may be that of a transaction. */
 export function mayBeSlotOf(booked: number, landed: number): boolean {

@@ -286,7 +286,7 @@ const ERRORS: readonly PlantedError[] = [
     `${PAYOUT} signature = '${NOWHERE}' where id = '$'`,
     'payout',
   ],
-  ['a payout is booked in another slot', 'paid', `${PAYOUT} slot = slot + 1000 where id = '$'`, 'payout'],
+  ['a payout is booked in another slot', 'paid', `${PAYOUT} slot = slot + 10000 where id = '$'`, 'payout'],
   [
     'a payout is invented, with a transaction that there is not',
     'none',
