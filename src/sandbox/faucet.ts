@@ -11,10 +11,11 @@ import {
   VersionedTransaction,
 } from '@solana/web3.js';
 import { badOption } from '../errors.js';
+import { SOL_MINT } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 import type { Chain } from './chain.js';
 import type { AccountState } from './runtime.js';
-import { readMint, readTokenAccount, withAmountAdded, withSupplyAdded } from './token-layout.js';
+import { readMint, readTokenAccount, TOKEN_PROGRAM, withAmountAdded, withSupplyAdded } from './token-layout.js';
 import { describeTransactionError } from './transaction-errors.js';
 
 /** Gives out money and tokens. What it gives is final at once and appears in no transaction. */
@@ -25,6 +26,8 @@ export interface Faucet {
   fundToken(owner: string, mint: string, amountAtomic: bigint): string;
   /** Puts a mint at a chosen address, with the treasury as its authority. */
   placeMint(token: Token): void;
+  /** Puts the mint of wrapped SOL where every cluster has it from its first block; nobody mints or freezes it. */
+  placeWrappedSol(): void;
   /** Executes instructions that the treasury pays for. */
   run(instructions: readonly TransactionInstruction[], signers?: readonly Signer[]): void;
 }
@@ -61,10 +64,27 @@ export function createFaucet(chain: Chain): Faucet {
     if (state === null) {
       throw new Error(`sandbox: token account ${account} could not be created`);
     }
-    accounts.write(account, withAmountAdded(state, amountAtomic));
+    const funded = withAmountAdded(state, amountAtomic);
+    if (mint === SOL_MINT) {
+      // Wrapped SOL is the lamports of its account, and has no supply of its own.
+      accounts.write(account, { ...funded, lamports: funded.lamports + amountAtomic });
+      return account;
+    }
+    accounts.write(account, funded);
     accounts.write(mint, withSupplyAdded(mintState, amountAtomic));
     return account;
   };
+
+  function writeMint(token: Pick<Token, 'mint' | 'program' | 'decimals'>, authority: PublicKey | undefined): void {
+    const { mint, decimals, program } = token;
+    const data = Buffer.alloc(MINT_SIZE);
+    const option = authority === undefined ? 0 : 1;
+    const options = { mintAuthorityOption: option, freezeAuthorityOption: option, isInitialized: true } as const;
+    const key = authority ?? PublicKey.default;
+    MintLayout.encode({ ...options, mintAuthority: key, freezeAuthority: key, supply: 0n, decimals }, data);
+    const lamports = runtime.rentExempt(MINT_SIZE);
+    accounts.write(mint, { lamports, owner: program, data, executable: false });
+  }
 
   return {
     airdrop: (address, lamports) => {
@@ -72,17 +92,8 @@ export function createFaucet(chain: Chain): Faucet {
       accounts.write(address, { ...state, lamports: state.lamports + lamports });
     },
     fundToken,
-    placeMint: ({ mint, decimals, program }) => {
-      const data = Buffer.alloc(MINT_SIZE);
-      const authority = treasury.publicKey;
-      const options = { mintAuthorityOption: 1, freezeAuthorityOption: 1, isInitialized: true } as const;
-      MintLayout.encode(
-        { ...options, mintAuthority: authority, freezeAuthority: authority, supply: 0n, decimals },
-        data,
-      );
-      const lamports = runtime.rentExempt(MINT_SIZE);
-      accounts.write(mint, { lamports, owner: program, data, executable: false });
-    },
+    placeMint: (token) => writeMint(token, treasury.publicKey),
+    placeWrappedSol: () => writeMint({ mint: SOL_MINT, program: TOKEN_PROGRAM, decimals: 9 }, undefined),
     run,
   };
 }

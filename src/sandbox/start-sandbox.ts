@@ -44,6 +44,7 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
   for (const token of tokens) {
     faucet.placeMint(token);
   }
+  faucet.placeWrappedSol();
   const demoFunds = Object.fromEntries(tokens.map(({ symbol }) => [symbol.toLowerCase(), DEMO_TOKENS]));
   for (const wallet of demoWallets) {
     fund(faucet, tokens, wallet, { ...demoFunds, sol: DEMO_SOL });

@@ -9,7 +9,7 @@ const TABLES: Readonly<Record<SandboxNetwork, readonly Token[]>> = {
 const FIRST = ['USDC', 'USDT', 'PYUSD'];
 
 /**
- * Tokens whose mints the sandbox creates: all known ones of the network but SOL, which needs none. Token-2022 mints are
+ * Tokens that the sandbox gives away: all known ones of the network but SOL, which is not minted. Token-2022 mints are
  * plain ones here, without the extensions that the real ones have.
  */
 export function tokensOf(network: SandboxNetwork): readonly Token[] {

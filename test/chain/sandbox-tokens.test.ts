@@ -1,11 +1,15 @@
 import {
+  createCloseAccountInstruction,
   createMintToInstruction,
+  createSyncNativeInstruction,
   getAssociatedTokenAddressSync,
   getTransferFeeAmount,
   TOKEN_2022_PROGRAM_ID,
+  TOKEN_PROGRAM_ID,
   unpackAccount,
 } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
+import { SOL_MINT } from '../../src/protocol/tokens.js';
 import { type MintExtensions, type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { call, send, sign, tokens } from './sandbox-client.js';
 
@@ -38,6 +42,23 @@ test.each(['spl-token', 'token-2022'] as const)('a plain %s mint moves in full',
   const { pay, held } = await market({ program, decimals: 2 });
   expect((await pay()).error).toBeUndefined();
   expect(held()).toEqual([600n, 400n]);
+});
+
+test('wrapped SOL is there from the start, and is the lamports of its account', async () => {
+  const [payer, receiver] = [await sandbox.createWallet({ sol: '1' }), await sandbox.createWallet({ sol: '1' })];
+  const account = new PublicKey(sandbox.fundToken(textOf(payer), SOL_MINT, 1_000n));
+  const paid = new PublicKey(sandbox.fundToken(textOf(receiver), SOL_MINT, 0n));
+  const token = { mint: SOL_MINT, decimals: 9, program: TOKEN_PROGRAM_ID.toBase58() };
+  const moves = [createSyncNativeInstruction(account), tokens(payer, receiver.publicKey, token, 400n)];
+  expect((await send(sandbox, (await sign(sandbox, [payer], moves)).wire)).error).toBeUndefined();
+  expect(sandbox.tokenBalance(textOf(payer), SOL_MINT)).toBe(600n);
+  expect(sandbox.tokenBalance(textOf(receiver), SOL_MINT)).toBe(400n);
+
+  const before = sandbox.balance(textOf(payer)) + (sandbox.account(paid.toBase58())?.lamports ?? 0n);
+  const unwrap = createCloseAccountInstruction(paid, payer.publicKey, receiver.publicKey);
+  const { wire } = await sign(sandbox, [payer, receiver], [unwrap]);
+  expect((await send(sandbox, wire)).error).toBeUndefined();
+  expect(sandbox.balance(textOf(payer))).toBe(before - 10_000n);
 });
 
 test('a transfer fee is withheld from what arrives', async () => {

@@ -10,7 +10,6 @@ import { associatedTokenAddress } from '../../src/solana/associated-token.js';
 import { PROGRAMS } from '../../src/solana/programs.js';
 import { tokenAccountOf } from '../../src/solana/token-accounts.js';
 import { multisigOf } from '../helpers/multisig.js';
-import { placeWrappedSol } from '../helpers/wrapped-sol.js';
 
 /** A mint of the world. */
 export interface WorldMint {
@@ -61,7 +60,7 @@ export async function openWorld(): Promise<World> {
   const fresh = () => Keypair.generate().publicKey.toBase58();
   const keys = Array.from({ length: WALLETS }, fresh);
   const multisig = fresh();
-  placeWrappedSol(runtime);
+  faucet.placeWrappedSol();
   const [classic, plain, charging] = [{}, { program: 'token-2022' as const }, { extensions: FEE }].map((it) =>
     createMint(chain, faucet, it),
   ) as [WorldMint, WorldMint, WorldMint];
@@ -76,9 +75,7 @@ export async function openWorld(): Promise<World> {
   const wallets = [...keys, multisig];
   for (const wallet of [...keys.slice(0, -1), multisig]) {
     for (const { mint } of mints) {
-      const account = faucet.fundToken(wallet, mint, WEALTH);
-      // An account of wrapped SOL holds what it says.
-      if (mint === SOL_MINT) faucet.airdrop(account, WEALTH);
+      faucet.fundToken(wallet, mint, WEALTH);
     }
   }
   const slots = Array.from({ length: SLOTS }, fresh);

@@ -7,7 +7,6 @@ import { confirmed, latestBlockhash, sendToChain, signTransfer, transferDirectly
 import { type ClientAnswer, type MadeProject, proofHeader } from '../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../helpers/gateway-stand.js';
 import { reconciled } from '../helpers/reconciled.js';
-import { giveWrappedSol, placeWrappedSol } from '../helpers/wrapped-sol.js';
 
 const stand = useGatewayStand();
 const SOL = 1_000_000_000n;
@@ -36,11 +35,10 @@ beforeAll(async () => {
     { recipient: partner.publicKey.toBase58(), bps: 1_000 },
   ];
   project = await newProject({ pricing: { amount: '0.01', token: 'SOL' }, split });
-  placeWrappedSol(sandbox);
   for (const { recipient } of split) sandbox.fundToken(recipient, SOL_MINT, 0n);
   caller = await newCaller();
   sandbox.airdrop(caller.wallet.publicKey.toBase58(), 10n * SOL);
-  await giveWrappedSol(stand(), caller.wallet, 5n * SOL);
+  sandbox.fundToken(caller.wallet.publicKey.toBase58(), SOL_MINT, 5n * SOL);
 });
 
 const legs = () => splitAmount(PRICE, project.split);

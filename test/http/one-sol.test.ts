@@ -5,7 +5,6 @@ import { transferDirectly } from '../helpers/direct-transfer.js';
 import { type ClientAnswer, type MadeProject, proofHeader } from '../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../helpers/gateway-stand.js';
 import { signPayment } from '../helpers/payments.js';
-import { giveWrappedSol, placeWrappedSol } from '../helpers/wrapped-sol.js';
 
 const stand = useGatewayStand();
 const SOL = 1_000_000_000n;
@@ -17,7 +16,6 @@ let project: MadeProject;
 beforeAll(async () => {
   const { newProject, owner, sandbox } = stand();
   project = await newProject({ pricing: { amount: '1', token: 'SOL' } });
-  placeWrappedSol(sandbox);
   sandbox.fundToken(owner.publicKey.toBase58(), SOL_MINT, 0n);
 });
 
@@ -27,7 +25,7 @@ async function callerWith(limit: string): Promise<Caller> {
   const caller = await newCaller({ spending: { limit, token: 'SOL', window: 'total' } });
   const address = caller.wallet.publicKey.toBase58();
   sandbox.airdrop(address, 10n * SOL);
-  await giveWrappedSol(stand(), caller.wallet, 10n * SOL);
+  sandbox.fundToken(address, SOL_MINT, 10n * SOL);
   return caller;
 }
 

@@ -11,7 +11,6 @@ import { buildDraft } from '../helpers/draft.js';
 import { accountOf, move, tokenOf } from '../helpers/native-arena.js';
 import { useNativeStand } from '../helpers/native-stand.js';
 import { transferChecked } from '../helpers/raw-instructions.js';
-import { placeWrappedSol } from '../helpers/wrapped-sol.js';
 
 const stand = useNativeStand();
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
@@ -20,7 +19,6 @@ let payer: Keypair;
 let seller: Keypair;
 
 beforeAll(async () => {
-  placeWrappedSol(stand().sandbox);
   seller = await stand().sandbox.createWallet({ sol: '1', usdc: '0' });
 });
 beforeEach(async () => {

@@ -6,7 +6,6 @@ import { withLast, withTransfer } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';
 import { landAs } from '../../helpers/land-as.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';
-import { giveWrappedSol, placeWrappedSol } from '../../helpers/wrapped-sol.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
@@ -17,9 +16,8 @@ async function inWrappedSol() {
   const { sandbox } = stand;
   const payer = await sandbox.createWallet({ sol: '1' });
   const terms = arena().terms({ asset: SOL_MINT, amount: 1_000_000n });
-  placeWrappedSol(sandbox);
   sandbox.fundToken(terms.payTo, SOL_MINT, 0n);
-  await giveWrappedSol(stand, payer, terms.amount);
+  sandbox.fundToken(payer.publicKey.toBase58(), SOL_MINT, terms.amount);
   const { draft, scene } = await arena().honest(terms, payer);
   const transfer = { ...scene.transfer, decimals: 9 };
   return { terms, payer, scene: { ...scene, transfer }, draft: withTransfer(draft, transferChecked(transfer)) };
