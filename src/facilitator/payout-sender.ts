@@ -12,6 +12,7 @@ import { readMint, readTokenBalances, tokenAccountOf } from '../solana/token-acc
 import type { HeldReason, PayoutRecord, SignedPayout } from '../storage/payout-book.js';
 import { asked, unknownInOutage } from './chain-landing.js';
 import type { FeeLimit } from './fee-limit.js';
+import { createPastPayouts, type PastPayouts } from './past-payouts.js';
 import { failedLegOf, findPayoutFate, type PayoutOutcome } from './payout-fate.js';
 
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
@@ -37,6 +38,8 @@ export interface PayoutSender {
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
   resume(signed: SignedPayout): Promise<PayoutOutcome>;
+  /** What the chain knows of payouts from the split wallet, whatever the books say. */
+  readonly past: PastPayouts;
   /** What a wallet holds of a token, atomic units. Rejects with `chain_unavailable`. */
   balance(wallet: string, mint: string): Promise<bigint>;
 }
@@ -88,6 +91,7 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
     network,
     wallet: splitWallet.address,
     token,
+    past: createPastPayouts(parts.rpc, splitWallet.address),
     faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
     prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.

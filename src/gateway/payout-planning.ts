@@ -2,6 +2,7 @@ import type { PayoutSender } from '../facilitator/payout-sender.js';
 import { MAX_PAYOUT_LEGS, type OwedAccount, type OwedSum, type PayoutRecord } from '../storage/payout-book.js';
 import { waitsFor } from './payout-minimum.js';
 import { HOLD_MS, type PayoutWorkParts } from './payout-work.js';
+import { paidUnknown } from './unknown-payouts.js';
 
 /** Whether money is in the wallet that a sender pays from. */
 export function isHeldBy({ network, wallet }: OwedAccount, sender: PayoutSender): boolean {
@@ -28,13 +29,16 @@ export async function planPayouts(parts: PayoutWorkParts, sums: readonly OwedSum
 }
 
 async function planToken(
-  { book, sender, now }: PayoutWorkParts,
+  { book, sender, now, unknown }: PayoutWorkParts,
   sums: readonly OwedSum[],
 ): Promise<readonly PayoutRecord[]> {
   const [account] = sums;
   if (account === undefined) return [];
   const recipients = sums.map(({ recipient }) => recipient);
-  const faults = await sender.faults(account.mint, recipients);
+  const since = new Map(sums.map(({ recipient, oldestAt }) => [recipient, oldestAt]));
+  const paid = paidUnknown(await unknown(), account.mint, (it) => since.get(it));
+  const faults = new Map(await sender.faults(account.mint, recipients));
+  for (const recipient of paid) faults.set(recipient, 'unknown_payout');
   for (const [recipient, reason] of faults) await book.hold(account, recipient, reason, now() + HOLD_MS);
   const able = sums.filter(({ recipient }) => !faults.has(recipient));
   const payouts: PayoutRecord[] = [];

@@ -2,11 +2,13 @@ import { failedLegOf, type PayoutOutcome } from '../facilitator/payout-fate.js';
 import type { PayoutSender } from '../facilitator/payout-sender.js';
 import type { PayoutBook, PayoutFailure, PayoutRecord } from '../storage/payout-book.js';
 import type { PayoutMinimums } from './payout-minimum.js';
+import { paidUnknown, type UnknownPayouts } from './unknown-payouts.js';
 
 /** What payouts are made with. */
 export interface PayoutWorkParts extends PayoutMinimums {
   readonly book: PayoutBook;
   readonly sender: PayoutSender;
+  readonly unknown: UnknownPayouts;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -37,6 +39,11 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
     return concludePayout(parts, payout, lease, await sender.resume(payout.signed));
   }
   if (payout.wallet !== sender.wallet) return fail(parts, payout, lease, { reason: 'split_wallet_replaced' });
+  // What landed before it was planned was looked at then; a backup may be of the moment after.
+  const [recipient] = paidUnknown(await parts.unknown(), payout.mint, (it) =>
+    payout.legs.some((leg) => leg.recipient === it) ? payout.createdAt : undefined,
+  );
+  if (recipient !== undefined) return fail(parts, payout, lease, { reason: 'unknown_payout', recipient });
   const prepared = await sender.prepare(payout);
   if (!prepared.ok) {
     const { reason, recipient } = prepared;

@@ -4,6 +4,7 @@ import type { OwedTotal, PayoutBook, PayoutPosition, PayoutRecord } from '../sto
 import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
 import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
 import { createAdvance } from './payout-rounds.js';
+import { createUnknownPayouts } from './unknown-payouts.js';
 
 /** What {@link createPayouts} works with. */
 export interface PayoutsParts extends PayoutMinimums {
@@ -56,7 +57,8 @@ const STEP = 200;
 /** Makes the payouts of a gateway. Nothing runs before `start`. */
 export function createPayouts(parts: PayoutsParts): Payouts {
   const { book, sender, now = Date.now, onFault = () => undefined } = parts;
-  const work = { ...parts, now };
+  const { network, wallet, past } = sender;
+  const work = { ...parts, now, unknown: createUnknownPayouts({ book, past, network, wallet }) };
   const underWay = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 

@@ -58,6 +58,8 @@ export interface HistoryEntry {
   readonly failed: boolean;
   /** When its block was made, in milliseconds since the epoch, to the second; old nodes do not tell. */
   readonly blockTime: number | undefined;
+  /** Its memos, each as `[length] text`, joined by `; `; null where it has none, missing where the node does not tell. */
+  readonly memo?: string | null;
 }
 
 /** What is read of an answer. By hand: it comes with every call that was paid, and a schema takes several times as long. */
@@ -182,18 +184,25 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
 }
 
 const history = z.array(
-  z.object({ signature: z.string(), slot: z.int().min(0), err: z.unknown(), blockTime: z.number().nullish() }),
+  z.object({
+    signature: z.string(),
+    slot: z.int().min(0),
+    err: z.unknown(),
+    blockTime: z.number().nullish(),
+    memo: z.string().nullish(),
+  }),
 );
 
 /** Result of `getSignaturesForAddress`. */
 export function readHistory(result: unknown): readonly HistoryEntry[] {
   const parsed = history.safeParse(result);
   if (!parsed.success) throw new AnswerShapeError('signatures are not a list');
-  return parsed.data.map(({ signature, slot, err, blockTime }) => ({
+  return parsed.data.map(({ signature, slot, err, blockTime, memo }) => ({
     signature,
     slot,
     failed: err !== null,
     blockTime: milliseconds(blockTime),
+    ...(memo === undefined ? {} : { memo }),
   }));
 }
 

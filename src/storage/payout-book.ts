@@ -10,7 +10,8 @@ export type PayoutState = 'created' | 'broadcast' | 'paid' | 'failed';
 /**
  * Why something is not paid. Of a recipient: it has no token account, its token account has passed to another wallet, or
  * the token program refuses transfers to it; or what it is owed is less than a payment is made for, or too young for a token
- * of which nobody knows the worth. Of a payout: the split wallet holds too little, the money is in another wallet
+ * of which nobody knows the worth; or it was paid by a payout that the books do not know (`unknown_payout`), as it is after a
+ * backup was restored. Of a payout: the split wallet holds too little, the money is in another wallet
  * than the one that the service has the key of, its transaction failed on the chain, did not land in time, or nobody can
  * say any more whether it landed (`outcome_unknown`: it stays sent, and somebody has to look).
  */
@@ -25,6 +26,7 @@ export const HELD_REASONS = [
   'failed_on_chain',
   'expired',
   'outcome_unknown',
+  'unknown_payout',
 ] as const;
 
 /** One of {@link HELD_REASONS}. */
@@ -100,6 +102,25 @@ export interface PayoutRecord extends OwedAccount {
   readonly updatedAt: number;
 }
 
+/** A payout as the chain shows it, signed by the split wallet. */
+export interface LandedPayout {
+  /** The memo of its transaction. */
+  readonly id: string;
+  /** Base58. */
+  readonly signature: string;
+  /** The split wallet, base58. */
+  readonly wallet: string;
+  /** Base58. */
+  readonly mint: string;
+  /** One for each recipient. */
+  readonly legs: readonly Leg[];
+  readonly slot: number;
+  /** Base58. */
+  readonly blockhash: string;
+  /** When its block was made, milliseconds since the epoch; old nodes do not tell. */
+  readonly blockTime?: number;
+}
+
 /** Why a payout is not made, and what that means for what is owed. */
 export interface PayoutFailure {
   readonly reason: HeldReason;
@@ -159,6 +180,15 @@ export interface PayoutBook {
    * @param wallet - what another one holds is held back as well: nobody has its key. Default: no difference
    */
   heldBack(wallet?: string): Promise<readonly OwedSum[]>;
+  /** Signatures of some payouts, by id; those that have none, or are not known, are missing. */
+  signaturesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** Since when the oldest of what a wallet owes and has not paid is owed, milliseconds since the epoch. */
+  owedSince(network: NetworkId, wallet: string): Promise<number | undefined>;
+  /**
+   * Books a payout that has landed and that the books do not know, as paid, when it has paid to the atomic unit what one project
+   * owes to its recipients, the oldest first; with the event `payout.paid`. Undefined, and nothing is booked, otherwise.
+   */
+  bookLanded(network: NetworkId, landed: LandedPayout): Promise<PayoutRecord | undefined>;
   /** Notes the transaction, before it is sent. Only a payout that has none gets one. */
   recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean>;
   /** It has landed; with the event `payout.paid`. */

@@ -10,6 +10,9 @@ const OPEN = `state in ('planned', 'created', 'broadcast')`;
 const HELD = 'id = $1 and lease = $2';
 const ACCOUNT = 'project_id = $1 and network = $2 and wallet = $3 and mint = $4';
 
+/** How many payouts are asked for at once. */
+export const IDS_AT_ONCE = 50;
+
 /** The statements of the SQL payout book. A payout is `planned` until what it pays is summed up; nobody sees it then. */
 export const PAYOUTS = {
   accruable: {
@@ -95,6 +98,16 @@ export const PAYOUTS = {
   unfinished: {
     name: 'tollhouse_payout_unfinished',
     text: `select ${PAYOUT} from tollhouse_payout where ${OPEN} and state <> 'planned' order by created_at, id limit $1`,
+  },
+  signatures: {
+    name: 'tollhouse_payout_signatures',
+    text: `select id, signature from tollhouse_payout
+      where signature is not null and id in (${Array.from({ length: IDS_AT_ONCE }, (_, at) => `$${at + 1}`).join()})`,
+  },
+  owedSince: {
+    name: 'tollhouse_payout_owed_since',
+    text: `select min(at) as at from tollhouse_owed where network = $1 and wallet = $2 and (payout_id is null
+      or payout_id in (select id from tollhouse_payout where network = $1 and wallet = $2 and ${OPEN}))`,
   },
   heldBack: {
     name: 'tollhouse_payout_held_back',

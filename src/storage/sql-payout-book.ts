@@ -2,9 +2,11 @@ import { newId } from '../protocol/ids.js';
 import type { NetworkId } from '../protocol/types.js';
 import { eventSteps } from './event-statements.js';
 import { type EventRecord, type EventType, newEvent } from './events.js';
+import { bookLanded, matchLanded } from './landed-payouts.js';
 import { amountToSql, legsOf, legsToSql } from './payment-rows.js';
 import {
   type HeldReason,
+  type LandedPayout,
   MAX_PAYOUT_LEGS,
   MAX_UNFINISHED,
   type OwedAccount,
@@ -17,7 +19,7 @@ import {
   type SignedPayout,
 } from './payout-book.js';
 import { byRecipient, toOwedSum, toOwedTotal, toPayout } from './payout-rows.js';
-import { PAYOUTS } from './payout-statements.js';
+import { IDS_AT_ONCE, PAYOUTS } from './payout-statements.js';
 import type { Row, SqlDatabase, Step } from './sql-database.js';
 import { exactSum } from './sql-sums.js';
 
@@ -116,6 +118,35 @@ class SqlPayoutBook implements PayoutBook {
 
   async heldBack(wallet?: string): Promise<readonly OwedSum[]> {
     return (await this.#database.query(PAYOUTS.heldBack, MAX_UNFINISHED, wallet ?? null)).map(toOwedSum);
+  }
+
+  async signaturesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      const places = Array.from({ length: IDS_AT_ONCE }, (_, index) => ids[at + index] ?? '');
+      for (const row of await this.#database.query(PAYOUTS.signatures, ...places)) {
+        found.set(String(row.id), String(row.signature));
+      }
+    }
+    return found;
+  }
+
+  async owedSince(network: NetworkId, wallet: string): Promise<number | undefined> {
+    const [row] = await this.#database.query(PAYOUTS.owedSince, network, wallet);
+    return row === undefined || row.at === null ? undefined : Number(row.at);
+  }
+
+  async bookLanded(network: NetworkId, landed: LandedPayout): Promise<PayoutRecord | undefined> {
+    const match = await matchLanded(this.#database, network, landed);
+    if (match === undefined) return undefined;
+    const { id, wallet, mint, legs, slot, signature, blockhash, blockTime = this.#now() } = landed;
+    const signed = { signature, transaction: new Uint8Array(), blockhash, lastValidBlockHeight: 0 };
+    const { projectId, owner } = match;
+    const total = legs.reduce((sum, { amount }) => sum + amount, 0n);
+    const about = { id, projectId, owner, network, wallet, mint, state: 'paid', legs, total, signed, slot } as const;
+    const payout = { ...about, createdAt: blockTime, updatedAt: this.#now() };
+    const told = eventSteps([payoutEvent('payout.paid', payout, this.#now())]);
+    return (await bookLanded(this.#database, payout, match, told)) ? this.find(id) : undefined;
   }
 
   async recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean> {

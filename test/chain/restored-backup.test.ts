@@ -1,0 +1,178 @@
+import type { LandedPayout } from '../../src/storage/payout-book.js';
+import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
+
+let stand: PayoutStand;
+let anna: string;
+let bert: string;
+let projectId: string;
+const opened: SqlDatabase[] = [];
+
+beforeAll(async () => {
+  stand = await openPayoutStand();
+});
+afterAll(() => stand.close());
+beforeEach(async () => {
+  [anna, bert] = [await stand.newRecipient(), await stand.newRecipient()];
+  projectId = newProjectId();
+});
+afterEach(async () => {
+  for (const database of opened.splice(0)) await database.close();
+});
+
+async function newDatabase(): Promise<SqlDatabase> {
+  const database = await openSqlite(':memory:');
+  opened.push(database);
+  return database;
+}
+
+const earn = (database: SqlDatabase, ...amounts: readonly bigint[]) =>
+  stand.land(
+    database,
+    projectId,
+    amounts.map((amount, index) => ({ recipient: [anna, bert][index]!, amount })),
+  );
+const received = () => [stand.held(anna), stand.held(bert)];
+const heldOf = async ({ payouts }: PayoutInstance) =>
+  Object.fromEntries((await payouts.owed(projectId)).map(({ recipient, amount, held }) => [recipient, [amount, held]]));
+
+async function pay({ payouts }: PayoutInstance) {
+  const planned = await payouts.request(projectId);
+  await payouts.close();
+  return planned;
+}
+
+/** Pays what is owed, and answers the books as they were before: those of a backup. */
+async function paidSince(...amounts: readonly bigint[]): Promise<SqlDatabase> {
+  const lost = await newDatabase();
+  await earn(lost, ...amounts);
+  await pay(stand.instance(lost));
+  const restored = await newDatabase();
+  await earn(restored, ...amounts);
+  return restored;
+}
+
+/** The one payout that the chain has and the books do not. */
+async function unknownOf({ sender }: PayoutInstance): Promise<LandedPayout> {
+  const { traces } = await sender.past.page();
+  return (await sender.past.landed(traces[0]!.signature))!;
+}
+
+describe('what a payout has paid that the books do not know', () => {
+  test('is not paid a second time, neither when asked nor by itself', async () => {
+    const restored = await paidSince(600n, 400n);
+    const instance = stand.instance(restored, undefined, { maxAgeMs: 0 });
+
+    expect(await pay(instance)).toEqual([]);
+    await instance.payouts.run();
+
+    expect(received()).toEqual([600n, 400n]);
+    expect(await heldOf(instance)).toEqual({ [anna]: [600n, 'unknown_payout'], [bert]: [400n, 'unknown_payout'] });
+    expect(instance.faults).toEqual([]);
+  });
+
+  test('holds nobody else back: who is not among its recipients is paid', async () => {
+    const restored = await paidSince(600n);
+    await earn(restored, 50n, 400n);
+    const instance = stand.instance(restored);
+    await pay(instance);
+
+    expect(received()).toEqual([600n, 400n]);
+    expect(await heldOf(instance)).toEqual({ [anna]: [650n, 'unknown_payout'] });
+  });
+
+  test('is found by a payout that was planned before the backup, and signed after it', async () => {
+    const lost = await newDatabase();
+    await earn(lost, 600n, 400n);
+    const gone = (): Promise<never> => new Promise(() => undefined);
+    const planning = stand.instance(lost, () => ({ prepare: gone }));
+    await planning.payouts.request(projectId);
+    const [planned] = await planning.payouts.list(projectId, 1);
+    await stand.advance(120_000);
+    const backup = await newDatabase();
+    await earn(backup, 600n, 400n);
+    await backup.query(
+      {
+        name: 'copy_payout',
+        text: `insert into tollhouse_payout (id, project_id, owner, network, wallet, mint, state, legs, total, created_at, updated_at)
+        values ($1, $2, $3, $4, $5, $6, 'created', $7, '1000', $8, $8)`,
+      },
+      planned!.id,
+      projectId,
+      planned!.owner,
+      planned!.network,
+      stand.wallet,
+      stand.mint,
+      JSON.stringify(planned!.legs.map(({ recipient, amount }) => [recipient, String(amount)])),
+      planned!.createdAt,
+    );
+    await stand.instance(lost).payouts.run();
+    expect(received()).toEqual([600n, 400n]);
+
+    const instance = stand.instance(backup);
+    await instance.payouts.owed(projectId);
+    await backup.query({ name: 'copy_claim', text: 'update tollhouse_owed set payout_id = $1' }, planned!.id);
+    await instance.payouts.run();
+
+    expect(received()).toEqual([600n, 400n]);
+    expect(await instance.payouts.list(projectId, 5)).toMatchObject([
+      { state: 'failed', reason: 'unknown_payout' },
+      { state: 'failed', reason: 'unknown_payout' },
+    ]);
+    const booked = await instance.book.bookLanded('solana-devnet', await unknownOf(instance));
+    expect(booked).toMatchObject({ id: planned!.id, state: 'paid', total: 1_000n });
+    expect(await heldOf(instance)).toEqual({});
+  });
+
+  test('is booked when it has paid what is owed to the atomic unit, and what came later is paid', async () => {
+    const restored = await paidSince(600n, 400n);
+    const instance = stand.instance(restored);
+    await stand.advance(1_000);
+    await earn(restored, 6n, 4n);
+    await pay(instance);
+    const booked = await instance.book.bookLanded('solana-devnet', await unknownOf(instance));
+
+    expect(booked).toMatchObject({ state: 'paid', total: 1_000n, projectId, slot: expect.any(Number) });
+    expect(await heldOf(instance)).toEqual({ [anna]: [6n, undefined], [bert]: [4n, undefined] });
+    await pay(instance);
+    expect(received()).toEqual([606n, 404n]);
+    expect(instance.faults).toEqual([]);
+  });
+
+  test('is not booked where the books do not owe what it has paid', async () => {
+    const restored = await newDatabase();
+    const lost = await newDatabase();
+    await earn(lost, 600n, 400n);
+    await pay(stand.instance(lost));
+    await earn(restored, 599n, 400n);
+    const instance = stand.instance(restored);
+    await pay(instance);
+
+    expect(await instance.book.bookLanded('solana-devnet', await unknownOf(instance))).toBeUndefined();
+    expect(await heldOf(instance)).toMatchObject({ [anna]: [599n, 'unknown_payout'] });
+    expect(received()).toEqual([600n, 400n]);
+  });
+});
+
+test('a memo that somebody else writes, who names the split wallet, holds nobody back', async () => {
+  const { Connection, PublicKey, SystemProgram, Transaction } = await import('@solana/web3.js');
+  const { memoInstruction } = await import('../../src/solana/memo.js');
+  const stranger = await stand.sandbox.createWallet({ sol: '1' });
+  const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
+  const { blockhash } = await connection.getLatestBlockhash();
+  const naming = SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey: stranger.publicKey, lamports: 1 });
+  naming.keys.push({ pubkey: new PublicKey(stand.wallet), isSigner: false, isWritable: false });
+  const forged = new Transaction({ feePayer: stranger.publicKey, recentBlockhash: blockhash });
+  forged.add(naming, memoInstruction('pyo_2222222222222222222222'));
+  forged.sign(stranger);
+  const signature = await connection.sendRawTransaction(forged.serialize());
+  await connection.confirmTransaction(signature, 'confirmed');
+
+  const database = await newDatabase();
+  await earn(database, 600n);
+  const instance = stand.instance(database);
+  expect((await instance.sender.past.page()).traces[0]).toEqual({ signature, id: 'pyo_2222222222222222222222' });
+  await pay(instance);
+  expect(stand.held(anna)).toBe(600n);
+});
