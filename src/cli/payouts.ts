@@ -31,7 +31,9 @@ tollhouse payouts resolve --failed-for-certain <id>
 list      the payouts that are not over, and what is owed and held back, with the reasons
 resolve   asks every node of SOLANA_RPC_URL, its history searched, what became of one payout that was sent,
           or of all of them, and books what the chain says. What no node can prove stays as it is:
-          name one whose history reaches back to when the payout was signed, and resolve it again
+          name one whose history reaches back to when the payout was signed, and resolve it again.
+          Without an id it also books what SPLIT_KEYPAIR has paid out and the books do not know, as it is after
+          a backup was restored: until then nobody is paid again whom it has paid (unknown_payout)
 
   --failed-for-certain <id>   books it as failed although no node can prove it. What it was to pay is owed again,
                               and IS PAID A SECOND TIME if it has landed after all. Refused while it can still
@@ -130,7 +132,9 @@ async function resolve(args: readonly string[]): Promise<number> {
   const named = certain ?? id;
   try {
     return await withBook(({ payouts: book }) =>
-      named === undefined ? resolveUnfinished(book, chain) : resolveOne(book, chain, named, certain !== undefined),
+      named === undefined
+        ? resolveUnfinished(book, chain, walletOf(chain))
+        : resolveOne(book, chain, named, certain !== undefined),
     );
   } catch (error) {
     if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;

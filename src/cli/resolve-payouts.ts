@@ -1,5 +1,6 @@
 import { asked } from '../facilitator/chain-landing.js';
 import { PUBLIC_RPC } from '../facilitator/facilitator-options.js';
+import { createPastPayouts } from '../facilitator/past-payouts.js';
 import { findPayoutFate, isPastLanding } from '../facilitator/payout-fate.js';
 import { type Resolution, type ResolvingParts, resolvePayout } from '../gateway/resolve-payout.js';
 import { nearest } from '../nearest.js';
@@ -9,17 +10,25 @@ import { createSolanaRpc } from '../solana/rpc-client.js';
 import { readMint, readTokenBalances } from '../solana/token-accounts.js';
 import type { PayoutBook, PayoutRecord } from '../storage/payout-book.js';
 import { CommandError, UsageError } from './command.js';
+import { resolveUnknown } from './resolve-unknown.js';
 import { printStep } from './terminal.js';
 
 /**
- * Resolves every payout that was sent and is not over, on the configured network.
+ * Resolves every payout that was sent and is not over, on the configured network, and books those that the split wallet has
+ * made and the books do not know.
+ * @param wallet - the split wallet, base58
  * @returns the exit code: 0 when nothing is open any more
  */
-export async function resolveUnfinished(book: PayoutBook, chain: ChainConfiguration): Promise<number> {
-  const open = (await book.unfinished()).filter(({ network }) => network === chain.network);
-  if (open.length === 0) printStep('payouts', 'all are over');
-  return withChain(book, chain, async (parts) => {
-    let left = 0;
+export async function resolveUnfinished(
+  book: PayoutBook,
+  chain: ChainConfiguration,
+  wallet: string | undefined,
+): Promise<number> {
+  return withChain(book, chain, async (parts, rpc) => {
+    let left =
+      wallet === undefined ? 0 : await resolveUnknown(book, chain.network, createPastPayouts(rpc, wallet), wallet);
+    const open = (await book.unfinished()).filter(({ network }) => network === chain.network);
+    if (open.length === 0) printStep('payouts', 'all are over');
     for (const payout of open) left += told(await resolvePayout(parts, payout)) ? 0 : 1;
     return left === 0 ? 0 : 1;
   });
@@ -68,18 +77,21 @@ async function find(book: PayoutBook, id: string, { network }: ChainConfiguratio
 async function withChain(
   book: PayoutBook,
   { network, rpcUrl = [PUBLIC_RPC[network]] }: ChainConfiguration,
-  work: (parts: ResolvingParts) => Promise<number>,
+  work: (parts: ResolvingParts, rpc: SolanaRpc) => Promise<number>,
 ): Promise<number> {
   const rpc = createSolanaRpc({ urls: rpcUrl });
   printStep('chain', `${network}, ${rpcUrl.length} RPC endpoint${rpcUrl.length === 1 ? '' : 's'}`);
   try {
-    return await work({
-      book,
-      now: Date.now,
-      sender: { balance: (wallet, mint) => balanceOf(rpc, wallet, mint) },
-      fate: (signed) => findPayoutFate(rpc, signed),
-      isPastLanding: (signed) => isPastLanding(rpc, signed),
-    });
+    return await work(
+      {
+        book,
+        now: Date.now,
+        sender: { balance: (wallet, mint) => balanceOf(rpc, wallet, mint) },
+        fate: (signed) => findPayoutFate(rpc, signed),
+        isPastLanding: (signed) => isPastLanding(rpc, signed),
+      },
+      rpc,
+    );
   } finally {
     await rpc.close();
   }

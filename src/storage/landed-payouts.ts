@@ -5,7 +5,7 @@ import type { Row, SqlDatabase, Statement, Step } from './sql-database.js';
 
 const OPEN_ROWS: Statement = {
   name: 'tollhouse_landed_open_rows',
-  text: `select payment_id, recipient, project_id, owner, amount from tollhouse_owed
+  text: `select payment_id, recipient, project_id, owner, amount, at from tollhouse_owed
     where network = $1 and wallet = $2 and mint = $3 and recipient = $4 and (payout_id is null or payout_id = $5)
     order by at, payment_id`,
 };
@@ -42,36 +42,53 @@ export interface LandedMatch {
   readonly projectId: string;
   readonly owner: string;
   readonly rows: readonly Row[];
+  /** What it has paid beside them, atomic units: for payments that the books do not have. */
+  readonly beyond: bigint;
 }
 
-/** What one project owes that a payout has paid to the atomic unit, the oldest first; undefined where that fits no project. */
+/**
+ * What one project owes that a payout has paid: to the atomic unit, the oldest first. Where that fits no project, it is what
+ * was owed by one, and no other, before it landed, when it has paid at least that: a payout pays all that is owed.
+ */
 export async function matchLanded(
   database: SqlDatabase,
   network: NetworkId,
-  { id, wallet, mint, legs }: LandedPayout,
+  { id, wallet, mint, legs, blockTime = 0 }: LandedPayout,
 ): Promise<LandedMatch | undefined> {
   const open = await Promise.all(
     legs.map(({ recipient }) => database.query(OPEN_ROWS, network, wallet, mint, recipient, id)),
   );
-  for (const projectId of new Set(open[0]?.map((row) => String(row.project_id)))) {
-    const paid = legs.map(({ amount }, index) => oldestUpTo(open[index] ?? [], projectId, amount));
-    const rows = paid.flatMap((it) => it ?? []);
-    const owner = String(rows[0]?.owner);
-    if (rows.length > 0 && !paid.includes(undefined)) return { projectId, owner, rows };
-  }
-  return undefined;
+  const projects = [...new Set(open.flat().map((row) => String(row.project_id)))];
+  const total = legs.reduce((sum, { amount }) => sum + amount, 0n);
+  const matches = (rowsOf: (rows: readonly Row[], amount: bigint) => readonly Row[] | undefined) =>
+    projects.flatMap((projectId): readonly LandedMatch[] => {
+      const own = open.map((rows) => rows.filter((it) => it.project_id === projectId));
+      const paid = legs.map(({ amount }, index) => rowsOf(own[index] ?? [], amount));
+      const rows = paid.flatMap((it) => it ?? []);
+      if (rows.length === 0 || paid.includes(undefined)) return [];
+      return [{ projectId, owner: String(rows[0]?.owner), rows, beyond: total - sumOf(rows) }];
+    });
+  const [exact] = matches(oldestUpTo);
+  if (exact !== undefined) return exact;
+  const [older, ...others] = matches((rows, amount) => {
+    const before = rows.filter(({ at }) => Number(at) <= blockTime);
+    return sumOf(before) <= amount ? before : undefined;
+  });
+  return others.length === 0 ? older : undefined;
 }
 
-/** The oldest rows of a project that sum to an amount; undefined where none do. */
-function oldestUpTo(rows: readonly Row[], projectId: string, amount: bigint): readonly Row[] | undefined {
-  const taken: Row[] = [];
+/** The oldest rows that sum to an amount; undefined where none do. */
+function oldestUpTo(rows: readonly Row[], amount: bigint): readonly Row[] | undefined {
   let sum = 0n;
-  for (const row of rows.filter((it) => it.project_id === projectId)) {
-    if (sum >= amount) break;
+  const count = rows.findIndex((row) => {
     sum += amountOf(row.amount);
-    taken.push(row);
-  }
-  return sum === amount ? taken : undefined;
+    return sum >= amount;
+  });
+  return count >= 0 && sum === amount ? rows.slice(0, count + 1) : undefined;
+}
+
+function sumOf(rows: readonly Row[]): bigint {
+  return rows.reduce((sum, row) => sum + amountOf(row.amount), 0n);
 }
 
 /**

@@ -121,6 +121,13 @@ export interface LandedPayout {
   readonly blockTime?: number;
 }
 
+/** A landed payout as it was booked. */
+export interface BookedLanding {
+  readonly payout: PayoutRecord;
+  /** What it has paid for payments that the books do not have, atomic units. */
+  readonly beyond: bigint;
+}
+
 /** Why a payout is not made, and what that means for what is owed. */
 export interface PayoutFailure {
   readonly reason: HeldReason;
@@ -185,10 +192,11 @@ export interface PayoutBook {
   /** Since when the oldest of what a wallet owes and has not paid is owed, milliseconds since the epoch. */
   owedSince(network: NetworkId, wallet: string): Promise<number | undefined>;
   /**
-   * Books a payout that has landed and that the books do not know, as paid, when it has paid to the atomic unit what one project
-   * owes to its recipients, the oldest first; with the event `payout.paid`. Undefined, and nothing is booked, otherwise.
+   * Books a payout that has landed and that the books do not know, as paid; with the event `payout.paid`. It has paid to the
+   * atomic unit what one project owes to its recipients, the oldest first; or all that one project owed to them before it landed,
+   * and something beyond that. Undefined, and nothing is booked, where it fits no project, or more than one.
    */
-  bookLanded(network: NetworkId, landed: LandedPayout): Promise<PayoutRecord | undefined>;
+  bookLanded(network: NetworkId, landed: LandedPayout): Promise<BookedLanding | undefined>;
   /** Notes the transaction, before it is sent. Only a payout that has none gets one. */
   recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean>;
   /** It has landed; with the event `payout.paid`. */

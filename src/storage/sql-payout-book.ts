@@ -5,6 +5,7 @@ import { type EventRecord, type EventType, newEvent } from './events.js';
 import { bookLanded, matchLanded } from './landed-payouts.js';
 import { amountToSql, legsOf, legsToSql } from './payment-rows.js';
 import {
+  type BookedLanding,
   type HeldReason,
   type LandedPayout,
   MAX_PAYOUT_LEGS,
@@ -136,7 +137,7 @@ class SqlPayoutBook implements PayoutBook {
     return row === undefined || row.at === null ? undefined : Number(row.at);
   }
 
-  async bookLanded(network: NetworkId, landed: LandedPayout): Promise<PayoutRecord | undefined> {
+  async bookLanded(network: NetworkId, landed: LandedPayout): Promise<BookedLanding | undefined> {
     const match = await matchLanded(this.#database, network, landed);
     if (match === undefined) return undefined;
     const { id, wallet, mint, legs, slot, signature, blockhash, blockTime = this.#now() } = landed;
@@ -146,7 +147,8 @@ class SqlPayoutBook implements PayoutBook {
     const about = { id, projectId, owner, network, wallet, mint, state: 'paid', legs, total, signed, slot } as const;
     const payout = { ...about, createdAt: blockTime, updatedAt: this.#now() };
     const told = eventSteps([payoutEvent('payout.paid', payout, this.#now())]);
-    return (await bookLanded(this.#database, payout, match, told)) ? this.find(id) : undefined;
+    const isBooked = await bookLanded(this.#database, payout, match, told);
+    return isBooked ? { payout, beyond: match.beyond } : undefined;
   }
 
   async recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean> {

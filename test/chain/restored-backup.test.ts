@@ -121,7 +121,7 @@ describe('what a payout has paid that the books do not know', () => {
       { state: 'failed', reason: 'unknown_payout' },
     ]);
     const booked = await instance.book.bookLanded('solana-devnet', await unknownOf(instance));
-    expect(booked).toMatchObject({ id: planned!.id, state: 'paid', total: 1_000n });
+    expect(booked).toMatchObject({ payout: { id: planned!.id, state: 'paid', total: 1_000n }, beyond: 0n });
     expect(await heldOf(instance)).toEqual({});
   });
 
@@ -133,11 +133,32 @@ describe('what a payout has paid that the books do not know', () => {
     await pay(instance);
     const booked = await instance.book.bookLanded('solana-devnet', await unknownOf(instance));
 
-    expect(booked).toMatchObject({ state: 'paid', total: 1_000n, projectId, slot: expect.any(Number) });
+    expect(booked).toMatchObject({ payout: { state: 'paid', total: 1_000n, projectId }, beyond: 0n });
+    expect(await instance.payouts.list(projectId, 5)).toMatchObject([{ state: 'paid', slot: expect.any(Number) }]);
     expect(await heldOf(instance)).toEqual({ [anna]: [6n, undefined], [bert]: [4n, undefined] });
     await pay(instance);
     expect(received()).toEqual([606n, 404n]);
     expect(instance.faults).toEqual([]);
+  });
+
+  test('is booked with what it has paid beyond that, where the backup is older than a sale', async () => {
+    const lost = await newDatabase();
+    await earn(lost, 600n, 400n);
+    await earn(lost, 60n, 40n);
+    await pay(stand.instance(lost));
+    const restored = await newDatabase();
+    await earn(restored, 600n, 400n);
+    const instance = stand.instance(restored);
+    await pay(instance);
+
+    expect(await instance.book.bookLanded('solana-devnet', await unknownOf(instance))).toMatchObject({
+      payout: { state: 'paid', total: 1_100n },
+      beyond: 100n,
+    });
+    expect(await heldOf(instance)).toEqual({});
+    await earn(restored, 6n, 4n);
+    await pay(instance);
+    expect(received()).toEqual([666n, 444n]);
   });
 
   test('is not booked where the books do not owe what it has paid', async () => {
@@ -145,12 +166,12 @@ describe('what a payout has paid that the books do not know', () => {
     const lost = await newDatabase();
     await earn(lost, 600n, 400n);
     await pay(stand.instance(lost));
-    await earn(restored, 599n, 400n);
+    await earn(restored, 601n, 400n);
     const instance = stand.instance(restored);
     await pay(instance);
 
     expect(await instance.book.bookLanded('solana-devnet', await unknownOf(instance))).toBeUndefined();
-    expect(await heldOf(instance)).toMatchObject({ [anna]: [599n, 'unknown_payout'] });
+    expect(await heldOf(instance)).toMatchObject({ [anna]: [601n, 'unknown_payout'] });
     expect(received()).toEqual([600n, 400n]);
   });
 });

@@ -144,6 +144,44 @@ test('on the word of the operator it fails only when it can land no more, and ne
   });
 });
 
+test('after a backup was restored, what was paid since is held back and booked by what the chain says', async () => {
+  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: stand.now });
+  const amounts = [{ recipient: anna, amount: 1_500_000n }];
+  await stand.land(lost.database, projectId, amounts);
+  const before = stand.instance(lost.database);
+  const [paid] = await before.payouts.request(projectId);
+  await before.payouts.close();
+  await lost.close();
+  await earn(1_500_000n);
+  const restored = stand.instance(storage.database);
+  await restored.payouts.request(projectId);
+  expect((await tollhouse('list')).text).toMatch(new RegExp(`${anna} +1.5 USDC .*unknown_payout`));
+  await stand.land(storage.database, newProjectId(), amounts);
+  expect(stand.held(anna)).toBe(1_500_000n);
+
+  const resolved = await tollhouse('resolve');
+  expect(resolved.text).toMatch(new RegExp(`paid +${paid!.id}: the chain has it in slot .*; booked for project prj_`));
+  expect(resolved.code).toBe(0);
+  expect((await tollhouse('list')).text).toContain('nothing is held back');
+});
+
+test('a payout that fits nothing in the books is told, and keeps those back whom it has paid', async () => {
+  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: stand.now });
+  await stand.land(lost.database, projectId, [{ recipient: anna, amount: 5n }]);
+  const before = stand.instance(lost.database);
+  const [paid] = await before.payouts.request(projectId);
+  await before.payouts.close();
+  await lost.close();
+  await earn(7n);
+  await stand.instance(storage.database).payouts.request(projectId);
+
+  const { code, text } = await tollhouse('resolve');
+  expect(code).toBe(1);
+  expect(text).toMatch(new RegExp(`unknown +${paid!.id}: .* has paid 5 of ${stand.mint} to ${anna}`));
+  expect(text).toContain(`held back because of it: 7 to ${anna} by ${projectId}`);
+  expect(stand.held(anna)).toBe(5n);
+});
+
 test('what is owed and held back is listed, and what another wallet holds', async () => {
   const poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
   await stand.land(storage.database, projectId, [{ recipient: poor, amount: 2_000_000n }]);

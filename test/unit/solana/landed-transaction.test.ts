@@ -260,7 +260,7 @@ test('a history is read entry by entry', () => {
     { signature: 'c', slot: 1, err: null },
   ];
   expect(readHistory(entries)).toEqual([
-    { signature: 'a', slot: 7, failed: false, blockTime: 1_700_000_000_000 },
+    { signature: 'a', slot: 7, failed: false, blockTime: 1_700_000_000_000, memo: null },
     { signature: 'b', slot: 0, failed: true, blockTime: undefined },
     { signature: 'c', slot: 1, failed: false, blockTime: undefined },
   ]);
@@ -277,6 +277,7 @@ test.each([
   [[{ signature: 'a', slot: -1, err: null }]],
   [[{ signature: 'a', slot: 1.5, err: null }]],
   [[{ signature: 'a', slot: 7, err: null, blockTime: 'now' }]],
+  [[{ signature: 'a', slot: 7, err: null, memo: 7 }]],
 ])('%j is no history', (result) => {
   expect(() => readHistory(result)).toThrow(new AnswerShapeError('signatures are not a list'));
 });
