@@ -50,6 +50,9 @@ Environment, as of the server:
   TOKENS_FILE                           symbols and decimals of further tokens`,
   async run(args) {
     const [name] = args;
+    if (args[0]?.startsWith('--failed-for-certain')) {
+      throw new UsageError(`--failed-for-certain belongs after "resolve": ${NAME} resolve --failed-for-certain <id>`);
+    }
     if (name === undefined || name.startsWith('-')) return list(args);
     return pickAction(NAME, actions, name)(args.slice(1));
   },

@@ -1,7 +1,7 @@
 import { asked } from '../facilitator/chain-landing.js';
 import { PUBLIC_RPC } from '../facilitator/facilitator-options.js';
 import { createPastPayouts } from '../facilitator/past-payouts.js';
-import { findPayoutFate, isPastLanding } from '../facilitator/payout-fate.js';
+import { findPayoutFate, isPastLanding, MAX_PAGES } from '../facilitator/payout-fate.js';
 import { type Resolution, type ResolvingParts, resolvePayout } from '../gateway/resolve-payout.js';
 import { nearest } from '../nearest.js';
 import type { ChainConfiguration } from '../server/configuration.js';
@@ -87,7 +87,7 @@ async function withChain(
         book,
         now: Date.now,
         sender: { balance: (wallet, mint) => balanceOf(rpc, wallet, mint) },
-        fate: (signed) => findPayoutFate(rpc, signed),
+        fate: (signed) => findPayoutFate(rpc, signed, { marks: new Map(), pagesAtOnce: MAX_PAGES }),
         isPastLanding: (signed) => isPastLanding(rpc, signed),
       },
       rpc,

@@ -11,12 +11,13 @@ import type { PaymentReader } from '../storage/payment-reader.js';
 import { historyOf } from './check-history.js';
 import { payoutStates } from './check-payouts.js';
 import { type Finding, type Findings, keyOf } from './finding.js';
+import { readPayout } from './past-payouts.js';
 import { patiently } from './patiently.js';
 
 /** What checking split wallets needs. */
 export interface SplitCheckParts {
   readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory' | 'getTokenAccountsByOwner'>;
-  readonly owed: Pick<OwedReader, 'holdings'>;
+  readonly owed: Pick<OwedReader, 'holdings' | 'recipients'>;
   readonly reader: Pick<PaymentReader, 'payouts'>;
   readonly network: NetworkId;
   /** Split wallets that the service has the key of, base58; those of the books are looked at as well. */
@@ -28,6 +29,9 @@ const LOOKS = 3;
 const BETWEEN_LOOKS_MS = 1_000;
 
 const TAKEN = 'look who else has the key of the split wallet: what was taken is still owed to the recipients';
+const RESTORED =
+  'if a backup of the database was restored, these are payouts made since: tollhouse payouts resolve books them, and nobody is ' +
+  'paid again before; otherwise look who else has the key of the split wallet';
 const SHORT = 'look into the transactions of the wallet and into what is owed; until then hold payouts back';
 const SURPLUS = 'nobody is owed it; whoever has sent it can be found in the history of the wallet';
 
@@ -132,12 +136,25 @@ async function addressesOf({ owed, network, splitWallets }: SplitCheckParts): Pr
   return addresses;
 }
 
-async function takenBy({ rpc }: SplitCheckParts, wallet: string, signature: string): Promise<Finding | undefined> {
+async function takenBy(
+  { rpc, owed, network }: SplitCheckParts,
+  wallet: string,
+  signature: string,
+): Promise<Finding | undefined> {
   const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
   const about = { kind: 'transaction', ids: [signature, wallet], advice: TAKEN } as const;
   if (landed === null) return { ...about, detail: 'names the split wallet, and the chain cannot show it' };
   const lost = moneyMoved(landed).filter((it) => it.wallet === wallet && it.gained < 0n);
   if (lost.length === 0) return undefined;
   const what = lost.map(({ gained, asset }) => `${-gained} of ${asset === NATIVE_SOL ? 'SOL' : asset}`).join(' and ');
-  return { ...about, detail: `takes ${what} out of the split wallet, and no payout explains it` };
+  const detail = `takes ${what} out of the split wallet, and no payout explains it`;
+  const payout = readPayout(landed, signature, wallet);
+  const known = payout === undefined ? [] : await owed.recipients(network, wallet);
+  if (payout === undefined || !payout.legs.some(({ recipient }) => known.includes(recipient)))
+    return { ...about, detail };
+  return {
+    ...about,
+    detail: `${detail}: it names the payout ${payout.id}, and pays recipients of splits`,
+    advice: RESTORED,
+  };
 }

@@ -22,16 +22,32 @@ type Sighting =
   | { readonly kind: 'failed'; readonly err: unknown }
   | { readonly kind: 'open' | 'early' | 'absent' | 'blind' };
 
-/** Pages of a wallet's history that are read at most; 1,000 transactions each. */
-const MAX_PAGES = 20;
+/**
+ * Pages of a wallet's history that are read at most for one payout, 1,000 transactions each: to fill them costs a stranger,
+ * who can name the wallet in what he sends, 5 SOL.
+ */
+export const MAX_PAGES = 1_000;
+const PAGES_AT_ONCE = 100;
+
+/** How far the histories of wallets have been read for payouts that can land no more. Kept, the next look goes on there. */
+export interface HistoryMarks {
+  readonly marks: Map<string, { readonly before: string | undefined; readonly pages: number }>;
+  /** How many pages one look reads at most. Default 100. */
+  readonly pagesAtOnce?: number;
+}
 
 /**
  * Asks every node what became of a payout. It is called expired only when at least one of them has kept its history since
  * before the payout was signed, is finally past the last block that could take it, and knows it neither by its signature nor
  * in the history of the wallet that it would have been paid from; and when no other node has seen it.
+ * @param read - what earlier looks have read of long histories. Default: nothing
  */
-export async function findPayoutFate(rpc: Pick<SolanaRpc, 'nodes'>, signed: SignedPayout): Promise<PayoutOutcome> {
-  const told = await Promise.all((rpc.nodes ?? []).map((node) => look(node, signed).catch(silence)));
+export async function findPayoutFate(
+  rpc: Pick<SolanaRpc, 'nodes'>,
+  signed: SignedPayout,
+  read: HistoryMarks = { marks: new Map() },
+): Promise<PayoutOutcome> {
+  const told = await Promise.all((rpc.nodes ?? []).map((node) => look(node, signed, read).catch(silence)));
   const of = <K extends Sighting['kind']>(kind: K) =>
     told.filter((it): it is Extract<Sighting, { readonly kind: K }> => it?.kind === kind);
   const [paid] = of('paid');
@@ -58,7 +74,7 @@ export function failedLegOf(err: unknown, legs: readonly Leg[]): Leg | undefined
 }
 
 /** The order matters: a look counts when it was made after the end, and what the node still has is asked last of all. */
-async function look(node: SolanaNode, signed: SignedPayout): Promise<Sighting> {
+async function look(node: SolanaNode, signed: SignedPayout, read: HistoryMarks): Promise<Sighting> {
   const { signature, lastValidBlockHeight, signedSlot } = signed;
   const tip = await node.getTip('finalized');
   const { slot, state } = await node.findSignature(signature);
@@ -67,9 +83,12 @@ async function look(node: SolanaNode, signed: SignedPayout): Promise<Sighting> {
       return state.commitment === 'processed' ? { kind: 'open' } : { kind: 'paid', slot: state.slot };
     return state.commitment === 'finalized' ? { kind: 'failed', err: state.err } : { kind: 'open' };
   }
-  const listed = signedSlot === undefined ? 'unread' : await findInHistory(node, signed, signedSlot);
+  const isOver = tip.blockHeight > lastValidBlockHeight && slot >= tip.slot;
+  // What was read while it could still land would have to be read again.
+  const marks = isOver ? read : { ...read, marks: new Map() };
+  const listed = signedSlot === undefined ? 'unread' : await findInHistory(node, signed, signedSlot, marks);
   if (typeof listed === 'object') return listed;
-  if (tip.blockHeight <= lastValidBlockHeight || slot < tip.slot) return { kind: 'early' };
+  if (!isOver || listed === 'unfinished') return { kind: 'early' };
   if (signedSlot === undefined) return { kind: 'blind' };
   const reachesBack = (await node.getFirstAvailableSlot()) <= signedSlot;
   return { kind: reachesBack && listed === 'missing' ? 'absent' : 'blind' };
@@ -80,20 +99,26 @@ async function findInHistory(
   node: SolanaNode,
   { signature, transaction }: SignedPayout,
   signedSlot: number,
-): Promise<Sighting | 'missing' | 'unread'> {
+  { marks, pagesAtOnce = PAGES_AT_ONCE }: HistoryMarks,
+): Promise<Sighting | 'missing' | 'unread' | 'unfinished'> {
   const wallet = payingWallet(transaction);
   if (wallet === undefined) return 'unread';
-  let before: string | undefined;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  const key = `${node.host} ${signature}`;
+  let { before, pages } = marks.get(key) ?? { before: undefined, pages: 0 };
+  for (const end = Math.min(pages + pagesAtOnce, MAX_PAGES); pages < end; pages += 1) {
     const entries = await node.getHistory(wallet, before);
     const found = entries.find((it) => it.signature === signature);
     // Its error is not told here, nor whether it is final.
     if (found !== undefined) return found.failed ? { kind: 'open' } : { kind: 'paid', slot: found.slot };
     const last = entries.at(-1);
-    if (last === undefined || last.slot < signedSlot) return 'missing';
+    if (last === undefined || last.slot < signedSlot) {
+      marks.delete(key);
+      return 'missing';
+    }
     before = last.signature;
   }
-  return 'unread';
+  marks.set(key, { before, pages });
+  return pages < MAX_PAGES ? 'unfinished' : 'unread';
 }
 
 /** The fee payer signs first, and the split wallet after it. */

@@ -68,6 +68,7 @@ const SIGNATURE_BYTES = 64;
 export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
   const { network, delivery, splitWallet, timeoutMs = TIMEOUT_MS } = parts;
   const mints = new Map<string, Token>();
+  const read = { marks: new Map() };
 
   async function token(mint: string): Promise<Token> {
     const known = parts.tokens.find((it) => it.mint === mint) ?? mints.get(mint);
@@ -83,7 +84,7 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
   async function outcomeOf(landing: Promise<Landing>, signed: SignedPayout): Promise<PayoutOutcome> {
     const landed = await landing.catch(unknownInOutage);
     if (landed.status === 'landed' && landed.err === null) return { status: 'paid', slot: landed.slot };
-    if (landed.status === 'landed' || landed.status === 'expired') return findPayoutFate(parts.rpc, signed);
+    if (landed.status === 'landed' || landed.status === 'expired') return findPayoutFate(parts.rpc, signed, read);
     return { status: 'unknown' };
   }
 

@@ -84,6 +84,8 @@ export interface OwedReader {
   taken(network: NetworkId, from: number): AsyncIterable<readonly TakenByPayout[]>;
   /** Payouts that are named by what is owed and are not in the books: at most 1,000, each with one payment of it. */
   missingPayouts(network: NetworkId): Promise<readonly { readonly payoutId: string; readonly paymentId: string }[]>;
+  /** Who is or was owed something from a split wallet, base58. */
+  recipients(network: NetworkId, wallet: string): Promise<readonly string[]>;
   /** What every split wallet must hold; those that have paid out everything are among them. */
   holdings(network: NetworkId): Promise<readonly SplitHolding[]>;
 }
@@ -130,6 +132,10 @@ const TAKEN: Statement = {
     left join tollhouse_owed o on o.payout_id = po.id
     group by po.id, po.state, po.legs, po.created_at, po.updated_at, o.recipient
     order by po.created_at, po.id, o.recipient`,
+};
+const RECIPIENTS: Statement = {
+  name: 'tollhouse_owed_recipients',
+  text: 'select distinct recipient from tollhouse_owed where network = $1 and wallet = $2',
 };
 const MISSING: Statement = {
   name: 'tollhouse_owed_missing_payouts',
@@ -195,6 +201,8 @@ export function createOwedReader(database: SqlDatabase): OwedReader {
         payoutId: String(payout_id),
         paymentId: String(payment_id),
       })),
+    recipients: async (network, wallet) =>
+      (await database.query(RECIPIENTS, network, wallet)).map((row) => String(row.recipient)),
     holdings: async (network) =>
       (await database.query(HOLDINGS, network)).map((row) => ({
         wallet: String(row.wallet),

@@ -1,3 +1,6 @@
+import { readSplitWallets } from '../../src/facilitator/check-split-wallet.js';
+import { createSolanaRpc } from '../../src/solana/rpc-client.js';
+import { createBookReaders } from '../../src/storage/book-readers.js';
 import type { LandedPayout } from '../../src/storage/payout-book.js';
 import type { SqlDatabase } from '../../src/storage/sql-database.js';
 import { openSqlite } from '../../src/storage/sqlite-database.js';
@@ -174,6 +177,28 @@ describe('what a payout has paid that the books do not know', () => {
     expect(await heldOf(instance)).toMatchObject({ [anna]: [601n, 'unknown_payout'] });
     expect(received()).toEqual([600n, 400n]);
   });
+});
+
+test('reconciling says of such a payout that a backup may have been restored, and what books it', async () => {
+  const restored = await paidSince(600n);
+  const { sender } = stand.instance(restored);
+  await stand.instance(restored).payouts.owed(projectId);
+  const rpc = createSolanaRpc({ urls: [stand.sandbox.rpcUrl] });
+  try {
+    const { owed, reader } = createBookReaders(restored);
+    const { traces } = await sender.past.page();
+    const since = 0;
+    const parts = { rpc, owed, reader, network: sender.network, splitWallets: [stand.wallet] };
+    const found = await readSplitWallets(parts, { since, known: new Set() });
+    const { signature, id } = traces[0]!;
+
+    expect(found.get(signature)).toMatchObject({
+      detail: expect.stringContaining(`no payout explains it: it names the payout ${id}`),
+      advice: expect.stringContaining('tollhouse payouts resolve'),
+    });
+  } finally {
+    await rpc.close();
+  }
 });
 
 test('a memo that somebody else writes, who names the split wallet, holds nobody back', async () => {

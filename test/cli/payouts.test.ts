@@ -206,5 +206,8 @@ test('mistakes are told with what was probably meant', async () => {
   await expect(tollhouse('resolve', '--failed-for-certian', id)).rejects.toThrow(
     'did you mean "--failed-for-certain"?',
   );
+  await expect(tollhouse('--failed-for-certain', id)).rejects.toThrow(
+    `belongs after "resolve": ${'tollhouse payouts'} resolve`,
+  );
   await expect(tollhouse('list', 'all')).rejects.toThrow('"all" is not understood');
 });

@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js';
-import { failedLegOf, findPayoutFate, isPastLanding } from '../../../src/facilitator/payout-fate.js';
+import { failedLegOf, findPayoutFate, isPastLanding, MAX_PAGES } from '../../../src/facilitator/payout-fate.js';
 import type { HistoryEntry } from '../../../src/solana/landed-transaction.js';
 import { createSplitWallet } from '../../../src/solana/payout-transaction.js';
 import { PROGRAMS } from '../../../src/solana/programs.js';
@@ -130,11 +130,6 @@ describe('a payout that one node has seen', () => {
     expect(await fateBy(node({ history: [...later, entry(SIGNATURE, 1_100, true)] }))).toEqual({ status: 'unknown' });
     expect(await fateBy(node({ history: [...later, entry('old', 999), entry('older', 998)] }))).toEqual(EXPIRED);
   });
-
-  test('is not called missing in a history that has no end', async () => {
-    const history = Array.from({ length: 100 }, (_, index) => entry(String(index), 1_500));
-    expect(await fateBy(node({ history }))).toEqual(FORGOTTEN);
-  });
 });
 
 test('a bug is no silent node', async () => {
@@ -156,4 +151,50 @@ test('an error names the share whose transfer it is about', () => {
     undefined,
   ]);
   for (const err of ['AccountInUse', null, { InstructionError: ['2'] }]) expect(failedLegOf(err, LEGS)).toBeUndefined();
+});
+
+describe('a payout whose wallet strangers have named in many transactions since', () => {
+  /** Two to a page here. */
+  const flood = (pages: number) => Array.from({ length: 2 * pages }, (_, at) => entry(`flood${at}`, 5_000 - (at >> 4)));
+  const older = entry('older', SIGNED_SLOT - 1);
+  const counting = (history: readonly HistoryEntry[]) => {
+    const counted = node({ history });
+    const count = { pages: 0 };
+    const getHistory: SolanaNode['getHistory'] = (address, before) => {
+      count.pages += 1;
+      return counted.getHistory(address, before);
+    };
+    return { count, nodes: [{ ...counted, getHistory }] };
+  };
+
+  test('is looked for back to when it was signed, and each look goes on where the last one stopped', async () => {
+    const { count, nodes } = counting([...flood(250), older]);
+    const read = { marks: new Map() };
+    const told = [];
+    for (let look = 0; look < 3; look += 1) told.push(await findPayoutFate({ nodes }, signed, read));
+
+    expect(told).toEqual([UNKNOWN, UNKNOWN, EXPIRED]);
+    expect(count.pages).toBe(251);
+    expect(read.marks.size).toBe(0);
+  });
+
+  test('is paid when it lies behind them', async () => {
+    const { nodes } = counting([...flood(30), entry(SIGNATURE, 1_500)]);
+    expect(await findPayoutFate({ nodes }, signed)).toEqual({ status: 'paid', slot: 1_500 });
+  });
+
+  test('cannot be told of more than somebody would pay for, and those are read once', async () => {
+    const { count, nodes } = counting([...flood(MAX_PAGES), older]);
+    const read = { marks: new Map(), pagesAtOnce: MAX_PAGES };
+    expect(await findPayoutFate({ nodes }, signed, read)).toEqual(FORGOTTEN);
+    expect(await findPayoutFate({ nodes }, signed, read)).toEqual(FORGOTTEN);
+    expect(count.pages).toBe(MAX_PAGES);
+  });
+
+  test('is read anew where it could still land when it was read', async () => {
+    const early = node({ tip: { slot: 2_000, blockHeight: LAST }, history: [...flood(150), older] });
+    const read = { marks: new Map() };
+    expect(await findPayoutFate({ nodes: [early] }, signed, read)).toEqual(UNKNOWN);
+    expect(read.marks.size).toBe(0);
+  });
 });
