@@ -1,11 +1,13 @@
 import { TollhouseError } from '../errors.js';
+import { leastOf, owedNow, UNLISTED_WAIT_MS } from '../gateway/payout-minimum.js';
 import { addressOf } from '../protocol/address.js';
 import { formatAmount } from '../protocol/money.js';
+import type { Token } from '../protocol/types.js';
 import { type ChainConfiguration, readConfiguration } from '../server/configuration.js';
 import { readKeypair } from '../solana/keypair.js';
 import { RpcError } from '../solana/rpc.js';
 import { openStorage } from '../storage/open-storage.js';
-import type { OwedSum, PayoutRecord } from '../storage/payout-book.js';
+import type { OwedSum, PayoutBook, PayoutRecord } from '../storage/payout-book.js';
 import type { Storage } from '../storage/storage.js';
 import { none, readArguments } from './arguments.js';
 import { type Command, UsageError } from './command.js';
@@ -28,7 +30,8 @@ export const payouts: Command = {
 tollhouse payouts resolve [<id>]
 tollhouse payouts resolve --failed-for-certain <id>
 
-list      the payouts that are not over, and what is owed and held back, with the reasons
+list      the payouts that are not over, and what is owed and held back, with the reasons,
+          below_minimum (too little for a transaction yet) among them
 resolve   asks every node of SOLANA_RPC_URL, its history searched, what became of one payout that was sent,
           or of all of them, and books what the chain says. What no node can prove stays as it is:
           name one whose history reaches back to when the payout was signed, and resolve it again.
@@ -63,7 +66,7 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list [--json]`);
   const { tokens, chain } = readConfiguration(process.env);
   await withBook(async ({ payouts: book }) => {
-    const [open, held] = [await book.unfinished(), await book.heldBack(walletOf(chain))];
+    const [open, held] = [await book.unfinished(), await heldBack(book, walletOf(chain), tokens)];
     const amountIn = ({ mint, network }: PayoutRecord | OwedSum, amount: bigint): string => {
       const token = findToken(mint, network, tokens);
       return token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
@@ -72,6 +75,23 @@ async function list(args: readonly string[]): Promise<number> {
     else printBoth(open, held, amountIn);
   });
   return 0;
+}
+
+/** What is held back, and what waits until it is worth a transaction, as the API tells it; the oldest first. */
+async function heldBack(
+  book: PayoutBook,
+  wallet: string | undefined,
+  tokens: readonly Token[],
+): Promise<readonly OwedSum[]> {
+  const listed = await book.heldBack(wallet);
+  const keyOf = ({ projectId, network, wallet: of, mint, recipient }: OwedSum): string =>
+    [projectId, network, of, mint, recipient].join();
+  const known = new Set(listed.map(keyOf));
+  const others = (await book.owedByAll()).filter((it) => !known.has(keyOf(it)));
+  const named = others.flatMap(({ mint, network }) => findToken(mint, network, tokens) ?? []);
+  const rules = { minimums: leastOf(named), unlistedWaitMs: UNLISTED_WAIT_MS };
+  const waiting = others.map((it) => owedNow(it, rules, Date.now())).filter(({ held }) => held !== undefined);
+  return [...listed, ...waiting].sort((a, b) => a.oldestAt - b.oldestAt);
 }
 
 type AmountIn = (of: PayoutRecord | OwedSum, amount: bigint) => string;

@@ -13,6 +13,7 @@ import { createCallLimits } from './call-limits.js';
 import { createEventTail } from './event-tail.js';
 import type { Gateway } from './gateway.js';
 import { createMarketplace } from './marketplace.js';
+import { DOLLARS, leastOf, UNLISTED_WAIT_MS } from './payout-minimum.js';
 import { createPayouts } from './payouts.js';
 import { createProjects } from './projects.js';
 import { createSpending } from './spending.js';
@@ -42,12 +43,6 @@ export interface GatewayOptions {
 const WHERE = 'createGateway';
 /** Events of the facilitator that are kept. */
 const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const;
-/** What is owed of them is paid out from ten on; of other tokens when it is a day old. */
-const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD', 'USDG', 'CASH']);
-/** The least that a recipient is paid at once: far more than the network fee of some 0.00001 SOL. */
-const LEAST_OF_A_DOLLAR = 10n;
-const LEAST_OF_SOL = 1_000_000n;
-const DAY_MS = 86_400_000;
 
 const options = z.strictObject({
   facilitator: z.custom<EmbeddedFacilitator>(
@@ -197,19 +192,10 @@ function payoutsOf({ facilitator, stores, onFault, now }: Parts): Pick<Gateway, 
       sender,
       thresholds,
       minimums: leastOf(tokens),
-      unlistedWaitMs: DAY_MS,
+      unlistedWaitMs: UNLISTED_WAIT_MS,
       now,
       onFault,
     }),
     splitWallet: sender.wallet,
   };
-}
-
-/** A tenth of a dollar, a thousandth of a SOL. What others are worth is not known: they are paid once a day at most. */
-function leastOf(tokens: readonly Token[]): ReadonlyMap<string, bigint> {
-  const dollars = tokens.filter(({ symbol }) => DOLLARS.has(symbol));
-  return new Map([
-    ...dollars.map(({ mint, decimals }) => [mint, 10n ** BigInt(decimals) / LEAST_OF_A_DOLLAR] as const),
-    ...tokens.filter(({ symbol }) => symbol === 'SOL').map(({ mint }) => [mint, LEAST_OF_SOL] as const),
-  ]);
 }

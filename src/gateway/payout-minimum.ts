@@ -1,4 +1,13 @@
+import type { Token } from '../protocol/types.js';
 import type { OwedSum } from '../storage/payout-book.js';
+
+/** What is owed of them is paid out from ten on; of other tokens when it is a day old. */
+export const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD', 'USDG', 'CASH']);
+/** The least that a recipient is paid at once: far more than the network fee of some 0.00001 SOL. */
+const LEAST_OF_A_DOLLAR = 10n;
+const LEAST_OF_SOL = 1_000_000n;
+/** How long what is owed of a token waits of which nobody knows the worth. */
+export const UNLISTED_WAIT_MS = 86_400_000;
 
 /** What is worth a transaction: each costs the operator its network fee. */
 export interface PayoutMinimums {
@@ -44,4 +53,13 @@ export function owedNow(sum: OwedSum, rules: PayoutMinimums, time: number): Owed
   const waits = waitsFor(sum, rules, time);
   if (waits !== undefined) return { ...rest, ...waits };
   return held === undefined || held === 'below_minimum' || held === 'too_early' ? rest : sum;
+}
+
+/** A tenth of a dollar, a thousandth of a SOL. What others are worth is not known: they are paid once a day at most. */
+export function leastOf(tokens: readonly Token[]): ReadonlyMap<string, bigint> {
+  const dollars = tokens.filter(({ symbol }) => DOLLARS.has(symbol));
+  return new Map([
+    ...dollars.map(({ mint, decimals }) => [mint, 10n ** BigInt(decimals) / LEAST_OF_A_DOLLAR] as const),
+    ...tokens.filter(({ symbol }) => symbol === 'SOL').map(({ mint }) => [mint, LEAST_OF_SOL] as const),
+  ]);
 }

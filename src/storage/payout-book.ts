@@ -187,6 +187,8 @@ export interface PayoutBook {
    * @param wallet - what another one holds is held back as well: nobody has its key. Default: no difference
    */
   heldBack(wallet?: string): Promise<readonly OwedSum[]>;
+  /** All that is owed and in no payout, of all projects, deleted ones too, the oldest first; at most {@link MAX_UNFINISHED}. */
+  owedByAll(): Promise<readonly OwedSum[]>;
   /** Signatures of some payouts, by id; those that have none, or are not known, are missing. */
   signaturesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Since when the oldest of what a wallet owes and has not paid is owed, milliseconds since the epoch. */

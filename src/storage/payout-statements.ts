@@ -109,6 +109,13 @@ export const PAYOUTS = {
     text: `select min(at) as at from tollhouse_owed where network = $1 and wallet = $2 and (payout_id is null
       or payout_id in (select id from tollhouse_payout where network = $1 and wallet = $2 and ${OPEN}))`,
   },
+  owedByAll: {
+    name: 'tollhouse_payout_owed_by_all',
+    text: `select project_id, network, wallet, mint, recipient, ${SUMS}, count(*) as payments, min(at) as oldest_at,
+        max(held) as held, max(held_until) as held_until
+      from tollhouse_owed where payout_id is null
+      group by project_id, network, wallet, mint, recipient order by min(at), project_id, mint, recipient limit $1`,
+  },
   heldBack: {
     name: 'tollhouse_payout_held_back',
     text: `select project_id, network, wallet, mint, recipient, ${SUMS}, count(*) as payments, min(at) as oldest_at,

@@ -121,6 +121,10 @@ class SqlPayoutBook implements PayoutBook {
     return (await this.#database.query(PAYOUTS.heldBack, MAX_UNFINISHED, wallet ?? null)).map(toOwedSum);
   }
 
+  async owedByAll(): Promise<readonly OwedSum[]> {
+    return (await this.#database.query(PAYOUTS.owedByAll, MAX_UNFINISHED)).map(toOwedSum);
+  }
+
   async signaturesOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const found = new Map<string, string>();
     for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {

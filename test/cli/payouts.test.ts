@@ -197,6 +197,15 @@ test('what is owed and held back is listed, and what another wallet holds', asyn
   expect(held_back).toHaveLength(2);
 });
 
+test('what is too little to be paid yet is listed with that reason, and what is enough is not', async () => {
+  await earn(50_000n);
+  const { held_back: few } = JSON.parse((await tollhouse('--json')).text);
+  expect(few).toMatchObject([{ recipient: anna, reason: 'below_minimum', amount_atomic: '50000' }]);
+  expect((await tollhouse()).text).toMatch(new RegExp(`${anna} +0.05 USDC +${projectId} .*below_minimum`));
+  await earn(50_000n);
+  expect((await tollhouse()).text).toContain('nothing is held back');
+});
+
 test('mistakes are told with what was probably meant', async () => {
   const id = await left('unsent');
   await expect(tollhouse('resovle')).rejects.toThrow('did you mean "resolve"?');
