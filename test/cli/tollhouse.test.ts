@@ -58,6 +58,7 @@ describe('tollhouse', () => {
 
   test.each([
     [['pya'], 'did you mean "pay"?'],
+    [['export'], '"tollhouse db export" writes payments'],
     [['pay', 'http://127.0.0.1:1/x'], 'say which wallet pays'],
     [['pay', 'nonsense', '--demo'], 'is not a URL'],
     [['serve', '--prot', '1'], 'unknown option "--prot"; did you mean "--port"?'],

@@ -361,6 +361,44 @@ export function payoutBookContract(name: string, open: () => Promise<PayoutBookU
       expect(times).toEqual([...times].sort((a, b) => b - a));
     });
 
+    test('a payout that landed and is not in the books is booked for the project that owed exactly that', async () => {
+      const [one, two] = [`r1_${projectId}`, `r2_${projectId}`];
+      await owe({ recipient: one, amount: MAX }, { recipient: two, amount: 7n });
+      await under.advance(1_000);
+      await owe({ recipient: one, amount: 5n });
+      const first = projectId;
+      projectId = `prj_${randomUUID()}`;
+      await owe({ recipient: one, amount: 3n }, { recipient: two, amount: 7n });
+      const { network, wallet, mint } = account();
+      for (const recipient of [one, two]) await book.hold(account(), recipient, 'unknown_payout', under.now() + 1);
+      const legs = [
+        { recipient: one, amount: MAX },
+        { recipient: two, amount: 7n },
+      ];
+      const id = `pyo_${randomUUID()}`;
+      const landed = { id, signature: SIGNED.signature, wallet, mint, legs, slot: 9, blockhash: SIGNED.blockhash };
+
+      expect(await book.bookLanded(network, { ...landed, legs: [{ recipient: one, amount: 4n }] })).toBeUndefined();
+      expect(await book.signaturesOf([id])).toEqual(new Map());
+      expect(await book.bookLanded(network, landed)).toMatchObject({ payout: { id, projectId: first }, beyond: 0n });
+      expect(await book.bookLanded(network, landed)).toBeUndefined();
+
+      expect(await book.find(id)).toMatchObject({ state: 'paid', total: MAX + 7n, slot: 9, legs });
+      expect(await book.signaturesOf([id, 'pyo_none'])).toEqual(new Map([[id, SIGNED.signature]]));
+      expect(await book.owedSince(network, wallet)).toEqual(expect.any(Number));
+      expect(await book.owedSince(network, 'another')).toBeUndefined();
+      expect(await owedNow()).toEqual([
+        [one, 3n, undefined],
+        [two, 7n, undefined],
+      ]);
+      projectId = first;
+      expect(await owedNow()).toEqual([[one, 5n, undefined]]);
+      expect((await eventsOf()).map(({ type }) => type)).toEqual(['payout.paid']);
+      expect(new Set((await book.owedByAll()).filter((it) => it.recipient === one).map((it) => it.amount))).toEqual(
+        new Set([5n, 3n]),
+      );
+    });
+
     test('pruning forgets what is paid, and keeps what is owed and the payouts', async () => {
       await under.advance(1);
       await owe({ recipient: ANNA, amount: 90n }, { recipient: CARL, amount: 1n });
