@@ -1,4 +1,5 @@
 import bs58 from 'bs58';
+import { MAX_RERUNS } from '../../src/storage/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from '../helpers/books.js';
@@ -47,18 +48,28 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       }),
     );
 
+  /** Payments that have bought nothing yet. */
+  async function openPayments() {
+    const text = `select state, reruns from tollhouse_payment where state <> 'served'`;
+    const rows = await storage.database.query({ name: 'test_open_payments', text });
+    return rows.map(({ state, reruns }) => ({ state, reruns: Number(reruns) }));
+  }
+
   test(
     'everything that was paid is served, once, and the books are the chain',
     async () => {
       const load = { database: url, kills: KILLS, clients: CLIENTS, leaseMs: LEASE_MS, random: Math.random };
       const { bought, survivor } = await runCrashLoad(stand, load);
+      // Whose handler was killed three times before anything left is not served any more, and told so; it takes many kills.
+      const triedOut = (await openPayments()).filter(({ reruns }) => reruns === MAX_RERUNS);
       const failed = bought.filter(({ replies }) => replies.at(-1)?.served !== true);
-      expect(failed.map(({ replies }) => replies.at(-1))).toEqual([]);
+      expect(failed.map(({ replies }) => replies.at(-1)?.code)).toEqual(triedOut.map(() => 'payment_already_used'));
+      if (LONG === undefined) expect(failed).toEqual([]);
       expect(overcharged(stand, bought)).toEqual([]);
       expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
 
       // A stream that left in the very moment of a kill is not in the books yet. Its payer may have it again, once.
-      const unnoted = (await readBooks(storage.database)).filter(({ state }) => state !== 'served');
+      const unnoted = await openPayments();
       expect(unnoted.map(({ state }) => state)).toEqual(unnoted.map(() => 'confirmed'));
       const again = (await Promise.all(bought.map(({ order }) => insist(() => survivor.url, order)))).flatMap((it) =>
         it.slice(-1),
@@ -68,7 +79,8 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       for (const { served, code } of again) if (!served) expect(code).toBe('payment_already_used');
 
       const entries = await readBooks(storage.database);
-      expect(entries.map(({ state }) => state)).toEqual(bought.map(() => 'served'));
+      const served = entries.filter(({ state }) => state === 'served');
+      expect([entries.length, served.length]).toEqual([bought.length, bought.length - triedOut.length]);
       expect(mistold(entries)).toEqual([]);
       expect(overcharged(stand, bought)).toEqual([]);
       const { code, text } = await reconcile();
