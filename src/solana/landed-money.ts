@@ -1,3 +1,4 @@
+import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import { readInstruction } from './instructions.js';
 import type { LandedTransaction, TouchedTokenAccount } from './landed-transaction.js';
 import { NATIVE_SOL } from './programs.js';
@@ -45,6 +46,14 @@ export function gainedBy(landed: LandedTransaction, wallet: string, asset: strin
   if (isUntold) return undefined;
   const found = moneyMoved(landed).find((it) => it.wallet === wallet && it.asset === asset);
   return found?.gained ?? 0n;
+}
+
+/** The same where SOL is one money, wrapped or not: what was given in the one form and taken back in the other is taken off. */
+export function moneyGainedBy(landed: LandedTransaction, wallet: string, asset: string): bigint | undefined {
+  const gained = gainedBy(landed, wallet, asset);
+  if (gained === undefined || moneyOf(asset) !== SOL_MINT) return gained;
+  const other = gainedBy(landed, wallet, asset === NATIVE_SOL ? SOL_MINT : NATIVE_SOL) ?? 0n;
+  return other < 0n ? gained + other : gained;
 }
 
 /** The wallet whose a token account was before the transaction and after it, as far as there was one; undefined if there is none. */

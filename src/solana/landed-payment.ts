@@ -1,8 +1,7 @@
 import type { Reason } from '../protocol/reasons.js';
-import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import { readInstruction } from './instructions.js';
 import { arrivedOf } from './landed-arrivals.js';
-import { gainedBy, keeperOf } from './landed-money.js';
+import { keeperOf, moneyGainedBy } from './landed-money.js';
 import type { LandedTransaction } from './landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from './programs.js';
 import { isPaidFor, matchLegs, movementsOf, receivingAccount, type TransferDemand } from './transfer-demand.js';
@@ -50,18 +49,9 @@ function allReceived(landed: LandedTransaction, demand: TransferDemand): boolean
   for (const { recipient, amount } of demand.legs) owed.set(recipient, (owed.get(recipient) ?? 0n) + amount);
   return [...owed].every(([recipient, amount]) => {
     // What is not told exactly is believed to the instructions.
-    const gained = moneyGained(landed, recipient, demand.asset) ?? amount;
+    const gained = moneyGainedBy(landed, recipient, demand.asset) ?? amount;
     return gained >= amount && (demand.asset === NATIVE_SOL || gainOf(landed, recipient, demand) >= amount);
   });
-}
-
-/** SOL is one money, wrapped or not: what is given in the one way must not be taken back in the other. */
-function moneyGained(landed: LandedTransaction, recipient: string, asset: string): bigint | undefined {
-  const gained = gainedBy(landed, recipient, asset);
-  const other = asset === NATIVE_SOL ? SOL_MINT : NATIVE_SOL;
-  if (gained === undefined || moneyOf(asset) !== SOL_MINT) return gained;
-  const lost = gainedBy(landed, recipient, other) ?? 0n;
-  return lost < 0n ? gained + lost : gained;
 }
 
 /** What the account that a recipient is paid in holds more. */

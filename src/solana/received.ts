@@ -1,4 +1,4 @@
-import { moneyMoved } from './landed-money.js';
+import { moneyGainedBy, moneyMoved } from './landed-money.js';
 import type { LandedTransaction } from './landed-transaction.js';
 import { type PlainTransfer, plainTransfers } from './plain-transfers.js';
 
@@ -18,11 +18,10 @@ export interface Received {
 /** What arrived in a transaction, for each wallet and asset. Empty when it failed. */
 export function receivedIn(landed: LandedTransaction): readonly Received[] {
   const transfers = plainTransfers(landed);
-  return moneyMoved(landed)
-    .filter(({ gained }) => gained > 0n)
-    .map(({ asset, decimals, gained: amount, wallet: to }) => {
-      return { asset, decimals, amount, to, from: payerOf(to, asset, transfers) };
-    });
+  return moneyMoved(landed).flatMap(({ asset, decimals, gained, wallet: to }) => {
+    const amount = moneyGainedBy(landed, to, asset) ?? gained;
+    return amount > 0n ? [{ asset, decimals, amount, to, from: payerOf(to, asset, transfers) }] : [];
+  });
 }
 
 function payerOf(wallet: string, asset: string, transfers: readonly PlainTransfer[]): string | undefined {

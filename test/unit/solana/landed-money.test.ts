@@ -1,7 +1,9 @@
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { gainedBy, keeperOf, moneyMoved } from '../../../src/solana/landed-money.js';
+import { SOL_MINT } from '../../../src/protocol/tokens.js';
+import { gainedBy, keeperOf, moneyGainedBy, moneyMoved } from '../../../src/solana/landed-money.js';
 import { readLandedTransaction } from '../../../src/solana/landed-transaction.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { NATIVE_SOL, PROGRAMS } from '../../../src/solana/programs.js';
+import { receivedIn } from '../../../src/solana/received.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { handOver, memo } from '../../helpers/raw-instructions.js';
 import { type ToldOutcome, type ToldTokens, toldOf } from '../../helpers/told.js';
@@ -170,4 +172,26 @@ test('an account is kept by whose it was and is', () => {
 test('SOL that is sent to oneself and back is nothing', () => {
   const self = SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: new PublicKey(PAYER), lamports: 5 });
   expect(movedIn({}, self)).toEqual([]);
+});
+
+test('SOL is one money: what is taken back in the other form has not been gained', () => {
+  const landed = (before: bigint, after: bigint) =>
+    landedWith({
+      lamports: { [SELLER]: [500, 600] },
+      tokens: [account({ mint: SOL_MINT, decimals: 9, before, after })],
+    });
+  const shown = (before: bigint, after: bigint) => {
+    const at = landed(before, after);
+    const received = receivedIn(at).filter(({ to }) => to === SELLER);
+    return [moneyGainedBy(at, SELLER, NATIVE_SOL), received.map(({ asset, amount }) => [asset, amount])];
+  };
+  expect(shown(100n, 0n)).toEqual([0n, []]);
+  expect(shown(100n, 40n)).toEqual([40n, [[NATIVE_SOL, 40n]]]);
+  expect(shown(0n, 30n)).toEqual([
+    100n,
+    expect.arrayContaining([
+      [NATIVE_SOL, 100n],
+      [SOL_MINT, 30n],
+    ]),
+  ]);
 });
