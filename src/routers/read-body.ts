@@ -22,7 +22,7 @@ const MAX_PARAM = 200;
 
 /**
  * Checks what a request brings against a schema.
- * @throws TollhouseError with every fault at once, {@link MAX_FAULTS} at most, under the code of the first (service.md §1);
+ * @throws TollhouseError with every fault at once, {@link MAX_FAULTS} at most, under the code of the first;
  * an unknown field is told with the one that was probably meant
  */
 export function readBody<S extends z.ZodType>(
