@@ -20,14 +20,13 @@ const { network, rpcUrl, wsUrl, createWallet, demoWallets } = await startSandbox
 const feePayer = await createWallet({ sol: '1' });
 const seller = await createWallet({ usdc: '0' });
 const storage = await openStorage('memory:'); // 'sqlite:./data/tollhouse.db' or 'postgres://…' where it shall last
-const { ledger, answers, counters } = storage;
-const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, ledger, answers, counters });
-const identity = createIdentity({ network, counters, jwtSecret: 'a secret of thirty-two bytes or more' });
-const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'] });
+const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, storage });
+const identity = createIdentity({ facilitator, jwtSecret: 'a secret of thirty-two bytes or more' });
+const gateway = createGateway({ facilitator, allowPrivateNetworks: ['127.0.0.0/8'] });
 gateway.start();
 
 const app = express();
-app.use(createRouter({ facilitator, identity, gateway, counters }));
+app.use(createRouter({ facilitator, identity, gateway }));
 
 // What "tollhouse projects create" and "tollhouse keys create" do over HTTP.
 const { port: apiPort } = api.address() as AddressInfo;

@@ -10,7 +10,7 @@ const { network, rpcUrl, wsUrl, tokens, createWallet } = await startSandbox();
 const feePayer = await createWallet({ sol: '1' });
 const seller = await createWallet({ usdc: '0' });
 const facilitator = createFacilitator({ network, rpcUrl, wsUrl, tokens, keypair: feePayer });
-const identity = createIdentity({ network, jwtSecret: 'a secret of thirty-two bytes or more' });
+const identity = createIdentity({ facilitator, jwtSecret: 'a secret of thirty-two bytes or more' });
 
 const app = express();
 app.get('/', (_req, res) => {

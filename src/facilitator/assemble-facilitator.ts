@@ -3,6 +3,7 @@ import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
 import { createMemoryAnswers } from '../storage/memory-answers.js';
 import { createMemoryLedger } from '../storage/memory-ledger.js';
+import type { Storage } from '../storage/storage.js';
 import type { SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
 import type { FacilitatorHealth } from './health.js';
@@ -17,6 +18,8 @@ export interface FacilitatorParts {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;
+  /** What it was given, for the parts that work with it. */
+  readonly storage: Storage | undefined;
   /** Default: this process's memory. */
   readonly answers: AnswerStore | undefined;
   readonly backend: SettlementBackend;
@@ -30,7 +33,7 @@ export interface FacilitatorParts {
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, ledger, backend, leases, events, now, holdings, health } = parts;
+  const { network, tokens, ledger, storage, backend, leases, events, now, holdings, health } = parts;
   const { answers = createMemoryAnswers() } = parts;
   const core = {
     ...createPaymentService({ ledger, backend, leases, events, now }),
@@ -43,6 +46,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     network,
     tokens,
     answers,
+    ...(storage === undefined ? {} : { storage }),
     health,
     on: events.on,
     async close() {
@@ -82,7 +86,7 @@ export function ledgerOrMemory(
     warned = true;
     process.emitWarning(
       'payments are remembered in this process only; with several processes, or to keep them over a restart, give ' +
-        `${where} a ledger of openStorage("sqlite:…") or openStorage("postgres://…"). ` +
+        `${where} a storage, of openStorage("sqlite:…") or openStorage("postgres://…"). ` +
         'Where that is intended, node --disable-warning=TOLLHOUSE_MEMORY_LEDGER says so',
       { code: 'TOLLHOUSE_MEMORY_LEDGER' },
     );

@@ -1,7 +1,7 @@
 import { badOption } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
-import type { NetworkId } from '../protocol/types.js';
+import type { NetworkId, Token } from '../protocol/types.js';
 import { createBlockhashCache } from '../solana/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/delivery.js';
 import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
@@ -13,7 +13,7 @@ import { createSolanaRpc } from '../solana/rpc-client.js';
 import type { Counters } from '../storage/counters.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
-import { createPaymentEventBus, type PaymentEventBus } from './events.js';
+import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createFeeLimit, withFeeLimit } from './fee-limit.js';
 import { createHealthMonitor } from './health.js';
@@ -25,10 +25,11 @@ import { createPayerStanding } from './payer-standing.js';
 import type { PaymentRequests } from './payment-request-types.js';
 import { createPaymentRequests } from './payment-requests.js';
 import { createPayoutSender, type PayoutSender } from './payout-sender.js';
-import { createRecovery, type Recovered } from './recovery.js';
+import { createRecovery } from './recovery.js';
 import { createSendWindow } from './send-window.js';
 import { createSponsorship, followOutcomes } from './sponsorship.js';
 import type { Facilitator } from './types.js';
+import { startUpkeep } from './upkeep.js';
 
 /** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */
 export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
@@ -36,8 +37,8 @@ export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
   readonly payouts?: PayoutSender;
   /**
    * Looks after payments that were sent and then left alone, by an instance that died or a payer who went away: asks the
-   * chain what became of them and writes it down, once for all instances that share the ledger. Call it at start and every
-   * few seconds; `startServer` does. Rejects with `store_unavailable` when the ledger cannot be reached.
+   * chain what became of them and writes it down, once for all instances that share the ledger. With a `storage` that happens by
+   * itself; with a `ledger` alone, call it at start and every few seconds. Rejects with `store_unavailable` when the ledger cannot be reached.
    */
   recover(): Promise<Recovered>;
 }
@@ -53,60 +54,75 @@ const HINT_RENEWAL_MS = 8_000;
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
-  const { network, keypair, splitKeypair, ...resolved } = resolveOptions(WHERE, facilitatorOptions, options);
-  const feePayers = readFeePayers(keypair);
-  const splitWallet = readSplitWallet(splitKeypair, feePayers);
-  const tokens = resolved.tokens ?? KNOWN_TOKENS[network];
-  const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
+  const resolved = resolveOptions(WHERE, facilitatorOptions, options);
+  const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
+  const { counters = storage?.counters, answers = storage?.answers } = resolved;
+  const feePayers = readFeePayers(resolved.keypair);
+  const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
-  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger);
+  const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
+  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
   const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
   const events = createPaymentEventBus();
-  const { now } = resolved;
-  const fees = boundFees({ ...resolved, network, rpc, events, feePayer });
+  const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
   const chain = {
+    ...chainReaders(resolved, rpc, tokens),
+    ...fees,
     network,
     rpc,
     monitor,
-    ...fees,
-    landed: createLandedReader(rpc),
     feePayers,
-    delivery: createTransactionDelivery({ rpc, ...(resolved.wsUrl === undefined ? {} : { wsUrl: resolved.wsUrl }) }),
-    blockhashes: createBlockhashCache({
-      rpc,
-      maxAgeMs: HINT_MAX_AGE_MS,
-      warmEveryMs: resolved.blockhashHints ? HINT_RENEWAL_MS : 0,
-    }),
-    mintPolicy: createMintPolicy({
-      rpc,
-      allowedMints: new Set(resolved.allowMints),
-      trustedMints: new Set(tokens.map(({ mint }) => mint)),
-    }),
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
     remembersSince: ledger.remembersSince,
   };
-  const desk = {
-    ledger,
-    backend: createChainBackend(chain),
-    leases: createLeases(ledger, resolved.leaseMs),
-    events,
-    now,
-  };
+  const leases = createLeases(ledger, resolved.leaseMs);
+  const desk = { ledger, backend: createChainBackend(chain), leases, events, now };
   const facilitator = assembleFacilitator({
     ...desk,
     network,
     tokens,
-    answers: resolved.answers,
+    storage,
+    answers,
     holdings: createHoldingsReader(rpc, tokens),
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
+  const recover = createRecovery({ ...desk, ...chain });
+  const stopUpkeep = storage && startUpkeep({ storage, events, recover, onFault: resolved.onFault, now });
   return Object.freeze({
     ...facilitator,
     ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer }),
-    recover: createRecovery({ ...desk, ...chain }),
+    recover,
+    async close() {
+      await stopUpkeep?.();
+      await facilitator.close();
+    },
     ...(splitWallet === undefined ? {} : { payouts: createPayoutSender({ ...chain, tokens, splitWallet }) }),
   });
+}
+
+type Resolved = ReturnType<typeof resolveOptions<typeof facilitatorOptions>>;
+
+/** What looks at the chain and waits for it. */
+function chainReaders(
+  { wsUrl, blockhashHints, allowMints }: Resolved,
+  rpc: SolanaRpc,
+  tokens: readonly Pick<Token, 'mint'>[],
+) {
+  return {
+    landed: createLandedReader(rpc),
+    delivery: createTransactionDelivery({ rpc, ...(wsUrl === undefined ? {} : { wsUrl }) }),
+    blockhashes: createBlockhashCache({
+      rpc,
+      maxAgeMs: HINT_MAX_AGE_MS,
+      warmEveryMs: blockhashHints ? HINT_RENEWAL_MS : 0,
+    }),
+    mintPolicy: createMintPolicy({
+      rpc,
+      allowedMints: new Set(allowMints),
+      trustedMints: new Set(tokens.map(({ mint }) => mint)),
+    }),
+  };
 }
 
 interface FeeBounds {

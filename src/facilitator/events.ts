@@ -3,6 +3,18 @@ import type { Reason } from '../protocol/reasons.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 
+/** What was found out about payments that nobody brought to an end. */
+export interface Recovered {
+  /** The money has landed. The payer may come again for what it bought. */
+  readonly settled: number;
+  /** The transaction failed on the chain; nothing was paid. */
+  readonly failed: number;
+  /** The transaction can no longer land; nothing was paid. */
+  readonly expired: number;
+  /** Nothing final is known yet, or their payers came again meanwhile; they are looked at again. */
+  readonly open: number;
+}
+
 /** What a facilitator tells about, by event name (service.md §6). */
 export interface PaymentEvents {
   /** A payment was asked for. */
@@ -45,6 +57,8 @@ export interface PaymentEvents {
     /** End of the hour, milliseconds since the epoch. */
     readonly endsAt: number;
   };
+  /** Payments that a dead process left, or a payer who went away, were brought to an end. */
+  readonly 'payments.recovered': Recovered;
   /** The transaction was sent and its outcome is not known yet. */
   readonly 'payment.pending': {
     readonly id: string;

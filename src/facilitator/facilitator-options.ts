@@ -5,6 +5,7 @@ import type { KeypairInput } from '../solana/keypair.js';
 import type { AnswerStore } from '../storage/answers.js';
 import type { Counters } from '../storage/counters.js';
 import type { Ledger } from '../storage/ledger.js';
+import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './leases.js';
 
 /** Options of {@link createFacilitator}. */
@@ -25,11 +26,19 @@ export interface FacilitatorOptions {
    * not pay fees as well, and signs nothing but payouts. Default: none, and then there are no payouts.
    */
   readonly splitKeypair?: KeypairInput;
-  /** Where payments are remembered. Default: this process's memory, one for all its facilitators on the network. */
+  /**
+   * What `openStorage` answered: payments, responses that can be asked for again and fees are kept there, for all instances that
+   * share it; what a dead process left is brought to an end, at once and every few seconds; and what is over is forgotten, what
+   * was paid after 400 days. It is not closed with the facilitator. Default: each is kept in this process's memory.
+   */
+  readonly storage?: Storage;
+  /** Told of what went wrong in the background with a `storage`; it is tried again. Default: nobody. */
+  readonly onFault?: (error: unknown) => void;
+  /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its facilitators on the network. */
   readonly ledger?: Ledger;
   /**
    * Where answers are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
-   * `Idempotency-Key`. Default: this process's memory, at most 64 MiB.
+   * `Idempotency-Key`. Default: those of `storage`, or this process's memory, at most 64 MiB.
    */
   readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
@@ -51,7 +60,8 @@ export interface FacilitatorOptions {
   /**
    * Where fees are counted, and payers whose transactions landed and failed: `counters` of `openStorage`, so that instances
    * which share a store keep one bound together; while it cannot be reached, each keeps the bound for itself. What is on its
-   * way from a payer's account is known to each instance alone. Default: this process's memory, which a restart clears.
+   * way from a payer's account is known to each instance alone. Default: those of `storage`, or this process's memory, which a
+   * restart clears.
    */
   readonly counters?: Counters;
   /**
@@ -95,6 +105,11 @@ export const networkOption = z.enum(
   '"solana", "solana-devnet" or "solana-testnet"',
 );
 
+/** Schema of an option that is a storage. */
+export const storageOption = z
+  .custom<Storage>((it) => typeof Reflect.get(Object(it), 'prune') === 'function', 'a storage, opened by openStorage')
+  .optional();
+
 /** Schema of an option that is a ledger. */
 export const ledgerOption = z
   .custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger')
@@ -122,6 +137,8 @@ export const facilitatorOptions = z.strictObject({
   splitKeypair: z
     .custom<KeypairInput>((it) => it !== undefined && it !== null, 'the key of the split wallet')
     .optional(),
+  storage: storageOption,
+  onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   ledger: ledgerOption,
   answers: answersOption,
   tokens: tokensOption,

@@ -1,22 +1,11 @@
 import type { PaymentRecord } from '../storage/ledger.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
+import type { Recovered } from './events.js';
 import { resourceOf } from './payment-binding.js';
 import { letGo } from './payment-claim.js';
 import { writeDown } from './payment-life.js';
 import { finishRequest, type RequestParts, TRANSFER_SCHEME } from './request-terms.js';
 import { outcomeOfSent } from './sent-payment.js';
-
-/** What was found out about payments that nobody brought to an end. */
-export interface Recovered {
-  /** The money has landed. The payer may come again for what it bought. */
-  readonly settled: number;
-  /** The transaction failed on the chain; nothing was paid. */
-  readonly failed: number;
-  /** The transaction can no longer land; nothing was paid. */
-  readonly expired: number;
-  /** Nothing final is known yet, or their payers came again meanwhile; they are looked at again. */
-  readonly open: number;
-}
 
 type End = keyof Recovered;
 

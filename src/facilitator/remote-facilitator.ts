@@ -30,17 +30,18 @@ const WHERE = 'remoteFacilitator';
  */
 export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
   const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
-  const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, now } = resolved;
+  const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, storage, now } = resolved;
   const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
   const chain = rpcUrl === undefined ? {} : { chain: createRemoteChain(createSolanaRpc({ urls: rpcUrl, timeoutMs })) };
-  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger);
+  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
   return assembleFacilitator({
     network,
     tokens: resolved.tokens ?? KNOWN_TOKENS[network],
     ledger,
     leases: createLeases(ledger),
-    answers: resolved.answers,
+    storage,
+    answers: resolved.answers ?? storage?.answers,
     events: createPaymentEventBus(),
     now,
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),

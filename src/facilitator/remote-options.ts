@@ -2,7 +2,15 @@ import { z } from 'zod';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
-import { answersOption, ledgerOption, milliseconds, networkOption, tokensOption } from './facilitator-options.js';
+import type { Storage } from '../storage/storage.js';
+import {
+  answersOption,
+  ledgerOption,
+  milliseconds,
+  networkOption,
+  storageOption,
+  tokensOption,
+} from './facilitator-options.js';
 import type { RemoteHeaders } from './remote-client.js';
 
 /** Options of {@link remoteFacilitator}. */
@@ -21,9 +29,11 @@ export interface RemoteFacilitatorOptions {
    * Default: none, and the facilitator's word is all there is.
    */
   readonly rpcUrl?: string | readonly string[];
-  /** Where payments are remembered. Default: this process's memory, one for all its remote facilitators on the network. */
+  /** What `openStorage` answered: its `ledger` and `answers`. It is not closed with the facilitator. */
+  readonly storage?: Storage;
+  /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its remote facilitators on the network. */
   readonly ledger?: Ledger;
-  /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: this process's memory, at most 64 MiB. */
+  /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
   readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly Token[];
@@ -52,6 +62,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   rpcUrl: z
     .union([rpcAddress, z.array(rpcAddress).min(1, 'an address').readonly()], 'an http(s) address, or a list of them')
     .optional(),
+  storage: storageOption,
   ledger: ledgerOption,
   answers: answersOption,
   tokens: tokensOption,

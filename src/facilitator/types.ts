@@ -13,6 +13,7 @@ import type {
 } from '../protocol/types.js';
 import type { AnswerStore } from '../storage/answers.js';
 import type { ClaimRequest } from '../storage/ledger.js';
+import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
@@ -117,6 +118,8 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   readonly tokens: readonly Token[];
   /** Paid answers, and others, that can be asked for again. */
   readonly answers: AnswerStore;
+  /** The storage that it was given; identity, gateway and routers keep there what they must share. */
+  readonly storage?: Storage;
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
   supported(): Promise<Supported>;
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { badOption } from '../errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createServiceKeys } from '../identity/service-keys.js';
 import { resolveOptions } from '../options.js';
@@ -28,8 +29,8 @@ import { createWebhooks } from './webhooks.js';
 export interface GatewayOptions {
   /** An embedded one, on the ledger of the same storage: a call and its payment are written in one transaction. */
   readonly facilitator: EmbeddedFacilitator;
-  /** What `openStorage` answered. It is not closed with the gateway. */
-  readonly storage: Pick<Storage, 'gateway' | 'counters'>;
+  /** What `openStorage` answered. It is not closed with the gateway. Default: that of the facilitator. */
+  readonly storage?: Pick<Storage, 'gateway' | 'counters'>;
   /** Networks that upstreams and webhooks may lie in although they are not public, over http too, in CIDR notation. Default: none. */
   readonly allowPrivateNetworks?: readonly string[];
   /** Multiplies every limit of keys and projects. Default 1. */
@@ -41,6 +42,8 @@ export interface GatewayOptions {
 }
 
 const WHERE = 'createGateway';
+const NO_STORAGE =
+  'option "storage" is missing: give createFacilitator the storage that "await openStorage(…)" answers, and the gateway uses it too';
 /** Events of the facilitator that are kept. */
 const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const;
 
@@ -49,10 +52,12 @@ const options = z.strictObject({
     (it) => typeof Reflect.get(Object(it), 'openProof') === 'function',
     'an embedded facilitator, made by createFacilitator',
   ),
-  storage: z.custom<GatewayOptions['storage']>(
-    (it) => typeof Reflect.get(Object(it), 'gateway') === 'object',
-    'a storage, opened by openStorage',
-  ),
+  storage: z
+    .custom<NonNullable<GatewayOptions['storage']>>(
+      (it) => typeof Reflect.get(Object(it), 'gateway') === 'object',
+      'a storage, opened by openStorage',
+    )
+    .optional(),
   allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
   limitScale: z.number('a number above 0').positive('a number above 0').default(1),
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
@@ -67,7 +72,8 @@ const options = z.strictObject({
  */
 export function createGateway(given: GatewayOptions): Gateway {
   const setup = resolveOptions(WHERE, options, given);
-  const { facilitator, storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
+  const { facilitator, storage = facilitator.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
+  if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
   const { book } = stores;
   const parts: Parts = {

@@ -3,6 +3,7 @@ import bs58 from 'bs58';
 import { badOption, TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { type Soon, whenKnown } from '../soon.js';
+import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
 import { type AccessCheck, type AccessTokens, createAccessTokens } from './access-token.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
@@ -46,6 +47,8 @@ type Secrets = 'jwtSecret' | 'keys';
 type Setup = Omit<Resolved, Secrets>;
 
 const WHERE = 'createIdentity';
+const NO_NETWORK =
+  'option "network" is missing: it must be "solana", "solana-devnet" or "solana-testnet"; or give option "facilitator"';
 
 /**
  * Makes what finds out which wallet is calling: Sign In With Solana for tokens (with `jwtSecret` or `keys`), and the
@@ -54,7 +57,6 @@ const WHERE = 'createIdentity';
  */
 export function createIdentity(options: IdentityOptions): WalletIdentity {
   const { jwtSecret, keys, ...setup } = resolve(options);
-  warnOfRisks(setup, options);
   // Who keeps the set-up must not keep the secrets with it.
   const issuing = createIssuing(setup, ringOf({ jwtSecret, keys }));
   const siwx = createSiwx(setup);
@@ -79,14 +81,26 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
 }
 
 function resolve(options: IdentityOptions) {
-  const { domain, counters, now, random = randomBytes, ...others } = resolveOptions(WHERE, identityOptions, options);
-  const setup: SignInSetup & typeof others = {
+  const {
+    facilitator,
+    domain,
+    counters,
+    now,
+    random = randomBytes,
+    ...others
+  } = resolveOptions(WHERE, identityOptions, options);
+  const { network = facilitator?.network } = others;
+  if (network === undefined) throw badOption(WHERE, NO_NETWORK, 'network');
+  const kept = counters ?? facilitator?.storage?.counters;
+  const setup: SignInSetup & Omit<typeof others, 'network'> = {
     ...others,
+    network,
     domain,
     now,
     random,
-    counters: counters ?? createMemoryCounters({ now }),
+    counters: kept ?? createMemoryCounters({ now }),
   };
+  warnOfRisks(setup, kept);
   return setup;
 }
 
@@ -138,7 +152,7 @@ function proofOf(check: AccessCheck): Proof {
   return { status: 'proven', wallet: { address, by: 'jwt', scopes } };
 }
 
-function warnOfRisks({ network, domain }: Setup, { counters }: IdentityOptions): void {
+function warnOfRisks({ network, domain }: SignInSetup, counters: Counters | undefined): void {
   if (network === 'solana' && domain === undefined) {
     process.emitWarning(
       `${WHERE} has no "domain": sign-ins are good for whatever host the client names; set it to the host of your site`,
@@ -147,7 +161,7 @@ function warnOfRisks({ network, domain }: Setup, { counters }: IdentityOptions):
   }
   if (counters === undefined && process.env.NODE_ENV === 'production') {
     process.emitWarning(
-      `used sign-ins and revoked tokens are remembered in this process only; with several processes, or to keep sessions over a restart, give ${WHERE} counters`,
+      `used sign-ins and revoked tokens are remembered in this process only; with several processes, or to keep sessions over a restart, give ${WHERE} a facilitator with a storage, or counters`,
       { code: 'TOLLHOUSE_MEMORY_COUNTERS' },
     );
   }

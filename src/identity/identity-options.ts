@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { networkOption } from '../facilitator/facilitator-options.js';
+import type { Facilitator } from '../facilitator/types.js';
 import type { NetworkId } from '../protocol/types.js';
 import type { Counters } from '../storage/counters.js';
 import type { EcKey, Secret } from './key-ring.js';
 
 /** Options of {@link createIdentity}. */
 export interface IdentityOptions {
-  /** The cluster whose wallets sign in: `solana` (mainnet), `solana-devnet` or `solana-testnet`. */
-  readonly network: NetworkId;
+  /** Whose wallets sign in, on its network; its `storage` keeps what must be remembered. Either this or `network` is needed. */
+  readonly facilitator?: Pick<Facilitator, 'network' | 'storage'>;
+  /** The cluster whose wallets sign in: `solana` (mainnet), `solana-devnet` or `solana-testnet`. Default: that of `facilitator`. */
+  readonly network?: NetworkId;
   /**
    * The host that sign-ins must name, with a port where it is not the scheme's own: `shop.example`. Default: the host of
    * the request. Set it wherever others can reach the server: the Host header is the client's to choose, and a page of
@@ -31,7 +34,10 @@ export interface IdentityOptions {
   readonly statement?: string;
   /** How long refresh tokens go on from one sign-in, in milliseconds. Default 30 days. */
   readonly sessionMs?: number;
-  /** Where nonces, sessions and revocations are kept. Default: this process's memory, good for one process. */
+  /**
+   * Where nonces, sessions and revocations are kept. Default: the `storage` of `facilitator`, or this process's memory, good for
+   * one process.
+   */
   readonly counters?: Counters;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
@@ -48,7 +54,13 @@ const line = (what: string) => z.string(what).regex(/^[^\p{C}\p{Zl}\p{Zp}]{1,255
 
 /** Schema of {@link IdentityOptions}. */
 export const identityOptions = z.strictObject({
-  network: networkOption,
+  facilitator: z
+    .custom<NonNullable<IdentityOptions['facilitator']>>(
+      (it) => typeof Reflect.get(Object(it), 'network') === 'string',
+      'a facilitator, made by createFacilitator or remoteFacilitator',
+    )
+    .optional(),
+  network: networkOption.optional(),
   domain: z
     .string('a host such as shop.example')
     .refine(isHost, 'a host such as shop.example or localhost:3000, without scheme and path')

@@ -54,7 +54,7 @@ export interface RouterOptions {
    * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
    */
   readonly limits?: false | { readonly scale?: number };
-  /** Where limits are counted. Default: this process's memory. */
+  /** Where limits are counted. Default: the `storage` of the facilitator, or this process's memory. */
   readonly counters?: Counters;
   /** Figures for `GET /metrics`, if more than these routes shall be counted. Default: some of the router's own. */
   readonly metrics?: Metrics;
@@ -76,7 +76,7 @@ export function createRouter({
   tiers,
   holdings,
   limits,
-  counters = createMemoryCounters(),
+  counters = facilitator.storage?.counters ?? createMemoryCounters(),
   metrics = createMetrics(facilitator),
   ...links
 }: RouterOptions): Router {

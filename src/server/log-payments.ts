@@ -17,4 +17,5 @@ export function logPayments(facilitator: Pick<Facilitator, 'on'>, logger: Server
   facilitator.on('payment.pending', ({ id, resource, payer }) => {
     logger.warn({ payment: id, resource, payer }, 'payment pending');
   });
+  facilitator.on('payments.recovered', (found) => logger.info({ ...found }, 'payments recovered'));
 }

@@ -5,7 +5,6 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
-import type { Counters } from '../storage/counters.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
@@ -48,14 +47,15 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const { facilitatorOptions, ...chain } = await connectChain(given);
   const configuration = withSecret(given, chain);
   const storage = await openStorageBeside(chain, given);
-  const { ledger, counters, answers } = storage;
-  const facilitator = createFacilitator({ ...facilitatorOptions, ledger, answers, counters });
+  const { counters } = storage;
+  const onFault = (error: unknown): void =>
+    logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
+  const facilitator = createFacilitator({ ...facilitatorOptions, storage, onFault });
   const gateway = createGateway({
     facilitator,
-    storage,
     allowPrivateNetworks: configuration.allowPrivateNetworks,
     limitScale: configuration.rateLimitScale,
-    onFault: (error) => logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again'),
+    onFault,
   });
   const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
   gateway.start();
@@ -71,7 +71,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   try {
     logPayments(facilitator, logger);
     watchFees(facilitator, { counters, events: storage.gateway.events, now: Date.now, logger });
-    const identity = identityFor(configuration, facilitator, counters);
+    const identity = identityFor(configuration, facilitator);
     const { refuse, stop } = createGracefulStop(() => server);
     const { payTo } = chain;
     const app = createApp({ configuration, facilitator, gateway, identity, counters, logger, payTo, refuse });
@@ -131,14 +131,9 @@ function floodGuardFor(
   return createFloodGuard({ perSecond: Math.max(1, Math.round(floodLimit * rateLimitScale)), onFlood });
 }
 
-function identityFor(
-  { jwtSecret, baseUrl }: ServerConfiguration,
-  { network }: EmbeddedFacilitator,
-  counters: Counters,
-): WalletIdentity {
+function identityFor({ jwtSecret, baseUrl }: ServerConfiguration, facilitator: EmbeddedFacilitator): WalletIdentity {
   return createIdentity({
-    network,
-    counters,
+    facilitator,
     ...(jwtSecret === undefined ? {} : { jwtSecret }),
     ...(baseUrl === undefined ? {} : { domain: new URL(baseUrl).host }),
   });

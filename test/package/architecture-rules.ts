@@ -10,7 +10,7 @@ export interface Rule {
   readonly check: (sources: Sources) => string[];
 }
 
-const BASE = ['errors', 'options', 'nearest', 'soon', 'load-undici'];
+const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
@@ -33,6 +33,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   nearest: [],
   soon: [],
+  repeat: [],
   'load-undici': [],
   options: ['errors', 'nearest'],
   protocol: BASE,

@@ -46,14 +46,14 @@ export async function start({ env, payTo, price }: SoakSellerSettings): Promise<
   const logger = await createLogger(configuration.logLevel);
   const chain = await connectChain(configuration);
   const storage = await openStorage(configuration.databaseUrl);
-  const { ledger, answers, counters } = storage;
-  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ...QUICK, ledger, answers });
+  const { counters } = storage;
+  const facilitator = createFacilitator({ ...chain.facilitatorOptions, ...QUICK, storage });
   const { allowPrivateNetworks, rateLimitScale: limitScale, jwtSecret = '' } = configuration;
-  const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale });
+  const gateway = createGateway({ facilitator, allowPrivateNetworks, limitScale });
   const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
   gateway.start();
   logPayments(facilitator, logger);
-  const identity = createIdentity({ network: facilitator.network, counters, jwtSecret });
+  const identity = createIdentity({ facilitator, jwtSecret });
   const { refuse, stop } = createGracefulStop(() => server);
   const app = express();
   addGoods(app.use(refuse), { facilitator, identity, payTo, price: BigInt(price) });
