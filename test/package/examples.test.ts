@@ -6,13 +6,13 @@ import { createInterface } from 'node:readline';
 import { newGatewaySecret } from '../../src/gateway/gateway-secret.js';
 import { signatureHeaders } from '../../src/gateway/gateway-signature.js';
 import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhook-signature.js';
-import { runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
+import { endOf, runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
 import { until } from '../helpers/until.js';
 
 const FOLDER = join(__dirname, '../../examples');
 const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
-/** Programs that need no payment, or stand behind a gateway. */
-const UNPAID = ['service-keys.ts', 'gateway-upstream.ts', 'webhook-receiver.ts'];
+/** Programs that need no payment, stand behind a gateway, or pay themselves. */
+const UNPAID = ['service-keys.ts', 'gateway-upstream.ts', 'webhook-receiver.ts', 'client.ts', 'test-your-app.ts'];
 const PAID = EXAMPLES.filter((name) => !UNPAID.includes(name));
 
 afterEach(stopFiles);
@@ -62,6 +62,18 @@ test('service-keys.ts is called by the line it prints, and by nobody without a k
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({ numbers: [1, 2, 3], calledBy: expect.any(String) });
   expect((await fetch(url)).status).toBe(401);
+});
+
+test('client.ts pays with the official client, and signs in where that is enough', async () => {
+  const { code, text } = await endOf(runFile('examples/client.ts', []));
+  expect(text).toBe('/report: 200 Up again. (paid)\n/essay: 200 Long. (let in)\n');
+  expect(code).toBe(0);
+});
+
+test('test-your-app.ts passes and ends', async () => {
+  const { code, text } = await endOf(runFile('examples/test-your-app.ts', []));
+  expect(text).toMatch(/pass 2\n.*fail 0\n/s);
+  expect(code).toBe(0);
 });
 
 test('gateway-upstream.ts serves what the gateway has signed, and nothing else', async () => {
