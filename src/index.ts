@@ -4,7 +4,7 @@ export type { Tier, TierOptions, TiersOptions } from './access/tiers.js';
 export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors.js';
 export { createFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events.js';
-export type { FacilitatorOptions } from './facilitator/facilitator-options.js';
+export type { FacilitatorOptions, TokenInput } from './facilitator/facilitator-options.js';
 export type { FacilitatorHealth, HealthFault } from './facilitator/health.js';
 export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
@@ -38,12 +38,22 @@ export { type IdempotencyOptions, idempotency } from './middleware/idempotency.j
 export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
 export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
-export type { RequestPayment, RequestServiceKey } from './middleware/request-types.js';
+export {
+  paymentOf,
+  type RequestNames,
+  type RequestPayment,
+  type RequestProperties,
+  type RequestServiceKey,
+  serviceKeyOf,
+  tierOf,
+  walletOf,
+} from './middleware/request-properties.js';
 export { requirePayment } from './middleware/require-payment.js';
 export { type RequireTierOptions, requireTier } from './middleware/require-tier.js';
 export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/require-token-balance.js';
 export { type KeyGateway, type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key-auth.js';
 export type { WalletGateOptions } from './middleware/wallet-gate.js';
+export type { AddressInput } from './protocol/address-input.js';
 export { REASONS, type Reason } from './protocol/reasons.js';
 export type { Supported } from './protocol/supported.js';
 export type {

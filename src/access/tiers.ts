@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { badOption } from '../errors.js';
 import { resolveOptions } from '../options.js';
+import { type AddressInput, addressTextOption } from '../protocol/address-input.js';
 import { parseDecimal } from '../protocol/money.js';
 import type { Token } from '../protocol/types.js';
 import { atomicMinimum, type BalanceInput, type Minimum, minimumOption } from './balance.js';
@@ -20,8 +21,8 @@ export interface TierOptions {
 
 /** Membership tiers as they are configured. */
 export interface TiersOptions {
-  /** Token whose balance decides: mint, base58, or the symbol of a known token. Default `USDC`. */
-  readonly mint?: string;
+  /** Token whose balance decides: mint, base58 or web3.js `PublicKey`, or the symbol of a known token. Default `USDC`. */
+  readonly mint?: AddressInput;
   /** From the lowest to the highest. Default: `bronze` from 100, `silver` from 1,000, `gold` from 10,000. */
   readonly levels?: readonly TierOptions[];
 }
@@ -73,7 +74,7 @@ const levelOptions = z.strictObject({
 });
 
 const tiersOptions = z.strictObject({
-  mint: z.string('the address of a mint, or a symbol').default(DEFAULT_TOKEN),
+  mint: addressTextOption('the address of a mint, or a symbol').prefault(DEFAULT_TOKEN),
   levels: z
     .array(z.custom<TierOptions>(), 'a list of tiers')
     .min(1, 'at least one tier')

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../errors.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import type { Receipt } from '../protocol/types.js';
 import type { Landing } from '../solana/confirmation.js';
@@ -113,5 +114,5 @@ export function payerFault(fault: ChainFault): { readonly reason: Reason; readon
 
 function receiptFor({ terms, payer }: JudgedPayment, signature: string, slot: number): Receipt {
   const { network, payTo, asset, amount } = terms;
-  return { signature, network, payer, payTo, asset, amount, slot };
+  return withAmountJson({ signature, network, payer, payTo, asset, amount, slot });
 }

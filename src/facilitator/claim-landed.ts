@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 import type { LandedTransaction } from '../solana/landed-transaction.js';
 import type { ClaimRequest, PaymentRecord } from '../storage/ledger.js';
@@ -106,5 +107,5 @@ async function claimKnown(parts: PaymentServiceParts, claim: ClaimRequest, use: 
 
 function receiptFor({ signature, landed, payer, terms }: LandedUse): Receipt {
   const { network, payTo, asset, amount } = terms;
-  return { signature, network, payer, payTo, asset, amount, slot: landed.slot };
+  return withAmountJson({ signature, network, payer, payTo, asset, amount, slot: landed.slot });
 }

@@ -1,5 +1,6 @@
 import { badOption } from '../errors.js';
 import { resolveOptions } from '../options.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { createBlockhashCache } from '../solana/blockhash-cache.js';
@@ -130,16 +131,19 @@ interface FeeBounds {
   readonly rpc: SolanaRpc;
   readonly events: PaymentEventBus;
   readonly feePayer: string;
-  readonly maxFeesPerHour: bigint;
+  readonly maxFeeLamportsPerHour: bigint;
   readonly counters?: Counters | undefined;
   readonly now: () => number;
 }
 
 /** Everything that bounds what payers can cost. */
-function boundFees({ network, rpc, events, feePayer, maxFeesPerHour, counters, now }: FeeBounds) {
+function boundFees({ network, rpc, events, feePayer, maxFeeLamportsPerHour, counters, now }: FeeBounds) {
   const onLimitReached = (endsAt: number): void =>
-    events.emit('wallet.fee_limit_reached', { wallet: feePayer, lamports: maxFeesPerHour, endsAt });
-  const feeLimit = createFeeLimit({ network, maxFeesPerHour, counters, now, onLimitReached });
+    events.emit(
+      'wallet.fee_limit_reached',
+      withAmountJson({ wallet: feePayer, lamports: maxFeeLamportsPerHour, endsAt }),
+    );
+  const feeLimit = createFeeLimit({ network, maxFeeLamportsPerHour, counters, now, onLimitReached });
   const standing = createPayerStanding({ network, counters, now });
   const flight = createMoneyInFlight();
   const sponsorship = createSponsorship({ rpc, feeLimit, standing, flight, window: createSendWindow() });

@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { type ErrorCode, TollhouseError } from '../errors.js';
 import { addressOf, isAddress } from '../protocol/address.js';
+import { addressText } from '../protocol/address-input.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import { newId } from '../protocol/ids.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parseDecimal } from '../protocol/money.js';
 import { type Leg, type Share, sharesFault, splitAmount } from '../protocol/split.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
-import type { NewPaymentRequest } from './payment-request-types.js';
+import type { NewPaymentRequest, PaymentRequestInput } from './payment-request-types.js';
 
 /** What is needed to accept a payment request. */
 export interface RequestContext {
@@ -27,6 +29,19 @@ const MAX_EXPIRY_SECONDS = 900;
 const MAX_METADATA_BYTES = 2_048;
 const REFERENCE_BYTES = 32;
 
+/** The same with its addresses as text; what is no address is found out later. */
+export function readAddresses({ token, recipient, payer, split, ...rest }: PaymentRequestInput): NewPaymentRequest {
+  return {
+    ...rest,
+    token: addressText(token) ?? '',
+    recipient: addressText(recipient) ?? '',
+    ...(payer === undefined ? {} : { payer: addressText(payer) ?? '' }),
+    ...(split === undefined
+      ? {}
+      : { split: split.map((it) => ({ ...it, recipient: addressText(it.recipient) ?? '' })) }),
+  };
+}
+
 /** Checks what is asked for and makes the record of it. Rejects with the code of the first fault. */
 export async function newPaymentRequest(
   asked: NewPaymentRequest,
@@ -43,7 +58,7 @@ export async function newPaymentRequest(
   const legs = readLegs(amount, recipient, asked.split);
   if (payer !== undefined) checkPayer(payer, legs, context);
   const createdAt = context.now();
-  return {
+  return withAmountJson({
     id: newId('pay'),
     network: context.network,
     token,
@@ -57,7 +72,7 @@ export async function newPaymentRequest(
     ...(memo === undefined ? {} : { memo }),
     ...(metadata === undefined ? {} : { metadata }),
     ...asked.seller,
-  };
+  });
 }
 
 /** Refuses a wallet that cannot be the payer of some legs. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAddress } from '../protocol/address.js';
+import { type AddressInput, addressOption } from '../protocol/address-input.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { AnswerStore } from '../storage/answers.js';
@@ -7,6 +7,12 @@ import type { Counters } from '../storage/counters.js';
 import type { Ledger } from '../storage/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './leases.js';
+
+/** A token as it is configured: its addresses base58 or web3.js `PublicKey`. */
+export interface TokenInput extends Omit<Token, 'mint' | 'program'> {
+  readonly mint: AddressInput;
+  readonly program: AddressInput;
+}
 
 /** Options of {@link createFacilitator}. */
 export interface FacilitatorOptions {
@@ -42,12 +48,12 @@ export interface FacilitatorOptions {
    */
   readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
-  readonly tokens?: readonly Token[];
+  readonly tokens?: readonly TokenInput[];
   /**
    * Token-2022 mints to take although they have a transfer hook, a permanent delegate or confidential transfers. One that keeps
    * a fee of its transfers is refused all the same: the seller would get less than the price. Default: none.
    */
-  readonly allowMints?: readonly string[];
+  readonly allowMints?: readonly AddressInput[];
   /** Highest network fee that a payment may cost the fee payer, in lamports. Default 30,000. */
   readonly maxFeeLamports?: bigint;
   /**
@@ -56,7 +62,7 @@ export interface FacilitatorOptions {
    * The hour begins with its first fee. No payer uses more than a fifth of it, no seller of the service, and not the public
    * settling for servers elsewhere; a fifth that is less than one fee lets one pass. Default 1,000,000,000 (1 SOL, some 100,000 payments).
    */
-  readonly maxFeesPerHour?: bigint | number;
+  readonly maxFeeLamportsPerHour?: bigint | number;
   /**
    * Where fees are counted, and payers whose transactions landed and failed: `counters` of `openStorage`, so that instances
    * which share a store keep one bound together; while it cannot be reached, each keeps the bound for itself. What is on its
@@ -83,7 +89,7 @@ export interface FacilitatorOptions {
   readonly now?: () => number;
 }
 
-const address = z.string().refine(isAddress, 'a Solana address (base58)');
+const address = addressOption('a Solana address (base58 or PublicKey)');
 const http = z.url({ protocol: /^https?$/, error: 'an http(s) address' });
 
 const token = z.strictObject({
@@ -147,7 +153,7 @@ export const facilitatorOptions = z.strictObject({
     .bigint('a number of lamports as bigint, such as 30_000n')
     .min(5_000n, 'at least 5,000 lamports, the base fee')
     .default(30_000n),
-  maxFeesPerHour: z
+  maxFeeLamportsPerHour: z
     .union([z.bigint(), z.int()], 'a whole number of lamports, such as 1_000_000_000')
     .transform(BigInt)
     .refine((it) => it >= MIN_FEES, 'at least 10,000 lamports, which one payment costs')

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../errors.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { NetworkId, Refusal } from '../protocol/types.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
@@ -41,7 +42,7 @@ export interface FeeLimit {
 export interface FeeLimitParts {
   readonly network: NetworkId;
   /** Most for an hour, in lamports, of all instances that share the counters. */
-  readonly maxFeesPerHour: bigint;
+  readonly maxFeeLamportsPerHour: bigint;
   /** Where it is counted. Default, and while they cannot be reached: this process's memory. */
   readonly counters: Pick<Counters, 'increment'> | undefined;
   /** Clock, milliseconds since the epoch. */
@@ -62,11 +63,11 @@ const SHARE_OF: Readonly<Record<Exclude<keyof FeeParties, 'payer'>, string>> = {
 
 /** Makes a limit. Nothing is counted before the first fee. */
 export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
-  const { network, maxFeesPerHour, now, onLimitReached } = parts;
+  const { network, maxFeeLamportsPerHour, now, onLimitReached } = parts;
   const counters = countersOf(parts);
-  const limit = Number(maxFeesPerHour);
+  const limit = Number(maxFeeLamportsPerHour);
   const whole = createHourlyAllowance({ key: `fees:${network}`, limit, counters, now, onLimitReached });
-  const shares = createFeeShares({ network, maxFeesPerHour, counters, now });
+  const shares = createFeeShares({ network, maxFeeLamportsPerHour, counters, now });
 
   function fault(): TollhouseError | undefined {
     const restMs = whole.restMs();
@@ -152,5 +153,5 @@ function limitReached(what: string, restMs: number): TollhouseError {
 /** The health of a facilitator with what its limit says: a share that is used up stops nobody else. */
 export function withFeeLimit(health: FacilitatorHealth, feeLimit: FeeLimit): FacilitatorHealth {
   if (feeLimit.fault() === undefined) return health;
-  return { ...health, status: 'down', faults: [...health.faults, 'fee_limit_reached'] };
+  return withAmountJson({ ...health, status: 'down', faults: [...health.faults, 'fee_limit_reached'] });
 }

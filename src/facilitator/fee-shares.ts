@@ -28,7 +28,7 @@ export interface FeeSharesParts {
   /** Tells the counts of one network from those of another. */
   readonly network: string;
   /** Most for an hour for everybody together, in lamports. */
-  readonly maxFeesPerHour: bigint;
+  readonly maxFeeLamportsPerHour: bigint;
   readonly counters: Pick<Counters, 'increment'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -40,8 +40,8 @@ const PARTIES = 5n;
 const MAX_SHARES = 10_000;
 
 /** Makes the shares. A share that is less than one fee lets one fee pass in an hour. */
-export function createFeeShares({ network, maxFeesPerHour, counters, now }: FeeSharesParts): FeeShares {
-  const limit = Number(maxFeesPerHour / PARTIES);
+export function createFeeShares({ network, maxFeeLamportsPerHour, counters, now }: FeeSharesParts): FeeShares {
+  const limit = Number(maxFeeLamportsPerHour / PARTIES);
   const shares = new LRUCache<string, FeeShare>({ max: MAX_SHARES });
 
   function share(party: keyof FeeParties, name: string): FeeShare {

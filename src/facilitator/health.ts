@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import { GENESIS_HASHES } from '../protocol/networks.js';
 import type { NetworkId } from '../protocol/types.js';
 import type { SolanaRpc } from '../solana/rpc.js';
@@ -110,7 +111,7 @@ async function examine(
   ];
   const down = faults.some((it) => DOWN.has(it));
   const status = down ? 'down' : faults.length > 0 ? 'degraded' : 'active';
-  return { status, wallet, ...(lamports === undefined ? {} : { lamports }), faults };
+  return withAmountJson({ status, wallet, ...(lamports === undefined ? {} : { lamports }), faults });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { Token } from '../protocol/types.js';
 import { createAccountBatch, type LoadAccount } from '../solana/account-batch.js';
 import { associatedTokenAddress } from '../solana/associated-token.js';
@@ -96,13 +97,13 @@ async function readHolding(
   const { wallet, mints, atLeast } = query;
   const lamports = mints.includes(SOL_MINT) ? await lamportsOf(wallet, load) : 0n;
   const exact = atLeast === undefined;
-  if (!exact && lamports >= atLeast) return { amount: lamports, exact: false };
+  if (!exact && lamports >= atLeast) return withAmountJson({ amount: lamports, exact: false });
   if (!exact && mints.length <= MAX_ASSOCIATED) {
     const associated = await Promise.all(mints.map((mint) => inAssociatedAccount(wallet, mint, load, findMint)));
     const amount = sum([lamports, ...associated]);
-    if (amount >= atLeast) return { amount, exact: false };
+    if (amount >= atLeast) return withAmountJson({ amount, exact: false });
   }
-  return { amount: lamports + (await inAllAccounts(wallet, mints, rpc)), exact: true };
+  return withAmountJson({ amount: lamports + (await inAllAccounts(wallet, mints, rpc)), exact: true });
 }
 
 async function lamportsOf(wallet: string, load: LoadAccount): Promise<bigint> {

@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import { plainTransfers } from '../solana/plain-transfers.js';
 import { receivedIn } from '../solana/received.js';
 import type { SolanaRpc } from '../solana/rpc.js';
@@ -18,5 +19,5 @@ export async function lookUpSignature(signature: string, rpc: SolanaRpc): Promis
   // A node may say another thing of the transaction than of its status.
   if (landed.err !== null) return { status: 'failed', ...depth, slot: landed.slot, ...NOTHING };
   const moved = { received: receivedIn(landed), transfers: plainTransfers(landed) };
-  return { status: state.commitment, ...depth, slot: landed.slot, ...moved };
+  return withAmountJson({ status: state.commitment, ...depth, slot: landed.slot, ...moved });
 }

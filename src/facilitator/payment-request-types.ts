@@ -1,3 +1,4 @@
+import type { AddressInput } from '../protocol/address-input.js';
 import type { Reason } from '../protocol/reasons.js';
 import type { Leg, Share } from '../protocol/split.js';
 import type { Receipt, Token } from '../protocol/types.js';
@@ -27,6 +28,14 @@ export interface NewPaymentRequest {
   readonly seller?: Pick<PaymentRequestRecord, 'projectId' | 'owner' | 'keyId'>;
   /** How long the request can be paid, 30 to 900 seconds. Default 120. */
   readonly expiresInSeconds?: number;
+}
+
+/** A {@link NewPaymentRequest} whose addresses may be web3.js `PublicKey`s. */
+export interface PaymentRequestInput extends Omit<NewPaymentRequest, 'token' | 'recipient' | 'payer' | 'split'> {
+  readonly token: AddressInput;
+  readonly recipient: AddressInput;
+  readonly payer?: AddressInput;
+  readonly split?: readonly { readonly recipient: AddressInput; readonly bps: number }[];
 }
 
 /** A transaction for the payer to sign. */
@@ -108,7 +117,7 @@ export interface PaymentRequests {
    * Asks for a payment. Rejects with `invalid_amount`, `invalid_token`, `invalid_recipient`, `invalid_payer`,
    * `invalid_split` or `invalid_request` when the request is wrong, with `payment_backend_unavailable` in an outage.
    */
-  createPayment(request: NewPaymentRequest): Promise<CreatedPayment>;
+  createPayment(request: PaymentRequestInput): Promise<CreatedPayment>;
   /**
    * The transaction with which a wallet pays a request; undefined when there is no such request. Rejects with
    * `payment_already_settled`, `payment_in_progress` or `payment_expired` when there is nothing left to pay.

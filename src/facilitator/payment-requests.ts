@@ -8,7 +8,7 @@ import { NATIVE_SOL } from '../solana/programs.js';
 import { readMint } from '../solana/token-accounts.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
 import { online } from './chain-landing.js';
-import { checkPayer, newPaymentRequest } from './create-request.js';
+import { checkPayer, newPaymentRequest, readAddresses } from './create-request.js';
 import { requestEvent } from './event-records.js';
 import { openProof } from './landed-proof.js';
 import { lookUpSignature } from './look-up.js';
@@ -55,7 +55,7 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
 
   return {
     async createPayment(wanted) {
-      const request = await newPaymentRequest(wanted, context);
+      const request = await newPaymentRequest(readAddresses(wanted), context);
       const { payer } = request;
       const created = payer === undefined ? await outline(request) : await prepare(request, payer, feePayer);
       await ledger.savePaymentRequest(request, [requestEvent(request)]);

@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { Receipt } from '../protocol/types.js';
 import type { PaymentRecord } from '../storage/ledger.js';
 
@@ -6,5 +7,5 @@ export function receiptOf(record: PaymentRecord): Receipt | undefined {
   const { state, signature, slot, payer, terms } = record;
   if ((state !== 'confirmed' && state !== 'served') || signature === undefined || slot === undefined) return undefined;
   const { network, payTo, asset, amount } = terms;
-  return { signature, network, payer, payTo, asset, amount, slot };
+  return withAmountJson({ signature, network, payer, payTo, asset, amount, slot });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NetworkId, Token } from '../protocol/types.js';
+import type { NetworkId } from '../protocol/types.js';
 import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
 import type { Storage } from '../storage/storage.js';
@@ -9,6 +9,7 @@ import {
   milliseconds,
   networkOption,
   storageOption,
+  type TokenInput,
   tokensOption,
 } from './facilitator-options.js';
 import type { RemoteHeaders } from './remote-client.js';
@@ -36,7 +37,7 @@ export interface RemoteFacilitatorOptions {
   /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
   readonly answers?: AnswerStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
-  readonly tokens?: readonly Token[];
+  readonly tokens?: readonly TokenInput[];
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
   readonly headers?: RemoteHeaders;
   /** Longest wait for an answer of `/supported`, `/verify` and of the RPC, in milliseconds. Default 10,000. */

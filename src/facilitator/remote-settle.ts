@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import { decodeSettlement } from '../protocol/remote-wire.js';
 import type { Settlement, Verification } from '../protocol/types.js';
@@ -160,5 +161,5 @@ function settled(
   { signature, slot }: { readonly signature: string; readonly slot: number },
 ): BackendSettlement {
   const { network, payTo, asset, amount } = terms;
-  return { status: 'settled', receipt: { signature, network, payer, payTo, asset, amount, slot } };
+  return { status: 'settled', receipt: withAmountJson({ signature, network, payer, payTo, asset, amount, slot }) };
 }

@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { Reason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
 import type { NetworkId, Terms } from '../protocol/types.js';
@@ -81,7 +82,7 @@ export function termsOf(
 ): Terms {
   const { network, amount, payTo, memo } = request;
   const [feePayer = ''] = accounts;
-  return {
+  return withAmountJson({
     scheme: TRANSFER_SCHEME,
     network,
     asset,
@@ -90,5 +91,5 @@ export function termsOf(
     maxTimeoutSeconds: SETTLE_SECONDS,
     ...(policy.managedKeys.has(feePayer) ? { feePayer } : {}),
     ...(memo === undefined ? {} : { memo }),
-  };
+  });
 }

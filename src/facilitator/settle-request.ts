@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import { REASONS, type Reason } from '../protocol/reasons.js';
 import { moneyOf, SOL_MINT } from '../protocol/tokens.js';
 import type { Receipt, Settlement } from '../protocol/types.js';
@@ -197,7 +198,9 @@ function pendingOf(settlement: Settlement): RequestSettlement {
 async function settledWith({ landed }: RequestParts, receipt: Receipt): Promise<RequestSettlement> {
   const { signature } = receipt;
   const facts = await landed(signature);
-  return facts === undefined ? { status: 'pending', signature } : { status: 'settled', receipt, facts };
+  return facts === undefined
+    ? { status: 'pending', signature }
+    : { status: 'settled', receipt, facts: withAmountJson(facts) };
 }
 
 function inspectedOf(

@@ -1,4 +1,5 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import { isPending, type Soon } from '../soon.js';
 import { cors, isPreflight } from './cors.js';
@@ -34,8 +35,16 @@ export type Admit = (req: Request, res: Response) => Soon<Decision>;
 /** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
 const ADMIT = Symbol.for('tollhouse.admit');
 
-/** Express middleware that can also be asked for its decision; see `anyOf`. */
-export type Gate = RequestHandler;
+/**
+ * Express middleware of this package. Its parameters are those of `node:http`, which every request of Express has: it names no
+ * type of the route that it stands before, so that Express goes on inferring parameters, body, query and locals.
+ */
+export type Gate = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** Middleware for Express's own types as a {@link Gate}. Express gives it nothing but its own requests. */
+export function asGate(middleware: (req: Request, res: Response, next: NextFunction) => void): Gate {
+  return middleware as Gate;
+}
 
 /**
  * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
@@ -52,7 +61,7 @@ export function createGate(admit: Admit): Gate {
       answerFault(res, next, error);
     }
   }
-  return Object.assign(tollhouseGate, { [ADMIT]: admit });
+  return Object.assign(asGate(tollhouseGate), { [ADMIT]: admit });
 }
 
 /** The decision function of a gate; undefined for other middleware. */

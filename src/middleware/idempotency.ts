@@ -1,11 +1,12 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { ERRORS } from '../errors.js';
 import { resolveOptions } from '../options.js';
-import { answerFault } from './gate.js';
+import { answerFault, asGate, type Gate } from './gate.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from './idempotency-notes.js';
 import { type Answers, createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
+import type { OfRequest } from './payment-options.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
 import { problemCodeOf, sendProblem } from './respond.js';
 import { recordResponse, sendReplay } from './response-recorder.js';
@@ -19,7 +20,7 @@ export interface IdempotencyOptions {
    * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
    * 16 characters or more, so that a client that changes its network still finds its answer; shorter ones count per address.
    */
-  readonly scopeOf?: (req: Request) => string | Promise<string>;
+  readonly scopeOf?: OfRequest<string | Promise<string>>;
   /** How long an answer may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
   readonly leaseMs?: number;
 }
@@ -68,13 +69,13 @@ type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
  * Stand it in front of the handlers it shall guard, behind what finds out who is calling; before or behind a body parser.
  * @throws TollhouseError `bad_option`
  */
-export function idempotency(options: IdempotencyOptions): RequestHandler {
+export function idempotency(options: IdempotencyOptions): Gate {
   const resolved = resolveOptions(WHERE, idempotencyOptions, options);
-  return (req, res, next) => {
+  return asGate((req, res, next) => {
     const key = req.get(HEADER);
     if (key === undefined || !METHODS.has(req.method)) return next();
     guard(resolved, key, req, res, next).catch((error: unknown) => answerFault(res, next, error));
-  };
+  });
 }
 
 async function guard(options: Resolved, key: string, req: Request, res: Response, next: NextFunction): Promise<void> {

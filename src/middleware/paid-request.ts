@@ -1,6 +1,8 @@
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
-import type { Settlement } from '../protocol/types.js';
+import type { Claim } from '../facilitator/types.js';
+import { withAmountJson } from '../protocol/amount-json.js';
+import type { Receipt, Settlement } from '../protocol/types.js';
 import { whenKnown } from '../soon.js';
 import { beforeHead } from './apply-head.js';
 import { callHook } from './call-hook.js';
@@ -14,12 +16,12 @@ import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment
 import * as required from './payment-required.js';
 import { sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
 import { paymentFingerprint } from './request-fingerprint.js';
+import { type RequestPayment, tell } from './request-properties.js';
 import { exposeHeaders, privateCacheControl, sendError, sendProblem, setHeaders } from './respond.js';
 import { bufferResponse, sendStored } from './response-buffer.js';
 import { closed, delivered, isGone, limitDelivery, watchBreak } from './response-end.js';
 import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from './response-recorder.js';
 import { retryOf } from './retry.js';
-import './request-types.js';
 
 /** Errors of a settlement that say that nothing was sent. */
 const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
@@ -139,7 +141,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     await giveBack(paid);
     throw error;
   }
-  req.payment = { payer: claim.payer, terms: claim.terms, receipt: claim.receipt };
+  tell(req, options.requestNames, 'payment', paymentFrom(claim, claim.receipt));
   callHook('onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
   return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
 }
@@ -188,7 +190,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   if (settlement?.status !== 'settled') return;
   if (isGone(res)) return claim.keep();
   const { receipt } = settlement;
-  req.payment = { payer: claim.payer, terms: claim.terms, receipt };
+  tell(req, options.requestNames, 'payment', paymentFrom(claim, receipt));
   setHeaders(res, paid.receiptHeaders(settlement));
   beforeHead(res, () => {
     res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
@@ -245,6 +247,11 @@ async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): 
     );
   }
   return settlement;
+}
+
+/** What the handler is told of a payment. */
+function paymentFrom({ payer, terms }: Claim, receipt: Receipt | undefined): RequestPayment {
+  return withAmountJson({ payer, terms, receipt });
 }
 
 /** Whether the response has its price, as its seller's own rule says. */

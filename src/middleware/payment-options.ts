@@ -1,12 +1,17 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { Facilitator } from '../facilitator/types.js';
+import { type AddressInput, addressTextOption } from '../protocol/address-input.js';
 import type { PriceInput } from '../protocol/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../protocol/types.js';
 import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
+import { type RequestNames, requestNamesOption } from './request-properties.js';
 
 /** One price, or several of which the payer chooses. */
 export type Price = PriceInput | readonly PriceInput[];
+
+/** A function of the request. Its parameter may be the route's own, such as `Request<{ id: string }>`. */
+export type OfRequest<Value> = { answer(req: Request): Value }['answer'];
 
 /** Options of {@link requirePayment}. */
 export interface RequirePaymentOptions {
@@ -16,15 +21,15 @@ export interface RequirePaymentOptions {
    * payer chooses one, or a function of the request that answers any of these. A function must answer the same for the
    * request that is paid as for the one that was asked.
    */
-  readonly price: Price | ((req: Request) => Price | Promise<Price>);
-  /** Wallet that receives, base58; its token account must exist. Or a function of the request. */
-  readonly payTo: string | ((req: Request) => string | Promise<string>);
+  readonly price: Price | OfRequest<Price | Promise<Price>>;
+  /** Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request. */
+  readonly payTo: AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
   /** What is sold, in a sentence for people; also the title of the paywall page. */
   readonly description?: string;
   /** Media type of the paid answer. */
   readonly mimeType?: string;
   /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
-  readonly memo?: string | ((req: Request) => string | undefined);
+  readonly memo?: string | OfRequest<string | undefined>;
   /**
    * `after` (default): the handler runs first and its answer is held until the money has landed; an error costs the payer
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
@@ -65,6 +70,11 @@ export interface RequirePaymentOptions {
    * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
    */
   readonly discovery?: DiscoveryOptions;
+  /**
+   * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
+   * a `req.payment` of their own; `paymentOf(req)` answers it either way. Default: `req.payment`.
+   */
+  readonly requestNames?: RequestNames<'payment'>;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
   /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
@@ -73,6 +83,7 @@ export interface RequirePaymentOptions {
   readonly onFailed?: (event: { readonly req: Request; readonly refusal: Refusal }) => void;
 }
 
+const PAY_TO = 'the wallet that receives, as base58 text or PublicKey';
 const MAX_HELD_BYTES = 4 * 1024 * 1024;
 const MAX_MILLISECONDS = 2_147_483_647;
 
@@ -98,9 +109,9 @@ export const requirePaymentOptions = z.strictObject({
     'a facilitator, made by createFacilitator or remoteFacilitator',
   ),
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
-  payTo: textOr<Exclude<RequirePaymentOptions['payTo'], string>>(
-    z.string(),
-    'the wallet that receives, as base58 text',
+  payTo: z.union(
+    [callable<OfRequest<AddressInput | Promise<AddressInput>>>(PAY_TO), addressTextOption(PAY_TO)],
+    PAY_TO,
   ),
   description: z.string('a text').max(1000, 'at most 1,000 characters').optional(),
   mimeType: z.string('a media type').max(200, 'at most 200 characters').optional(),
@@ -123,6 +134,7 @@ export const requirePaymentOptions = z.strictObject({
   extensions: z.record(z.string(), z.unknown()).optional(),
   paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
   discovery: discoveryOptions.optional(),
+  requestNames: requestNamesOption('payment'),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
   onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),
   onFailed: callable<NonNullable<RequirePaymentOptions['onFailed']>>('a function').optional(),

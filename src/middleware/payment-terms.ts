@@ -1,6 +1,8 @@
 import type { Request } from 'express';
 import { badOption } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
+import { type AddressInput, addressText } from '../protocol/address-input.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parsePrice } from '../protocol/money.js';
 import type { SupportedKind } from '../protocol/supported.js';
@@ -26,9 +28,9 @@ export function termsOf(options: ResolvedPaymentOptions): TermsFor {
   checkFixedParts(price, payTo, memo, options);
   return async (req, { feePayer }) => {
     const asked = typeof price === 'function' ? await price(req) : price;
-    const recipient = typeof payTo === 'function' ? await payTo(req) : payTo;
+    const wallet = typeof payTo === 'function' ? await payTo(req) : payTo;
     const text = typeof memo === 'function' ? memo(req) : memo;
-    return readTerms(options, asked, recipient, text).map((terms) => ({ ...terms, feePayer }));
+    return readTerms(options, asked, recipientOf(wallet), text).map((terms) => withAmountJson({ ...terms, feePayer }));
   };
 }
 
@@ -36,7 +38,7 @@ export function termsOf(options: ResolvedPaymentOptions): TermsFor {
 function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
   const known = new Map<string, readonly Terms[]>();
   return (_req, { feePayer }) => {
-    const terms = known.get(feePayer) ?? fixed.map((it) => ({ ...it, feePayer }));
+    const terms = known.get(feePayer) ?? fixed.map((it) => withAmountJson({ ...it, feePayer }));
     known.set(feePayer, terms);
     return terms;
   };
@@ -46,7 +48,7 @@ function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
 export function fixedTerms(options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
   const { price, payTo, memo } = options;
   const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
-  return varies ? undefined : readTerms(options, price, payTo, memo);
+  return varies ? undefined : readTerms(options, price, recipientOf(payTo), memo);
 }
 
 function readTerms(
@@ -56,7 +58,6 @@ function readTerms(
   memo: string | undefined,
 ): readonly RouteTerms[] {
   const { facilitator, maxTimeoutSeconds } = options;
-  checkPayTo(payTo);
   checkMemo(memo);
   return readPrices(price, options).map(({ asset, amount }) => ({
     scheme: 'exact',
@@ -78,17 +79,18 @@ function readPrices(price: Price, { facilitator }: ResolvedPaymentOptions) {
 /** With one part given as a function, the others are still wrong now and not at the first request. */
 function checkFixedParts(
   price: RequirePaymentOptions['price'],
-  payTo: RequirePaymentOptions['payTo'],
+  payTo: ResolvedPaymentOptions['payTo'],
   memo: RequirePaymentOptions['memo'],
   options: ResolvedPaymentOptions,
 ): void {
   if (typeof price !== 'function') readPrices(price, options);
-  if (typeof payTo !== 'function') checkPayTo(payTo);
+  if (typeof payTo !== 'function') recipientOf(payTo);
   if (typeof memo !== 'function') checkMemo(memo);
 }
 
-function checkPayTo(payTo: string): void {
-  if (typeof payTo === 'string' && isAddress(payTo)) return;
+function recipientOf(payTo: AddressInput): string {
+  const recipient = addressText(payTo);
+  if (recipient !== undefined && isAddress(recipient)) return recipient;
   const shown = JSON.stringify(payTo)?.slice(0, 60);
   throw badOption(WHERE, `option "payTo" must be a Solana wallet address (base58, 32 bytes), not ${shown}`, 'payTo');
 }

@@ -1,9 +1,10 @@
-import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { readTiers, type Tier, type Tiers, type TiersOptions } from '../access/tiers.js';
 import { resolveOptions } from '../options.js';
 import { offerSignIn, proofOf } from './caller.js';
-import { answerFault } from './gate.js';
+import { answerFault, asGate, type Gate } from './gate.js';
+import { type RequestNames, requestNamesOption, tell } from './request-properties.js';
 import { readStanding } from './tier-gate.js';
 import {
   enterPrivately,
@@ -21,10 +22,16 @@ const WHERE = 'readTier';
 export interface ReadTierOptions extends WalletGateOptions {
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions;
+  /**
+   * `{ tier: 'membership', wallet: false }` tells the handler the tier on `req.membership`, and the wallet on no property of the
+   * request; `tierOf(req)` and `walletOf(req)` answer them either way. Default: `req.tier` and `req.wallet`.
+   */
+  readonly requestNames?: RequestNames<'wallet' | 'tier'>;
 }
 
 const options = z.strictObject({
   ...walletGateOptions,
+  requestNames: requestNamesOption('wallet', 'tier'),
   tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
 });
 
@@ -35,19 +42,24 @@ const options = z.strictObject({
  * when the chain cannot be asked: nobody pays a stranger's price because of a fault.
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
-export function readTier(given: ReadTierOptions): RequestHandler {
+export function readTier(given: ReadTierOptions): Gate {
   const resolved = resolveOptions(WHERE, options, given);
-  const parts = walletGateParts(resolved);
+  const parts = { ...walletGateParts(resolved), requestNames: resolved.requestNames };
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
-  return function tollhouseTierReader(req, res, next) {
+  return asGate(function tollhouseTierReader(req, res, next) {
     if (req.method === 'OPTIONS') return next();
     read(tiers, parts, req, res, next).catch((error: unknown) => answerFault(res, next, error));
-  };
+  });
+}
+
+/** What it works with. */
+interface TierReaderParts extends WalletGateParts {
+  readonly requestNames: { readonly wallet: string | false; readonly tier: string | false };
 }
 
 async function read(
   tiers: Tiers,
-  parts: WalletGateParts,
+  parts: TierReaderParts,
   req: Request,
   res: Response,
   next: NextFunction,
@@ -59,8 +71,9 @@ async function read(
     varyByCaller(res);
     return next();
   }
-  req.wallet = proof.wallet;
-  await readStanding(WHERE, req, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
+  tell(req, parts.requestNames, 'wallet', proof.wallet);
+  const { tier } = await readStanding(WHERE, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
+  if (tier !== undefined) tell(req, parts.requestNames, 'tier', tier);
   enterPrivately(res, next);
 }
 

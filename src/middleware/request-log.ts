@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { requestIdOf } from './request-id.js';
+import { paymentOf, walletOf } from './request-properties.js';
 import { problemCodeOf } from './respond.js';
 
 /** Where log lines go; a pino logger is one. */
@@ -41,8 +42,8 @@ export function logRequests(logger: RequestLogger): RequestHandler {
 
 function outcomeOf(req: Request, res: Response): object {
   const code = problemCodeOf(res);
-  const payer = req.payment?.payer;
-  const wallet = req.wallet?.address;
+  const payer = paymentOf(req)?.payer;
+  const wallet = walletOf(req)?.address;
   const agent = req.get('user-agent')?.slice(0, LONGEST_AGENT);
   return {
     ...(code === undefined ? {} : { code }),

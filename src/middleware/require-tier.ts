@@ -1,17 +1,16 @@
-import type { Request } from 'express';
 import { z } from 'zod';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../access/tiers.js';
 import { badOption } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { resolveOptions } from '../options.js';
-import { type Soon, whenKnown } from '../soon.js';
+import { whenKnown } from '../soon.js';
 import type { Gate } from './gate.js';
-import { missingForTier, readStanding } from './tier-gate.js';
+import { type RequestNames, requestNamesOption, tell } from './request-properties.js';
+import { missingForTier, readStanding, type TierReading } from './tier-gate.js';
 import {
   PASSED,
   type Verdict,
   type WalletGateOptions,
-  type WalletGateParts,
   walletGate,
   walletGateOptions,
   walletGateParts,
@@ -25,10 +24,16 @@ export interface RequireTierOptions extends WalletGateOptions {
   readonly tier?: string;
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions;
+  /**
+   * `{ tier: 'membership', wallet: false }` tells the handler the tier on `req.membership`, and the wallet on no property of the
+   * request; `tierOf(req)` and `walletOf(req)` answer them either way. Default: `req.tier` and `req.wallet`.
+   */
+  readonly requestNames?: RequestNames<'wallet' | 'tier'>;
 }
 
 const options = z.strictObject({
   ...walletGateOptions,
+  requestNames: requestNamesOption('wallet', 'tier'),
   tier: z.string('the id of a tier').optional(),
   tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
 });
@@ -45,22 +50,20 @@ export function requireTier(given: RequireTierOptions): Gate {
   const parts = walletGateParts(resolved);
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(tiers, resolved.tier);
-  return walletGate(parts, (req, wallet) => judge(req, wallet, tiers, required, parts));
+  const names = resolved.requestNames;
+  return walletGate(parts, (req, wallet) =>
+    whenKnown(readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings), (reading) => {
+      if (reading.tier !== undefined) tell(req, names, 'tier', reading.tier);
+      return judge(wallet, tiers, required, reading);
+    }),
+  );
 }
 
-function judge(
-  req: Request,
-  wallet: string,
-  tiers: Tiers,
-  required: Tier,
-  { holdings }: WalletGateParts,
-): Soon<Verdict> {
-  return whenKnown(readStanding(WHERE, req, wallet, { tiers, upTo: required }, holdings), (reading) => {
-    if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return PASSED;
-    const missing = missingForTier(WHERE, required, tiers, reading);
-    const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
-    return { ok: false, code: 'insufficient_tier', detail, missing };
-  });
+function judge(wallet: string, tiers: Tiers, required: Tier, reading: TierReading): Verdict {
+  if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return PASSED;
+  const missing = missingForTier(WHERE, required, tiers, reading);
+  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
+  return { ok: false, code: 'insufficient_tier', detail, missing };
 }
 
 function findTier({ levels }: Tiers, id: string | undefined): Tier {

@@ -11,7 +11,7 @@ import type { Holdings } from '../access/holdings.js';
 import { mintOption } from '../access/mint.js';
 import { badOption } from '../errors.js';
 import { resolveOptions } from '../options.js';
-import { isAddress } from '../protocol/address.js';
+import { type AddressInput, addressOption, addressTextOption } from '../protocol/address-input.js';
 import { formatAmount } from '../protocol/money.js';
 import { type Soon, whenKnown } from '../soon.js';
 import type { Gate } from './gate.js';
@@ -28,10 +28,10 @@ const WHERE = 'requireTokenBalance';
 
 /** Options of {@link requireTokenBalance}: one token, or a collection of NFTs. */
 export interface RequireTokenBalanceOptions extends WalletGateOptions {
-  /** The token: a mint, base58, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
-  readonly mint?: string;
-  /** Instead of `mint`: the mints of a collection of NFTs, base58, at most 100,000. Holding any of them counts. */
-  readonly collection?: readonly string[];
+  /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
+  readonly mint?: AddressInput;
+  /** Instead of `mint`: the mints of a collection of NFTs, base58 or `PublicKey`, at most 100,000. Holding any of them counts. */
+  readonly collection?: readonly AddressInput[];
   /**
    * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: how many NFTs,
    * default 1.
@@ -45,9 +45,9 @@ const MAX_NAMED = 20;
 
 const options = z.strictObject({
   ...walletGateOptions,
-  mint: z.string('the address of a mint (base58), or a symbol').optional(),
+  mint: addressTextOption('the address of a mint (base58 or PublicKey), or a symbol').optional(),
   collection: z
-    .array(z.string().refine(isAddress, 'the address of a mint (base58)'), 'a list of mints (base58)')
+    .array(addressOption('the address of a mint (base58 or PublicKey)'), 'a list of mints (base58 or PublicKey)')
     .min(1, 'at least one mint')
     .max(MAX_COLLECTION, `at most ${MAX_COLLECTION} mints`)
     .readonly()

@@ -1,4 +1,4 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { Response } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../errors.js';
 import { requireScopes, SCOPES, type Scope } from '../identity/scopes.js';
@@ -7,9 +7,9 @@ import { resolveOptions } from '../options.js';
 import { whenKnownOr } from '../soon.js';
 import { createGate, type Decision, type Gate } from './gate.js';
 import { readServiceKey } from './read-service-key.js';
+import { type RequestNames, type RequestServiceKey, requestNamesOption, tell } from './request-properties.js';
 import { exposeHeaders, sendError, sendProblem } from './respond.js';
 import { enterPrivately } from './wallet-gate.js';
-import './request-types.js';
 
 /** What of a gateway checks service keys. */
 export interface KeyGateway {
@@ -22,6 +22,11 @@ export interface ServiceKeyAuthOptions {
   readonly gateway: KeyGateway;
   /** All of them a key must have. Default `['call']`. */
   readonly scopes?: readonly Scope[];
+  /**
+   * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
+   * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` answers it either way. Default: `req.serviceKey`.
+   */
+  readonly requestNames?: RequestNames<'serviceKey'>;
 }
 
 const WHERE = 'serviceKeyAuth';
@@ -36,6 +41,7 @@ const options = z.strictObject({
     'a gateway, with its service keys as "keys"',
   ),
   scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
+  requestNames: requestNamesOption('serviceKey'),
 });
 
 /**
@@ -47,7 +53,7 @@ const options = z.strictObject({
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
-  const { gateway, scopes } = resolveOptions(WHERE, options, given);
+  const { gateway, scopes, requestNames } = resolveOptions(WHERE, options, given);
   const absent = (res: Response) =>
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
   return createGate((req, res) => {
@@ -57,7 +63,13 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
       (key) => {
         if (key === undefined) return absent(res);
         requireScopes(key.scopes, scopes);
-        return { admitted: true, enter: (next) => enter(req, res, next, key) };
+        return {
+          admitted: true,
+          enter(next) {
+            tell(req, requestNames, 'serviceKey', shownOf(key));
+            enterPrivately(res, next, HEADERS);
+          },
+        };
       },
       (error) => {
         if (!(error instanceof TollhouseError) || error.status >= 500) throw error;
@@ -67,11 +79,10 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
   });
 }
 
-function enter(req: Request, res: Response, next: NextFunction, key: ServiceKey): void {
-  const { id, owner, projectId, mode, scopes, metadata } = key;
+/** What of a key is the handler's business. */
+function shownOf({ id, owner, projectId, mode, scopes, metadata }: ServiceKey): RequestServiceKey {
   const shown = { id, owner, mode, scopes, metadata };
-  req.serviceKey = projectId === undefined ? shown : { ...shown, projectId };
-  enterPrivately(res, next, HEADERS);
+  return projectId === undefined ? shown : { ...shown, projectId };
 }
 
 function refused(presented: boolean, answer: () => void): Decision {

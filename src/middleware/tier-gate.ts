@@ -1,9 +1,7 @@
-import type { Request } from 'express';
 import { decimalsOf, wireNumber } from '../access/balance.js';
 import type { Holdings } from '../access/holdings.js';
 import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../access/tiers.js';
 import { type Soon, whenKnown } from '../soon.js';
-import './request-types.js';
 
 /** Where a wallet stands, and what it was found to hold. */
 export interface TierReading extends Standing {
@@ -13,13 +11,12 @@ export interface TierReading extends Standing {
 }
 
 /**
- * Reads where a wallet stands and puts its tier on the request.
+ * Reads where a wallet stands.
  * @param upTo - the tier that is enough to know of
  * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
  */
 export function readStanding(
   where: string,
-  req: Request,
   wallet: string,
   { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
   reader: Holdings,
@@ -28,7 +25,6 @@ export function readStanding(
     const atLeast = minimumOf(where, upTo, decimals);
     return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {
       const standing = standingOf(where, tiers, amount, decimals);
-      if (standing.tier !== undefined) req.tier = standing.tier;
       return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
     });
   });

@@ -9,8 +9,8 @@ import { type Soon, whenKnown, whenKnownOr } from '../soon.js';
 import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './caller.js';
 import { createGate, type Decision, type Gate, type Refused } from './gate.js';
 import { keepPrivate } from './keep-private.js';
+import { type RequestNames, requestNamesOption, tell } from './request-properties.js';
 import { exposeHeaders, sendProblem } from './respond.js';
-import './request-types.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -25,6 +25,11 @@ export interface WalletGateOptions {
   readonly holdings?: Holdings;
   /** Address under which clients reach this server; a sign-in is good for it only. Default: from the request. */
   readonly baseUrl?: string;
+  /**
+   * `{ wallet: 'holder' }` tells the handler on `req.holder`, `{ wallet: false }` on no property of the request, for apps that have
+   * a `req.wallet` of their own; `walletOf(req)` answers it either way. Default: `req.wallet`.
+   */
+  readonly requestNames?: RequestNames<'wallet'>;
 }
 
 /** Schema of {@link WalletGateOptions}, field by field. */
@@ -40,18 +45,22 @@ export const walletGateOptions = {
     .custom<Holdings>((it) => typeof Reflect.get(Object(it), 'readHolding') === 'function', 'made by createHoldings')
     .optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  requestNames: requestNamesOption('wallet'),
 };
 
 /** What a gate by wallet works with. */
 export interface WalletGateParts extends CallerParts {
   readonly holdings: Holdings;
+  readonly requestNames: { readonly wallet: string | false };
 }
 
 type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOptions>>>;
 
 /** Fills in what gates on one facilitator share. */
-export function walletGateParts({ facilitator, identity, holdings, baseUrl }: ResolvedWalletOptions): WalletGateParts {
+export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
+  const { facilitator, identity, holdings, baseUrl, requestNames } = options;
   return {
+    requestNames,
     identity: identity ?? identityOf(facilitator),
     holdings: holdings ?? holdingsOf(facilitator),
     baseUrl,
@@ -80,7 +89,7 @@ export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet:
   function decide(req: Request, res: Response): Soon<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
-      req.wallet = proof.wallet;
+      tell(req, parts.requestNames, 'wallet', proof.wallet);
       return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
     });
   }

@@ -1,6 +1,7 @@
 import { badOption } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { isAddress } from './address.js';
+import { type AddressInput, addressText } from './address-input.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from './limits.js';
 import { type Parsed, parsed, shown, unparsed } from './parsed.js';
 import { trimEnd } from './trim-end.js';
@@ -10,8 +11,8 @@ import type { Token } from './types.js';
 export interface AtomicPrice {
   /** Atomic units: a bigint, or its decimal digits. */
   readonly amount: bigint | string;
-  /** Symbol of a known token, or the address of any mint, base58. */
-  readonly asset: string;
+  /** Symbol of a known token, or the address of any mint: base58, or a web3.js `PublicKey`. */
+  readonly asset: AddressInput;
 }
 
 /** A price as it is written: `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), or `{ amount, asset }`. */
@@ -121,8 +122,9 @@ function readAtomic(price: unknown, tokens: readonly Token[]): Parsed<ParsedPric
   if (stray !== undefined) return unparsed(`a price has no field ${shown(stray)}; ${FORMS}`);
   const amount = readUnits(Reflect.get(price, 'amount'));
   if (!amount.ok) return amount;
-  const asset: unknown = Reflect.get(price, 'asset');
-  if (typeof asset !== 'string') return unparsed(`asset must be a symbol or a mint address, not ${shown(asset)}`);
+  const named: unknown = Reflect.get(price, 'asset');
+  const asset = addressText(named);
+  if (asset === undefined) return unparsed(`asset must be a symbol or a mint address, not ${shown(named)}`);
   const known = tokens.find(({ mint }) => mint === asset);
   if (known === undefined && isAddress(asset)) return parsed({ asset, amount: amount.value });
   const token = known === undefined ? findToken(asset, tokens) : parsed(known);

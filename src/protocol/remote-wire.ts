@@ -1,6 +1,7 @@
 import type { VerifyRequest } from '@x402/core/types';
 import { z } from 'zod';
 import { isAddress, isSignature } from './address.js';
+import { withAmountJson } from './amount-json.js';
 import type { BlockhashHint } from './challenge.js';
 import { reasonFrom } from './foreign-reasons.js';
 import { networkFrom } from './networks.js';
@@ -90,7 +91,8 @@ export function decodeSettlement(body: unknown, asked: AskedPayment): Parsed<Set
   if (!success) return parsed(unsettled(answer.value, asked));
   if (signature === undefined) return unparsed('it tells of a success without a transaction');
   const { network: landedOn, payTo, asset, amount } = terms;
-  const receipt = { signature, network: landedOn, payer: asked.payer, payTo, asset, amount, slot: 0 };
+  const paid = { signature, network: landedOn, payer: asked.payer, payTo, asset, amount };
+  const receipt = withAmountJson({ ...paid, slot: 0 });
   return parsed({ status: 'settled', receipt });
 }
 

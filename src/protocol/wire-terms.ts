@@ -1,5 +1,6 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import { isAddress } from './address.js';
+import { withAmountJson } from './amount-json.js';
 import type { BlockhashHint } from './challenge.js';
 import { MAX_AMOUNT, MAX_MEMO_BYTES, MAX_TRANSACTION_BYTES } from './limits.js';
 import { networkFrom, toCaip2 } from './networks.js';
@@ -72,7 +73,7 @@ export function readTerms(wire: WireTerms, where: string): WireReading<Terms> {
   if (!extra.ok) return extra;
   return {
     ok: true,
-    value: { scheme, network: network.value, asset, amount, payTo, maxTimeoutSeconds, ...extra.value },
+    value: withAmountJson({ scheme, network: network.value, asset, amount, payTo, maxTimeoutSeconds, ...extra.value }),
   };
 }
 

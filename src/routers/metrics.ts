@@ -1,12 +1,13 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../facilitator/types.js';
+import { asGate, type Gate } from '../middleware/gate.js';
 import { createRequestNote } from '../middleware/request-note.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
   /** Express middleware that counts requests, each once however often it passes. */
-  readonly count: RequestHandler;
+  readonly count: Gate;
   /** The figures as text, and its content type; undefined where `prom-client` is not installed. */
   expose(): Promise<{ readonly text: string; readonly contentType: string } | undefined>;
 }
@@ -41,7 +42,7 @@ export function createMetrics(facilitator: Facilitator): Metrics {
   });
 
   return {
-    count(req, res, next) {
+    count: asGate((req, res, next) => {
       if (seen.of(req)) return next();
       seen.put(req, true);
       res.once('close', () => {
@@ -49,7 +50,7 @@ export function createMetrics(facilitator: Facilitator): Metrics {
         note(({ requests }) => requests.inc({ method: req.method, route: routeOf(req), status }));
       });
       next();
-    },
+    }),
     async expose() {
       const instruments = await loading;
       return instruments === undefined ? undefined : expose(instruments, facilitator);

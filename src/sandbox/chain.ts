@@ -31,9 +31,9 @@ const SLOT_HASHES = 150;
 
 /** Puts the parts of a chain together and keeps the runtime's clock in step with its slots. */
 export function createChain(runtime: Runtime, options: ResolvedOptions): Chain {
-  const slots = createSlots(options.slotMs, options.confirmedAfter, options.finalizedAfter);
-  const past = Math.max(options.finalizedAfter, 1);
-  const blockhashes = createBlockhashes(slots.height(), options.maxBlockhashAge, past);
+  const slots = createSlots(options.slotMs, options.confirmedAfterSlots, options.finalizedAfterSlots);
+  const past = Math.max(options.finalizedAfterSlots, 1);
+  const blockhashes = createBlockhashes(slots.height(), options.maxBlockhashAgeBlocks, past);
   const accounts = createAccountHistory(runtime, slots);
   const ledger = createLedger(options.historyLimit);
   const bank = createBank({ runtime, slots, blockhashes, ledger, accounts });

@@ -13,6 +13,7 @@ import {
 } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import { badOption } from '../errors.js';
+import { type AddressInput, addressText } from '../protocol/address-input.js';
 import type { Chain } from './chain.js';
 import type { Faucet } from './faucet.js';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM } from './token-layout.js';
@@ -22,9 +23,9 @@ export interface MintExtensions {
   /** A share of every transfer is withheld: `basisPoints` hundredths of a percent, at most `maximumFee` atomic units. */
   readonly transferFee?: { readonly basisPoints: number; readonly maximumFee: bigint };
   /** Every transfer calls this program. */
-  readonly transferHook?: { readonly programId: string };
+  readonly transferHook?: { readonly programId: AddressInput };
   /** This address may move or burn anybody's tokens. */
-  readonly permanentDelegate?: string;
+  readonly permanentDelegate?: AddressInput;
   /** Tokens cannot be transferred at all. */
   readonly nonTransferable?: boolean;
   /** New token accounts start frozen. */
@@ -34,7 +35,7 @@ export interface MintExtensions {
   /** Balances can be hidden. */
   readonly confidentialTransfer?: boolean;
   /** This address may close the mint. */
-  readonly closeAuthority?: string;
+  readonly closeAuthority?: AddressInput;
 }
 
 /** What mint to create. */
@@ -72,11 +73,11 @@ const EXTENSIONS: { readonly [Name in keyof Required<MintExtensions>]: readonly 
   transferHook: [
     ExtensionType.TransferHook,
     ({ programId }, mint, authority) =>
-      createInitializeTransferHookInstruction(mint, authority, new PublicKey(programId), PROGRAM),
+      createInitializeTransferHookInstruction(mint, authority, keyOf(programId), PROGRAM),
   ],
   permanentDelegate: [
     ExtensionType.PermanentDelegate,
-    (delegate, mint) => createInitializePermanentDelegateInstruction(mint, new PublicKey(delegate), PROGRAM),
+    (delegate, mint) => createInitializePermanentDelegateInstruction(mint, keyOf(delegate), PROGRAM),
   ],
   nonTransferable: [
     ExtensionType.NonTransferable,
@@ -93,7 +94,7 @@ const EXTENSIONS: { readonly [Name in keyof Required<MintExtensions>]: readonly 
   confidentialTransfer: [ExtensionType.ConfidentialTransferMint, (_value, mint) => confidentialTransfer(mint)],
   closeAuthority: [
     ExtensionType.MintCloseAuthority,
-    (authority, mint) => createInitializeMintCloseAuthorityInstruction(mint, new PublicKey(authority), PROGRAM),
+    (authority, mint) => createInitializeMintCloseAuthorityInstruction(mint, keyOf(authority), PROGRAM),
   ],
 };
 
@@ -153,6 +154,10 @@ function buildExtension<Name extends keyof MintExtensions>(
     throw badOption('createMint', `extension "${name}" has no value`, 'extensions');
   }
   return EXTENSIONS[name][1](value, mint, authority);
+}
+
+function keyOf(address: AddressInput): PublicKey {
+  return new PublicKey(addressText(address) ?? '');
 }
 
 /** Not in @solana/spl-token: ConfidentialTransferExtension::InitializeMint, without authority or auditor, auto-approving. */

@@ -16,11 +16,11 @@ export interface SandboxOptions {
   /** Milliseconds per slot. Default 200. 0: slots advance only by `advanceSlots`. */
   readonly slotMs?: number;
   /** Slots until a transaction is `confirmed`. Default 2. */
-  readonly confirmedAfter?: number;
-  /** Slots until a transaction is `finalized`. Default 32; not below `confirmedAfter`. */
-  readonly finalizedAfter?: number;
+  readonly confirmedAfterSlots?: number;
+  /** Slots until a transaction is `finalized`. Default 32; not below `confirmedAfterSlots`. */
+  readonly finalizedAfterSlots?: number;
   /** Blocks a blockhash stays valid. Default 150. */
-  readonly maxBlockhashAge?: number;
+  readonly maxBlockhashAgeBlocks?: number;
   /**
    * Transactions kept, the oldest go first: what can be looked up, and what is refused as a duplicate. Default 100,000, at
    * about 4 KB each.
@@ -42,9 +42,9 @@ const sandboxOptions = z.strictObject({
   host: z.string('an address to listen on').min(1, 'an address to listen on').default('127.0.0.1'),
   network: z.enum(['solana-devnet', 'solana'], '"solana-devnet" or "solana"').default('solana-devnet'),
   slotMs: whole(0, 60_000).default(200),
-  confirmedAfter: whole(0, 1_000).default(2),
-  finalizedAfter: whole(0, 1_000).default(32),
-  maxBlockhashAge: whole(1, 10_000).default(150),
+  confirmedAfterSlots: whole(0, 1_000).default(2),
+  finalizedAfterSlots: whole(0, 1_000).default(32),
+  maxBlockhashAgeBlocks: whole(1, 10_000).default(150),
   historyLimit: whole(1, 10_000_000).default(100_000),
 });
 
@@ -55,10 +55,10 @@ const sandboxOptions = z.strictObject({
  */
 export function resolveSandboxOptions(options?: SandboxOptions): ResolvedOptions {
   const resolved = resolveOptions('startSandbox', sandboxOptions, options);
-  const { confirmedAfter, finalizedAfter } = resolved;
-  if (finalizedAfter < confirmedAfter) {
-    const detail = `"finalizedAfter" (${finalizedAfter}) must not be below "confirmedAfter" (${confirmedAfter})`;
-    throw badOption('startSandbox', detail, 'finalizedAfter');
+  const { confirmedAfterSlots, finalizedAfterSlots } = resolved;
+  if (finalizedAfterSlots < confirmedAfterSlots) {
+    const detail = `"finalizedAfterSlots" (${finalizedAfterSlots}) must not be below "confirmedAfterSlots" (${confirmedAfterSlots})`;
+    throw badOption('startSandbox', detail, 'finalizedAfterSlots');
   }
   return resolved;
 }

@@ -1,4 +1,5 @@
 import type { Keypair } from '@solana/web3.js';
+import type { AddressInput } from '../protocol/address-input.js';
 import type { Token } from '../protocol/types.js';
 import type { Calls } from './calls.js';
 import type { CreatedMint, MintOptions } from './create-mint.js';
@@ -13,7 +14,7 @@ import type { SandboxNetwork } from './sandbox-options.js';
 export type WalletFunds = { readonly [Symbol in 'sol' | 'usdc' | 'usdt' | 'pyusd' | 'usdg' | 'cash']?: string };
 
 /**
- * A local Solana chain. Addresses are base58 text, lamports and token amounts are atomic `bigint`s. What is changed
+ * A local Solana chain. Addresses are base58 text (or, where they are given, `PublicKey`s), lamports and token amounts are atomic `bigint`s. What is changed
  * through this object (not through a transaction) is final at once and counted nowhere.
  */
 export interface Sandbox {
@@ -37,19 +38,19 @@ export interface Sandbox {
   /** A new wallet holding what is asked for. */
   createWallet(funds?: WalletFunds): Promise<Keypair>;
   /** Adds lamports to an address. */
-  airdrop(address: string, lamports: bigint): void;
+  airdrop(address: AddressInput, lamports: bigint): void;
   /** Adds tokens to an owner's associated token account, created when missing, frozen or not; returns its address. */
-  fundToken(owner: string, mint: string, amountAtomic: bigint): string;
+  fundToken(owner: AddressInput, mint: AddressInput, amountAtomic: bigint): string;
   /** Creates a mint, with Token-2022 extensions where asked for. */
   createMint(options?: MintOptions): CreatedMint;
   /** Lamports of an address, by the newest state. */
-  balance(address: string): bigint;
+  balance(address: AddressInput): bigint;
   /** Atomic amount in an owner's associated token account, by the newest state; 0 where there is none. */
-  tokenBalance(owner: string, mint: string): bigint;
+  tokenBalance(owner: AddressInput, mint: AddressInput): bigint;
   /** An account, by the newest state; null where there is none. */
-  account(address: string): AccountState | null;
+  account(address: AddressInput): AccountState | null;
   /** Writes an account as it is given, whether a transaction could have made it so or not. */
-  setAccount(address: string, state: AccountState): void;
+  setAccount(address: AddressInput, state: AccountState): void;
   /** The current slot. */
   slot(): number;
   /** Height of the current block; not the slot. */

@@ -31,11 +31,15 @@ const SLOTS_AHEAD = 250;
  * Creates the clock of a chain, standing still until it is resumed.
  *
  * @param slotMs - milliseconds per slot; 0 leaves the advancing to the caller
- * @param confirmedAfter - slots until a slot counts as confirmed
- * @param finalizedAfter - slots until a slot counts as finalized
+ * @param confirmedAfterSlots - slots until a slot counts as confirmed
+ * @param finalizedAfterSlots - slots until a slot counts as finalized
  */
-export function createSlots(slotMs: number, confirmedAfter: number, finalizedAfter: number): Slots {
-  const lag: Record<Commitment, number> = { processed: 0, confirmed: confirmedAfter, finalized: finalizedAfter };
+export function createSlots(slotMs: number, confirmedAfterSlots: number, finalizedAfterSlots: number): Slots {
+  const lag: Record<Commitment, number> = {
+    processed: 0,
+    confirmed: confirmedAfterSlots,
+    finalized: finalizedAfterSlots,
+  };
   const first = FIRST_HEIGHT + SLOTS_AHEAD;
   const times = [unixNow()];
   const listeners = new Set<SlotListener>();
@@ -47,7 +51,7 @@ export function createSlots(slotMs: number, confirmedAfter: number, finalizedAft
     height: (commitment = 'processed') => current - lag[commitment] - SLOTS_AHEAD,
     commitmentOf: (slot) => {
       const age = current - slot;
-      return age >= finalizedAfter ? 'finalized' : age >= confirmedAfter ? 'confirmed' : 'processed';
+      return age >= finalizedAfterSlots ? 'finalized' : age >= confirmedAfterSlots ? 'confirmed' : 'processed';
     },
     blockTime: (slot) => times[slot - first] ?? null,
     advance: () => {

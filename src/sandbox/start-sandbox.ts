@@ -1,6 +1,8 @@
 import { Keypair } from '@solana/web3.js';
 import { badOption } from '../errors.js';
 import { isAddress } from '../protocol/address.js';
+import { type AddressInput, addressText } from '../protocol/address-input.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import { parseDecimal } from '../protocol/money.js';
 import type { Token } from '../protocol/types.js';
 import { createCallCounter, METHOD_NAMES } from './calls.js';
@@ -69,7 +71,7 @@ export async function startSandbox(options?: SandboxOptions): Promise<Sandbox> {
       fund(faucet, tokens, wallet, funds);
       return wallet;
     },
-    ...clockOf(chain, resolved.maxBlockhashAge),
+    ...clockOf(chain, resolved.maxBlockhashAgeBlocks),
     ...accountsOf(chain, faucet, endpoint.subscriptions),
     close: async () => {
       chain.slots.pause();
@@ -83,7 +85,7 @@ type Clock = Pick<
   'slot' | 'blockHeight' | 'advanceSlots' | 'expireBlockhashes' | 'pauseSlots' | 'resumeSlots'
 >;
 
-function clockOf({ slots }: Chain, maxBlockhashAge: number): Clock {
+function clockOf({ slots }: Chain, maxBlockhashAgeBlocks: number): Clock {
   const advanceSlots = (count = 1): void => {
     if (!Number.isInteger(count) || count < 1) {
       throw badOption('advanceSlots', `expects a whole number above 0, got ${count}`);
@@ -96,7 +98,7 @@ function clockOf({ slots }: Chain, maxBlockhashAge: number): Clock {
     slot: () => slots.slot(),
     blockHeight: () => slots.height(),
     advanceSlots,
-    expireBlockhashes: () => advanceSlots(maxBlockhashAge + 1),
+    expireBlockhashes: () => advanceSlots(maxBlockhashAgeBlocks + 1),
     pauseSlots: slots.pause,
     resumeSlots: slots.resume,
   };
@@ -108,8 +110,9 @@ function accountsOf(chain: Chain, faucet: Faucet, subscriptions: Subscriptions):
   const { runtime, accounts } = chain;
   return {
     airdrop: (address, lamports) => {
-      faucet.airdrop(checkAddress('airdrop', address), checkAmount('airdrop', lamports));
-      subscriptions.accountWritten(address);
+      const wallet = checkAddress('airdrop', address);
+      faucet.airdrop(wallet, checkAmount('airdrop', lamports));
+      subscriptions.accountWritten(wallet);
     },
     fundToken: (owner, mint, amountAtomic) => {
       const [ownerAddress, mintAddress] = [checkAddress('fundToken', owner), checkAddress('fundToken', mint)];
@@ -119,14 +122,20 @@ function accountsOf(chain: Chain, faucet: Faucet, subscriptions: Subscriptions):
     },
     balance: (address) => runtime.balance(checkAddress('balance', address)),
     tokenBalance: (owner, mint) => {
-      const program = runtime.account(checkAddress('tokenBalance', mint))?.owner;
-      const account = program === undefined ? null : runtime.account(tokenAddress(owner, mint, program));
+      const mintAddress = checkAddress('tokenBalance', mint);
+      const program = runtime.account(mintAddress)?.owner;
+      const address = program && tokenAddress(checkAddress('tokenBalance', owner), mintAddress, program);
+      const account = address === undefined ? null : runtime.account(address);
       return readTokenAccount(account)?.amount ?? 0n;
     },
-    account: (address) => runtime.account(checkAddress('account', address)),
+    account: (address) => {
+      const found = runtime.account(checkAddress('account', address));
+      return found === null ? null : withAmountJson(found);
+    },
     setAccount: (address, state) => {
-      accounts.write(checkAddress('setAccount', address), state);
-      subscriptions.accountWritten(address);
+      const written = checkAddress('setAccount', address);
+      accounts.write(written, state);
+      subscriptions.accountWritten(written);
     },
   };
 }
@@ -151,9 +160,10 @@ function fund(faucet: Faucet, tokens: readonly Token[], wallet: Keypair, funds: 
   }
 }
 
-function checkAddress(where: string, address: string): string {
-  if (typeof address !== 'string' || !isAddress(address)) {
-    throw badOption(where, `${JSON.stringify(address)} is not an address (base58 text of 32 bytes)`);
+function checkAddress(where: string, given: AddressInput): string {
+  const address = addressText(given);
+  if (address === undefined || !isAddress(address)) {
+    throw badOption(where, `${JSON.stringify(given)} is not an address (base58 text of 32 bytes)`);
   }
   return address;
 }

@@ -21,8 +21,8 @@ const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
-  const { chain, payTo, tokens: own, maxFeesPerHour } = configuration;
-  const fees = maxFeesPerHour === undefined ? {} : { maxFeesPerHour };
+  const { chain, payTo, tokens: own, maxFeeLamportsPerHour } = configuration;
+  const fees = maxFeeLamportsPerHour === undefined ? {} : { maxFeeLamportsPerHour };
   if (chain !== undefined) {
     const { network, rpcUrl, wsUrl, keypair, splitKeypair } = chain;
     const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };

@@ -39,14 +39,14 @@ export interface ServerConfiguration {
   readonly tokens: readonly Token[];
   /** `RATE_LIMIT_SCALE`. Multiplies every limit. Default 1. */
   readonly rateLimitScale: number;
-  /** `MAX_FEES_PER_HOUR`. Most that is spent on network fees in an hour, in lamports. Default: the facilitator's, 1 SOL. */
-  readonly maxFeesPerHour?: bigint | undefined;
+  /** `MAX_FEE_LAMPORTS_PER_HOUR`. Most that is spent on network fees in an hour, in lamports. Default: the facilitator's, 1 SOL. */
+  readonly maxFeeLamportsPerHour?: bigint | undefined;
   /**
-   * `FLOOD_LIMIT`. Requests a second that one address may send for long, for a moment four times as many; what is beyond is
+   * `FLOOD_LIMIT_PER_SECOND`. Requests a second that one address may send for long, for a moment four times as many; what is beyond is
    * turned away before it costs anything. 0: no bound. There is none behind a proxy (`TRUST_PROXY`), whose business it is then.
    * Default 250.
    */
-  readonly floodLimit: number;
+  readonly floodLimitPerSecond: number;
   /** `LOG_LEVEL`. Default `info`. */
   readonly logLevel: LogLevel;
   /**
@@ -128,8 +128,8 @@ const environment = z.object({
   TIERS_FILE: jsonFile.optional(),
   TOKENS_FILE: tokensFile.optional(),
   RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
-  FLOOD_LIMIT: z.coerce.number(FLOOD).int(FLOOD).min(0, FLOOD).max(1_000_000, FLOOD).default(250),
-  MAX_FEES_PER_HOUR: z
+  FLOOD_LIMIT_PER_SECOND: z.coerce.number(FLOOD).int(FLOOD).min(0, FLOOD).max(1_000_000, FLOOD).default(250),
+  MAX_FEE_LAMPORTS_PER_HOUR: z
     .string()
     .regex(/^[1-9]\d{4,14}$/, FEES)
     .transform(BigInt)
@@ -173,8 +173,8 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     tiers: tiersOf(result.data),
     tokens: TOKENS_FILE,
     rateLimitScale: result.data.RATE_LIMIT_SCALE,
-    floodLimit: result.data.FLOOD_LIMIT,
-    maxFeesPerHour: result.data.MAX_FEES_PER_HOUR,
+    floodLimitPerSecond: result.data.FLOOD_LIMIT_PER_SECOND,
+    maxFeeLamportsPerHour: result.data.MAX_FEE_LAMPORTS_PER_HOUR,
     databaseUrl: result.data.DATABASE_URL,
     redisUrl: result.data.REDIS_URL,
     allowPrivateNetworks: result.data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),

@@ -7,6 +7,7 @@ import { cors } from '../middleware/cors.js';
 import { createRateLimits } from '../middleware/rate-limit.js';
 import { requestId } from '../middleware/request-id.js';
 import { logRequests } from '../middleware/request-log.js';
+import { paymentOf } from '../middleware/request-properties.js';
 import { requirePayment } from '../middleware/require-payment.js';
 import { sendProblem } from '../middleware/respond.js';
 import { createRouter } from '../routers/create-router.js';
@@ -89,7 +90,7 @@ function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: stri
 const sendGreeting: RequestHandler = (req, res) => {
   res.json({
     message: GREETING,
-    payer: req.payment?.payer,
+    payer: paymentOf(req)?.payer,
     at: new Date().toISOString(),
   });
 };

@@ -123,12 +123,12 @@ function withSecret(configuration: ServerConfiguration, { sandbox }: RunningChai
 
 /** None behind a proxy, whose address is that of all. */
 function floodGuardFor(
-  { floodLimit, rateLimitScale, trustProxy }: ServerConfiguration,
+  { floodLimitPerSecond, rateLimitScale, trustProxy }: ServerConfiguration,
   logger: ServerLogger,
 ): FloodGuard | undefined {
-  if (floodLimit === 0 || (trustProxy !== undefined && trustProxy !== 0)) return undefined;
+  if (floodLimitPerSecond === 0 || (trustProxy !== undefined && trustProxy !== 0)) return undefined;
   const onFlood = (address: string): void => logger.warn({ address }, 'a flood of requests is held off');
-  return createFloodGuard({ perSecond: Math.max(1, Math.round(floodLimit * rateLimitScale)), onFlood });
+  return createFloodGuard({ perSecond: Math.max(1, Math.round(floodLimitPerSecond * rateLimitScale)), onFlood });
 }
 
 function identityFor({ jwtSecret, baseUrl }: ServerConfiguration, facilitator: EmbeddedFacilitator): WalletIdentity {

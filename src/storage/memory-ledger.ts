@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../errors.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import {
   type Broadcast,
   type ClaimRequest,
@@ -218,7 +219,7 @@ class MemoryLedger implements Ledger {
     const { attempt } = request;
     if (attempt !== undefined && attempt !== paymentId && this.#mayStillPay(attempt)) return attempt;
     // It must not outlive the payments that name it: one that is forgotten could pay it once more.
-    this.#requests.set(requestId, { ...request, attempt: paymentId }, { noUpdateTTL: true });
+    this.#requests.set(requestId, withAmountJson({ ...request, attempt: paymentId }), { noUpdateTTL: true });
     return paymentId;
   }
 

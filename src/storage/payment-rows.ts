@@ -1,3 +1,4 @@
+import { withAmountJson } from '../protocol/amount-json.js';
 import { isReason } from '../protocol/reasons.js';
 import type { Leg } from '../protocol/split.js';
 import type { Terms } from '../protocol/types.js';
@@ -29,13 +30,13 @@ export function toPayment(row: Row): PaymentRecord {
     id: String(row.id),
     binding: String(row.binding),
     payer: String(row.payer),
-    terms: {
+    terms: withAmountJson({
       ...(JSON.parse(String(row.terms)) as Omit<Terms, 'network' | 'asset' | 'amount' | 'payTo'>),
       network: row.network as Terms['network'],
       asset: String(row.asset),
       amount: amountOf(row.amount),
       payTo: String(row.pay_to),
-    },
+    }),
     blockhash: String(row.blockhash),
     ...lifeOf(row),
   };
@@ -94,7 +95,7 @@ export function paymentRequestToSql(request: PaymentRequestRecord) {
 /** A row of `tollhouse_payment_request`. */
 export function toPaymentRequest(row: Row): PaymentRequestRecord {
   const { legs, ...details } = JSON.parse(String(row.details)) as Details;
-  return {
+  return withAmountJson({
     ...details,
     id: String(row.id),
     network: row.network as PaymentRequestRecord['network'],
@@ -104,7 +105,7 @@ export function toPaymentRequest(row: Row): PaymentRequestRecord {
     createdAt: Number(row.created_at),
     expiresAt: Number(row.expires_at),
     ...(row.attempt === null ? {} : { attempt: String(row.attempt) }),
-  };
+  });
 }
 
 /** The first of some rows, converted; undefined when there is none. */

@@ -76,7 +76,7 @@ const ATTACKS: readonly (readonly [string, () => Round])[] = [
 
 /** A thousand attempts of a hostile wallet, with an honest payer beside it, on a chain of their own. */
 export async function measureHostileWallet(): Promise<readonly AttackCost[]> {
-  const stand = await openTollStand({ maxBlockhashAge: 10_000 });
+  const stand = await openTollStand({ maxBlockhashAgeBlocks: 10_000 });
   try {
     const costs: AttackCost[] = [];
     for (const [attack, newRound] of ATTACKS) costs.push(await measure(stand, attack, newRound()));

@@ -22,8 +22,8 @@ let lamports = 1_000_000;
 const opened: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  ticking = await startSandbox({ slotMs: 20, finalizedAfter: 6 });
-  still = await startSandbox({ slotMs: 0, finalizedAfter: 6 });
+  ticking = await startSandbox({ slotMs: 20, finalizedAfterSlots: 6 });
+  still = await startSandbox({ slotMs: 0, finalizedAfterSlots: 6 });
 });
 afterEach(async () => {
   await Promise.all(opened.splice(0).map((part) => part.close()));

@@ -21,7 +21,7 @@ let facilitator: Facilitator;
 let names = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ slotMs: 0, confirmedAfter: 0 });
+  stand = await openTollStand({ slotMs: 0, confirmedAfterSlots: 0 });
   ({ sandbox, facilitator } = stand);
 });
 afterAll(() => stand.close());

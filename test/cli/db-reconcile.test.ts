@@ -21,7 +21,7 @@ let feePayer: Keypair;
 let server: PostgresServer;
 
 beforeAll(async () => {
-  [stand, server] = await Promise.all([openTollStand({ maxBlockhashAge: 2000 }), startPostgres()]);
+  [stand, server] = await Promise.all([openTollStand({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
 });
 beforeEach(async () => {
   feePayer = await stand.sandbox.createWallet({ sol: '1' });

@@ -74,7 +74,7 @@ let payers: readonly Payer[];
 const requested: { readonly id: string; readonly signature: string }[] = [];
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ slotMs: 20, maxBlockhashAge: 10_000 });
+  sandbox = await startSandbox({ slotMs: 20, maxBlockhashAgeBlocks: 10_000 });
   proxy = await startRpcProxy(sandbox.rpcUrl);
   feePayer = await sandbox.createWallet({ sol: '100' });
   split = await sandbox.createWallet({ usdc: '0' });

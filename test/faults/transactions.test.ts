@@ -31,7 +31,7 @@ const ROWS: readonly Row[] = [
 describe('transactions', () => {
   let stand: FaultStand;
   beforeAll(async () => {
-    stand = await openFaultStand({ maxBlockhashAge: 2_000 });
+    stand = await openFaultStand({ maxBlockhashAgeBlocks: 2_000 });
   });
   afterEach(() => {
     stand.sandbox.faults.clear();

@@ -44,7 +44,7 @@ export interface CrashStand {
 }
 
 /** Blockhashes must outlive restarts on a busy machine; a slot lasts 20 ms here. */
-const CHAIN = { slotMs: 20, maxBlockhashAge: 10_000 };
+const CHAIN = { slotMs: 20, maxBlockhashAgeBlocks: 10_000 };
 
 export async function openCrashStand(): Promise<CrashStand> {
   const sandbox = await startSandbox(CHAIN);

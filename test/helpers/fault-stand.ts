@@ -54,7 +54,7 @@ export interface FaultStand extends TollStand {
 
 /** Blockhashes live long, unless told: payments must outlive outages on a busy machine. A slot lasts 20 ms. */
 export async function openFaultStand(options: SandboxOptions = {}): Promise<FaultStand> {
-  const stand = await openTollStand({ maxBlockhashAge: 10_000, ...options });
+  const stand = await openTollStand({ maxBlockhashAgeBlocks: 10_000, ...options });
   const storages: Storage[] = [];
   return {
     ...stand,

@@ -71,7 +71,7 @@ export function useGatewayStand(): () => GatewayStand {
 
 /** Opens one on a database of its own, by default one that is forgotten. */
 export async function openGatewayStand(databaseUrl = 'memory:'): Promise<GatewayStand> {
-  const toll = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE });
+  const toll = await openTollStand({ maxBlockhashAgeBlocks: BLOCKHASH_AGE });
   const { sandbox, payer } = toll;
   let ahead = 0;
   const now = () => Date.now() + ahead;

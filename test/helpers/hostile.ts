@@ -70,18 +70,18 @@ const MAX_FEE_LAMPORTS = 100_000n;
 /** Opens an arena before the tests of a file and closes it after them. */
 export function useArena(
   options: Partial<FacilitatorOptions> = {},
-  maxBlockhashAge: number = BLOCKHASH_AGE,
+  maxBlockhashAgeBlocks: number = BLOCKHASH_AGE,
 ): () => Arena {
   let arena: Arena | undefined;
   beforeAll(async () => {
-    arena = await openArena(options, maxBlockhashAge);
+    arena = await openArena(options, maxBlockhashAgeBlocks);
   });
   afterAll(() => arena?.stand.close());
   return () => arena!;
 }
 
-async function openArena(options: Partial<FacilitatorOptions>, maxBlockhashAge: number): Promise<Arena> {
-  const stand = await openTollStand({ maxBlockhashAge });
+async function openArena(options: Partial<FacilitatorOptions>, maxBlockhashAgeBlocks: number): Promise<Arena> {
+  const stand = await openTollStand({ maxBlockhashAgeBlocks });
   const secondKey = await stand.sandbox.createWallet({ sol: '1' });
   const keypair = [stand.feePayer, secondKey];
   const facilitator = stand.facilitatorWith({ keypair, blockhashHints: false, ...options });

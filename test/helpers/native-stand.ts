@@ -80,7 +80,7 @@ async function openNativeStand(
   sandboxOptions: SandboxOptions,
   routerOptions: Partial<RouterOptions>,
 ): Promise<NativeStand> {
-  const toll = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE, ...sandboxOptions });
+  const toll = await openTollStand({ maxBlockhashAgeBlocks: BLOCKHASH_AGE, ...sandboxOptions });
   const secondKey = await toll.sandbox.createWallet({ sol: '1', usdc: '100' });
   const keypair = [toll.feePayer, secondKey];
   const facilitator = toll.facilitatorWith({ settleTimeoutMs: 20_000, keypair, ...options });

@@ -47,7 +47,7 @@ export interface ChainScript {
 export type ToldEvent = { [Name in keyof PaymentEvents]: readonly [Name, PaymentEvents[Name]] }[keyof PaymentEvents];
 
 /** The payment service over a ledger in memory, and a chain that says what it is told to say. */
-export function openPaymentService(own: Partial<Ledger> = {}, maxFeesPerHour = 1_000_000_000n) {
+export function openPaymentService(own: Partial<Ledger> = {}, maxFeeLamportsPerHour = 1_000_000_000n) {
   const { now, advance } = testClock();
   const memory = createMemoryLedger({ now });
   const ledger = ledgerWith(memory, own);
@@ -74,7 +74,7 @@ export function openPaymentService(own: Partial<Ledger> = {}, maxFeesPerHour = 1
     delivery,
     policy,
     landed,
-    ...newSponsorship(rpc, maxFeesPerHour, now),
+    ...newSponsorship(rpc, maxFeeLamportsPerHour, now),
     blockhashes: createBlockhashCache({ rpc }),
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayers: new Map([[FEE_PAYER_ADDRESS, feePayer]]),

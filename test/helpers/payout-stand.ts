@@ -46,7 +46,7 @@ const BLOCKHASH_AGE = 5_000;
 
 /** Opens a stand whose split wallet holds so much USDC, decimal. */
 export async function openPayoutStand(usdc = '1000'): Promise<PayoutStand> {
-  const toll = await openTollStand({ maxBlockhashAge: BLOCKHASH_AGE });
+  const toll = await openTollStand({ maxBlockhashAgeBlocks: BLOCKHASH_AGE });
   const { sandbox } = toll;
   const split = await sandbox.createWallet({ usdc });
   const wallet = split.publicKey.toBase58();

@@ -7,12 +7,12 @@ import { createSponsorship, type SponsorshipParts } from '../../src/facilitator/
 /** What keeps count of the risk of a fee payer on devnet, in this process's memory. */
 export function newSponsorship(
   rpc: SponsorshipParts['rpc'],
-  maxFeesPerHour: bigint,
+  maxFeeLamportsPerHour: bigint,
   now: () => number = Date.now,
   pause = async () => {},
 ) {
   const counted = { network: 'solana-devnet', counters: undefined, now } as const;
-  const feeLimit = createFeeLimit({ ...counted, maxFeesPerHour, onLimitReached: () => undefined });
+  const feeLimit = createFeeLimit({ ...counted, maxFeeLamportsPerHour, onLimitReached: () => undefined });
   const standing = createPayerStanding(counted);
   const flight = createMoneyInFlight();
   const window = createSendWindow();

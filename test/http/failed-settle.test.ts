@@ -36,7 +36,7 @@ describe.each(EXPRESSES)('a settlement that fails after the handler, %s', (_name
   let failures: Refusal[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo, sandbox } = stand;
     const gate = requirePayment({
       facilitator,
@@ -115,7 +115,7 @@ describe.each(EXPRESSES)('a settlement that fails after the handler, %s', (_name
 });
 
 test('a ledger that fails while the money is taken leaves no client waiting, and the payment is good afterwards', async () => {
-  const stand = await openTollStand({ maxBlockhashAge: 2000 });
+  const stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
   const memory = createMemoryLedger();
   let broken = true;
   const ledger = ledgerWith(memory, {

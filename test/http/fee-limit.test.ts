@@ -20,7 +20,7 @@ const { now, advance } = testClock(Date.now());
 
 describe('as much was paid for network fees as may be in an hour', () => {
   const ledger = createMemoryLedger({ now });
-  const stand = useNativeStand({ maxFeesPerHour: LIMIT, now, ledger });
+  const stand = useNativeStand({ maxFeeLamportsPerHour: LIMIT, now, ledger });
   const warnings: object[] = [];
   let storage: Storage;
   let paid: string;
@@ -147,7 +147,7 @@ describe('payouts', () => {
   test('wait as well, and are made when the hour is over', async () => {
     const stand = await openPayoutStand();
     const database = await openSqlite(':memory:');
-    const options = { splitKeypair: stand.split, maxFeesPerHour: 15_000n, now: stand.now };
+    const options = { splitKeypair: stand.split, maxFeeLamportsPerHour: 15_000n, now: stand.now };
     const instance = stand.instance(database, () => stand.facilitatorWith(options).payouts!);
     const [projectId, recipient] = [newProjectId(), await stand.newRecipient()];
     const owe = () => stand.land(database, projectId, [{ recipient, amount: 100n }]);

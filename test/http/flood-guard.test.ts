@@ -201,7 +201,7 @@ describe('the server', () => {
   });
 
   test('holds floods off, tells of them, and can be told not to', async () => {
-    const { port, log } = await start({ FLOOD_LIMIT: '5' });
+    const { port, log } = await start({ FLOOD_LIMIT_PER_SECOND: '5' });
     const flood = await open(port, FLOODER, REQUEST.repeat(100));
     await until(() => flood.closed);
     expect(flood.text.split('HTTP/1.1 404').length - 1).toBe(20);
@@ -210,7 +210,7 @@ describe('the server', () => {
     ]);
   });
 
-  test.each([{ FLOOD_LIMIT: '0' }, { FLOOD_LIMIT: '5', TRUST_PROXY: '1' }])('%j: nothing is held off', async (env) => {
+  test.each([{ FLOOD_LIMIT_PER_SECOND: '0' }, { FLOOD_LIMIT_PER_SECOND: '5', TRUST_PROXY: '1' }])('%j: nothing is held off', async (env) => {
     const { port } = await start(env);
     const many = await open(port, FLOODER, REQUEST.repeat(60));
     await until(() => many.text.split('HTTP/1.1 404').length - 1 === 60);

@@ -21,7 +21,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   let misbehave: Behaviour = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const memory = createMemoryLedger();
     const ledger = ledgerWith(memory, {
       forget(id, lease) {

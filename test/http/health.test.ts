@@ -18,7 +18,7 @@ describe('health tells the truth', () => {
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2_000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
   });
   afterEach(() => stand.sandbox.faults.clear());
   afterAll(() => stand.close());

@@ -68,7 +68,7 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
   let handler: Handler = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ slotMs: 5, maxBlockhashAge: 8000 });
+    stand = await openTollStand({ slotMs: 5, maxBlockhashAgeBlocks: 8000 });
     const { facilitator, payTo } = stand;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await stand.serve((app) => {

@@ -10,7 +10,7 @@ describe('hooks', () => {
   let warnings: string[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo } = stand;
     const options = { facilitator, payTo, price: '$0.01' };
     const telling = {

@@ -155,7 +155,7 @@ describe('over restarts and on several instances', () => {
   let stand: TollStand;
   let postgres: PostgresServer;
   beforeAll(async () => {
-    [stand, postgres] = await Promise.all([openTollStand({ maxBlockhashAge: 2000 }), startPostgres()]);
+    [stand, postgres] = await Promise.all([openTollStand({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
   });
   afterAll(async () => {
     await stand.close();

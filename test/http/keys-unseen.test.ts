@@ -27,7 +27,7 @@ let stand: TollStand;
 let secrets: readonly string[];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 5_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
   secrets = [...formsOf(stand.feePayer), ...formsOf(split), JWT_SECRET, Buffer.from(JWT_SECRET).toString('hex')];
 });
 afterAll(async () => {

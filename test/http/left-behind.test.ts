@@ -16,7 +16,7 @@ describe('what requests leave behind', () => {
   let fail: (req: Request, res: ServerAnswer) => unknown = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     // One payment too many that is not let go of, and the ledger is full.
     const memory = createMemoryLedger({ maxOpen: 1 });
     const ledger = ledgerWith(memory, {
@@ -123,7 +123,7 @@ describe('responses that are kept for a payer who comes again', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const answers = createMemoryAnswers({ maxBytes: ROOM * (SIZE + 2_000) });
     const facilitator = stand.facilitatorWith({ answers, ledger: createMemoryLedger() });
     const options = { facilitator, payTo: stand.payTo, price: '$0.01' };

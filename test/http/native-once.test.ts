@@ -11,7 +11,7 @@ import { until } from '../helpers/until.js';
 const HURRIED = { settleTimeoutMs: 150 };
 const { now, advance } = testClock(Date.now());
 const stand = useNativeStand({ now });
-const hurried = useNativeStand(HURRIED, { maxBlockhashAge: 150 });
+const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 150 });
 
 const codeOf = ({ status, body }: ServiceAnswer) => [status, body['code'] ?? 'settled'];
 const received = (at = stand()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);

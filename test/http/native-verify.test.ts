@@ -15,7 +15,7 @@ import { madeInside, memo, transferChecked } from '../helpers/raw-instructions.j
 import { until } from '../helpers/until.js';
 
 const FINALIZED_AFTER = 400;
-const stand = useNativeStand({}, { finalizedAfter: FINALIZED_AFTER, slotMs: 10 });
+const stand = useNativeStand({}, { finalizedAfterSlots: FINALIZED_AFTER, slotMs: 10 });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 let payer: Keypair;
 let friend: Keypair;

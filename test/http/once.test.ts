@@ -16,7 +16,7 @@ describe.each(EXPRESSES)('one payment is good for one answer, %s', (_name, expre
   const spent = (): bigint => balance - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo } = stand;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await stand.serve((app) => {

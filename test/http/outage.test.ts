@@ -16,7 +16,7 @@ describe('a chain that cannot be reached', () => {
   let before: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const hurried = stand.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 });
     const patient = stand.facilitatorWith({ rpcTimeoutMs: 1500 });
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>

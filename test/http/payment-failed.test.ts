@@ -9,7 +9,7 @@ const [AMOUNT_START, AMOUNT_END] = [64, 72];
 let stand: TollStand;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
 });
 afterAll(() => stand.close());
 

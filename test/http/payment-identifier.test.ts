@@ -53,7 +53,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
   const ours = () => stand.sandbox.tokenBalance(stand.payTo, '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo } = stand;
     const terms = { facilitator, payTo, price: '$0.01' };
     url = await stand.serve((app) => {

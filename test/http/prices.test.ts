@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
 import type { Request } from 'express';
 import type { Price } from '../../src/middleware/payment-options.js';
-import type { RequestPayment } from '../../src/middleware/request-types.js';
+import type { RequestPayment } from '../../src/middleware/request-properties.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import type { Commitment } from '../../src/protocol/types.js';
 import { askTerms, receiptOf, signPayment } from '../helpers/payments.js';
@@ -20,7 +20,7 @@ describe('prices, recipients, memos, commitments', () => {
   let seen: RequestPayment | undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000, finalizedAfter: 8 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000, finalizedAfterSlots: 8 });
     const { facilitator, payTo, sandbox } = stand;
     other = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     const byQuery = async (req: Request): Promise<Price> => `$0.0${Number(req.query['pages'] ?? 1)}`;

@@ -28,7 +28,7 @@ describe('what a dead instance leaves', () => {
   let balance: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
     const gone = async (): Promise<never> => {
       throw new Error('this process is dead');

@@ -47,7 +47,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
   const closers: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     elsewhere = await open(stand);
     const relay = await stand.serve(relayTo(elsewhere));
     const { network, tokens, sandbox } = { ...stand.facilitator, ...stand };

@@ -9,7 +9,7 @@ describe('payments that are remembered in memory only', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
   });
   afterAll(() => stand.close());
   beforeEach(() => {

@@ -11,7 +11,7 @@ let stand: TollStand;
 let [older, newer] = [Keypair.generate(), Keypair.generate()];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 5_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
   [older, newer] = [await stand.sandbox.createWallet({ sol: '1' }), await stand.sandbox.createWallet({ sol: '1' })];
 });
 afterAll(() => stand.close());

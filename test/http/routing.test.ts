@@ -23,7 +23,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo } = stand;
     const gate = () => requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await stand.serve((app) => {

@@ -8,7 +8,7 @@ describe('calls to the chain', () => {
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const plain = stand.facilitatorWith({ blockhashHints: false });
     const hinting = stand.facilitatorWith({ blockhashHints: true });
     const options = { payTo: stand.payTo, price: '$0.01' };

@@ -48,7 +48,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   let before: { readonly payer: bigint; readonly feePayer: bigint };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     proxy = await startRpcProxy(stand.sandbox.rpcUrl);
     storage = await openStorage(`sqlite:${folder.newPath('db')}`);
     const behind = { rpcUrl: proxy.url, rpcTimeoutMs: 1_500 };

@@ -23,7 +23,7 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const ledger = ledgerWith(memory, {
       served(id, lease) {
         usedUp.push(id);

@@ -13,7 +13,7 @@ describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', 
   let balance: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 600 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 600 });
     const hurried = stand.facilitatorWith({ settleTimeoutMs: 150 });
     const patient = stand.facilitatorWith({});
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>

@@ -24,7 +24,7 @@ let url: string;
 let runs = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
   node = await startLyingNode(stand);
   url = await stand.serve((app) => {
     const sell = (path: string, facilitator: EmbeddedFacilitator) => {

@@ -55,7 +55,7 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
   const logged: (readonly [number, boolean])[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     const { facilitator, payTo } = stand;
     const gates = {
       after: requirePayment({ facilitator, payTo, price: '$0.01', handlerTimeoutMs: 1000 }),

@@ -17,7 +17,7 @@ let url: string;
 let served = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
   const { facilitator, payTo } = stand;
   url = await stand.serve((app) => {
     app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo }), (_req, res) => {

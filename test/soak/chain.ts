@@ -19,7 +19,7 @@ export interface SoakChain {
 }
 
 /** A blockhash lives 15 s, so that transactions expire. */
-const CHAIN = { slotMs: 50, maxBlockhashAge: 300, historyLimit: 1_000_000 };
+const CHAIN = { slotMs: 50, maxBlockhashAgeBlocks: 300, historyLimit: 1_000_000 };
 /** Longer than the latest transaction that the soak delays, and than finality. */
 const SETTLED_SLOTS = 150;
 const BLOCKHASH_EVERY_MS = 1_000;

@@ -11,7 +11,7 @@ const BLOCKHASH_AGE = 10_000;
 
 /** The chain, in a process of its own. */
 export async function start({ slotMs = 20 }: Settings): Promise<ContestantParts> {
-  const sandbox = await startSandbox({ slotMs, maxBlockhashAge: BLOCKHASH_AGE });
+  const sandbox = await startSandbox({ slotMs, maxBlockhashAgeBlocks: BLOCKHASH_AGE });
   return {
     url: sandbox.rpcUrl,
     asks: {

@@ -8,7 +8,7 @@ import { type CreatedBody, type NativeStand, signCreated, useNativeStand } from 
 import { until } from '../../helpers/until.js';
 
 const stand = useNativeStand();
-const short = useNativeStand({}, { maxBlockhashAge: 150 });
+const short = useNativeStand({}, { maxBlockhashAgeBlocks: 150 });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const newAddress = (): string => addressOf(Keypair.generate());
 

@@ -31,7 +31,7 @@ describe.each(EXPRESSES)('floods, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 5_000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
     const { facilitator, payTo } = stand;
     const now = () => time;
     const counters = createMemoryCounters({ now });

@@ -25,7 +25,7 @@ describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 5_000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
     const { facilitator, payTo } = stand;
     const identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
     const { authorization } = await accessTokenFor(walletKey('alice'), identity, 'http://shop.example/');

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 
 let stand: TollStand;
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 10_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 10_000 });
 });
 afterEach(() => stand.sandbox.faults.clear());
 afterAll(() => stand.close());
@@ -167,7 +167,7 @@ test('a payer whose transaction landed and failed waits, longer each time, and n
 
 test('a payer uses no more than a fifth of the fees of an hour, and the others do not notice', async () => {
   const { now, advance } = testClock(Date.now());
-  const shop = await openShop({ now, maxFeesPerHour: 110_000n });
+  const shop = await openShop({ now, maxFeeLamportsPerHour: 110_000n });
   const [busy, other] = [
     await stand.sandbox.createWallet({ usdc: '1' }),
     await stand.sandbox.createWallet({ usdc: '1' }),

@@ -64,7 +64,7 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 5_000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
     const { facilitator, payTo } = stand;
     const options = { facilitator, payTo, price: '$0.01' };
     const gate = requirePayment(options);

@@ -21,7 +21,7 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 5_000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
     const { facilitator, payTo } = stand;
     const options = { facilitator, payTo, price: '$0.01', handlerTimeoutMs: 500 };
     url = await stand.serve((app) => {

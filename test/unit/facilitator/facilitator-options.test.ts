@@ -22,8 +22,14 @@ describe('createFacilitator', () => {
     [{ keypair: undefined }, 'option "keypair" is missing: it must be the key that pays network fees'],
     [{ splitKeypair: null }, 'option "splitKeypair" must be the key of the split wallet'],
     [{ now: 5 }, 'option "now" must be a function that answers the time'],
-    [{ maxFeesPerHour: 9_999 }, 'option "maxFeesPerHour" must be at least 10,000 lamports, which one payment costs'],
-    [{ maxFeesPerHour: 2n ** 53n }, 'option "maxFeesPerHour" must be at most 9,007,199,254,740,991 lamports'],
+    [
+      { maxFeeLamportsPerHour: 9_999 },
+      'option "maxFeeLamportsPerHour" must be at least 10,000 lamports, which one payment costs',
+    ],
+    [
+      { maxFeeLamportsPerHour: 2n ** 53n },
+      'option "maxFeeLamportsPerHour" must be at most 9,007,199,254,740,991 lamports',
+    ],
     [{ maxFeeLamports: 4_999n }, 'option "maxFeeLamports" must be at least 5,000 lamports, the base fee'],
     [{ leaseMs: 0 }, 'option "leaseMs" must be at least 1 millisecond'],
     [{ leaseMs: 2_147_483_648 }, 'option "leaseMs" must be at most 2,147,483,647 milliseconds'],
@@ -35,12 +41,17 @@ describe('createFacilitator', () => {
   test('each bound itself passes, and what is not given has its default', () => {
     const answers = { begin: () => {} };
     const counters = { increment: () => {} };
-    const bounds = { maxFeesPerHour: 10_000, maxFeeLamports: 5_000n, leaseMs: 2_147_483_647, settleTimeoutMs: 1 };
+    const bounds = {
+      maxFeeLamportsPerHour: 10_000,
+      maxFeeLamports: 5_000n,
+      leaseMs: 2_147_483_647,
+      settleTimeoutMs: 1,
+    };
     expect(facilitatorOptions.parse({ network, keypair, ...bounds, answers, counters, splitKeypair: 'k' })).toEqual({
       network,
       keypair,
       ...bounds,
-      maxFeesPerHour: 10_000n,
+      maxFeeLamportsPerHour: 10_000n,
       answers,
       counters,
       splitKeypair: 'k',
@@ -49,7 +60,7 @@ describe('createFacilitator', () => {
       rpcTimeoutMs: 10_000,
       now: Date.now,
     });
-    const most = { maxFeesPerHour: BigInt(Number.MAX_SAFE_INTEGER) };
+    const most = { maxFeeLamportsPerHour: BigInt(Number.MAX_SAFE_INTEGER) };
     expect(facilitatorOptions.parse({ network, keypair, ...most })).toMatchObject(most);
   });
 });

@@ -19,9 +19,9 @@ beforeEach(() => {
   told.length = 0;
 });
 
-function newLimit(maxFeesPerHour: bigint, counters?: FeeLimitParts['counters']): FeeLimit {
+function newLimit(maxFeeLamportsPerHour: bigint, counters?: FeeLimitParts['counters']): FeeLimit {
   const onLimitReached = (endsAt: number): void => void told.push(endsAt);
-  return createFeeLimit({ network: 'solana-devnet', maxFeesPerHour, counters, now, onLimitReached });
+  return createFeeLimit({ network: 'solana-devnet', maxFeeLamportsPerHour, counters, now, onLimitReached });
 }
 
 /** How many of some fees, all at once, are let through. */

@@ -88,7 +88,7 @@ function open(hasKey = true) {
     splitWallet: createSplitWallet(SPLIT.secretKey, 'test', 'splitKeypair'),
     feeLimit: createFeeLimit({
       network: NETWORK,
-      maxFeesPerHour: 25_000n,
+      maxFeeLamportsPerHour: 25_000n,
       counters: undefined,
       now: () => 0,
       onLimitReached: () => undefined,

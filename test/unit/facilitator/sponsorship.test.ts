@@ -30,7 +30,7 @@ const another = (it: InspectedPayment, id: string): InspectedPayment => ({
   transaction: { ...it.transaction, messageHash: id },
 });
 
-function open(maxFeesPerHour = FEES) {
+function open(maxFeeLamportsPerHour = FEES) {
   const { now, advance } = testClock();
   const chain = {
     slot: 10,
@@ -51,7 +51,7 @@ function open(maxFeesPerHour = FEES) {
     chain.pauses += 1;
     chain.slot += chain.slotsAPause;
   };
-  const parts = newSponsorship(rpc, maxFeesPerHour, now, pause);
+  const parts = newSponsorship(rpc, maxFeeLamportsPerHour, now, pause);
   const look =
     (it: InspectedPayment): LookAtFunds =>
     async () => {

@@ -7,9 +7,9 @@ test('everything has a default', () => {
     host: '127.0.0.1',
     network: 'solana-devnet',
     slotMs: 200,
-    confirmedAfter: 2,
-    finalizedAfter: 32,
-    maxBlockhashAge: 150,
+    confirmedAfterSlots: 2,
+    finalizedAfterSlots: 32,
+    maxBlockhashAgeBlocks: 150,
     historyLimit: 100_000,
   });
 });
@@ -20,7 +20,7 @@ test.each([
   [{ port: 65_536 }, 'from 0 to 65535'],
   [{ slotMs: Number.NaN }, 'slotMs'],
   [{ slotMs: '200' }, 'whole number'],
-  [{ confirmedAfter: 3, finalizedAfter: 2 }, 'must not be below "confirmedAfter"'],
+  [{ confirmedAfterSlots: 3, finalizedAfterSlots: 2 }, 'must not be below "confirmedAfterSlots"'],
   [{ host: '' }, 'address to listen on'],
 ])('%j is refused with the fix', (options, hint) => {
   expect(() => resolveSandboxOptions(options as never)).toThrow(hint);

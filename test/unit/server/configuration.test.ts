@@ -42,7 +42,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     port: 4020,
     tokens: [],
     rateLimitScale: 1,
-    floodLimit: 250,
+    floodLimitPerSecond: 250,
     logLevel: 'info',
     databaseUrl: 'sqlite:./data/tollhouse.db',
     allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
@@ -71,8 +71,8 @@ test('everything set', () => {
     TOKENS_FILE: file('tokens.json', [CLUB]),
     RATE_LIMIT_SCALE: '2.5',
     LOG_LEVEL: 'warn',
-    MAX_FEES_PER_HOUR: '250000000',
-    FLOOD_LIMIT: '1000',
+    MAX_FEE_LAMPORTS_PER_HOUR: '250000000',
+    FLOOD_LIMIT_PER_SECOND: '1000',
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
@@ -94,8 +94,8 @@ test('everything set', () => {
     tokens: [CLUB],
     rateLimitScale: 2.5,
     logLevel: 'warn',
-    maxFeesPerHour: 250_000_000n,
-    floodLimit: 1000,
+    maxFeeLamportsPerHour: 250_000_000n,
+    floodLimitPerSecond: 1000,
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
@@ -116,8 +116,8 @@ test('every fault is told at once, by the name of its variable', () => {
     RATE_LIMIT_SCALE: '0',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
     LOG_LEVEL: 'loud',
-    MAX_FEES_PER_HOUR: '0.5',
-    FLOOD_LIMIT: '-1',
+    MAX_FEE_LAMPORTS_PER_HOUR: '0.5',
+    FLOOD_LIMIT_PER_SECOND: '-1',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
   for (const name of [
@@ -127,8 +127,8 @@ test('every fault is told at once, by the name of its variable', () => {
     'RATE_LIMIT_SCALE',
     'ALLOW_PRIVATE_NETWORKS',
     'LOG_LEVEL',
-    'MAX_FEES_PER_HOUR',
-    'FLOOD_LIMIT',
+    'MAX_FEE_LAMPORTS_PER_HOUR',
+    'FLOOD_LIMIT_PER_SECOND',
   ]) {
     expect(told).toContain(`${name} must be `);
   }
