@@ -1,9 +1,17 @@
 /**
- * Loads undici, with the first request and not with the package. Where Node's own `fetch` was not used before, loading it
- * would make its dispatcher the one of the whole process, and break the requests of other libraries; so Node's own is loaded
- * first, which reading a name of it does.
+ * Loads what is in use of undici, with the first request and not with the package. Its entry would make a dispatcher of its own
+ * that of the whole process, by which Node's own `fetch` and other libraries would then send their requests; its parts do not.
  */
-export async function loadUndici(): Promise<typeof import('undici')> {
-  Reflect.get(globalThis, 'Headers');
-  return import('undici');
+export async function loadUndici() {
+  const [{ default: Agent }, { default: Pool }, { default: Dispatcher }, { default: request }, connect] =
+    await Promise.all([
+      import('undici/lib/dispatcher/agent.js'),
+      import('undici/lib/dispatcher/pool.js'),
+      import('undici/lib/dispatcher/dispatcher.js'),
+      import('undici/lib/api/api-request.js'),
+      import('undici/lib/core/connect.js'),
+    ]);
+  // As its entry does.
+  Object.assign(Dispatcher.prototype, { request });
+  return { Agent, Pool, buildConnector: connect.default };
 }

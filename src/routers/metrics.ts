@@ -3,6 +3,7 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../facilitator/types.js';
 import { asGate, type Gate } from '../middleware/gate.js';
 import { createRequestNote } from '../middleware/request-note.js';
+import { loadIfInstalled } from '../optional-packages.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
@@ -30,9 +31,14 @@ const MILLISECONDS = 1_000;
 /** Counts what goes on at a facilitator and at the routes that `count` stands in front of, from now on. */
 export function createMetrics(facilitator: Facilitator): Metrics {
   const loading = loadInstruments();
+  // Whoever asks for the figures is told why there are none.
+  loading.catch(() => {});
   const seen = createRequestNote<Request, true>();
   const note = (write: (instruments: Instruments) => void) =>
-    void loading.then((instruments) => instruments !== undefined && write(instruments));
+    void loading.then(
+      (instruments) => instruments !== undefined && write(instruments),
+      () => {},
+    );
 
   for (const outcome of OUTCOMES) {
     facilitator.on(`payment.${outcome}`, () => note(({ payments }) => payments.inc({ outcome })));
@@ -59,7 +65,7 @@ export function createMetrics(facilitator: Facilitator): Metrics {
 }
 
 async function loadInstruments(): Promise<Instruments | undefined> {
-  const client = await import('prom-client').catch(() => undefined);
+  const client = await loadIfInstalled('prom-client', () => import('prom-client'));
   if (client === undefined) return undefined;
   const registry = new client.Registry();
   const shared = { registers: [registry] };

@@ -1,5 +1,5 @@
 import type * as LiteSvmModule from 'litesvm/dist/internal.js';
-import { TollhouseError } from '../errors.js';
+import { loadOptional } from '../optional-packages.js';
 import { addressBytes, addressOf } from '../protocol/address.js';
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErr } from './transaction-errors.js';
 
@@ -115,12 +115,7 @@ export async function createRuntime(): Promise<Runtime> {
  * second copy of @solana/kit, at 50 microseconds an account.
  */
 async function loadLiteSvm(): Promise<LiteSvm> {
-  try {
-    return (await import('litesvm/dist/internal.js')).default;
-  } catch (cause) {
-    const detail = 'startSandbox needs the optional package "litesvm": npm install --save-dev litesvm@^1.5.0';
-    throw new TollhouseError('missing_dependency', detail, { cause });
-  }
+  return (await loadOptional('startSandbox', 'litesvm', () => import('litesvm/dist/internal.js'))).default;
 }
 
 function toState(account: LiteSvmModule.Account): AccountState {

@@ -1,4 +1,5 @@
 import type { RequestLogger } from '../middleware/request-log.js';
+import { loadIfInstalled } from '../optional-packages.js';
 import type { LogLevel } from './configuration.js';
 
 /** Where a log is written; a stream is one. */
@@ -38,7 +39,7 @@ const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
  */
 export async function createLogger(level: LogLevel, target?: LogTarget): Promise<ServerLogger> {
   if (level === 'silent') return SILENT;
-  const loaded = await import('pino').catch(() => undefined);
+  const loaded = await loadIfInstalled('pino', () => import('pino'));
   if (loaded === undefined) {
     process.emitWarning(
       'the package "pino" is not installed, so nothing is logged; install it, or set LOG_LEVEL=silent',

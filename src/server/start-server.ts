@@ -16,6 +16,7 @@ import { startHousekeeping } from './housekeeping.js';
 import { createHttpServer, listen } from './http-server.js';
 import { logPayments } from './log-payments.js';
 import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
+import { requirePackages } from './needed-packages.js';
 import { watchFees } from './watch-fees.js';
 
 /** The chain of a server; the keys that were needed to connect it are not kept. */
@@ -43,6 +44,7 @@ const SECRET_BYTES = 48;
  * @param log - where the log goes; default standard error
  */
 export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
+  requirePackages(given);
   const logger = await createLogger(given.logLevel, log);
   const { facilitatorOptions, ...chain } = await connectChain(given);
   const configuration = withSecret(given, chain);

@@ -1,21 +1,12 @@
-import { TollhouseError } from '../errors.js';
-
-const MISSING = new Set(['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND']);
+import { loadOptional, type OptionalPackage } from '../optional-packages.js';
 
 /**
- * Loads an optional package when it is first needed.
- * @param name - what to install, as `npm install` takes it
+ * Loads the package of a database when it is first needed.
  * @param load - imports it
  * @throws `missing_dependency` when it is not installed
  */
-export async function loadDriver<T>(name: string, load: () => Promise<T>): Promise<T> {
-  try {
-    return await load();
-  } catch (cause) {
-    if (!MISSING.has(codeOf(cause))) throw cause;
-    const detail = `openStorage needs the optional package "${name}": npm install ${name}`;
-    throw new TollhouseError('missing_dependency', detail, { cause });
-  }
+export function loadDriver<T>(name: OptionalPackage, load: () => Promise<T>): Promise<T> {
+  return loadOptional('openStorage', name, load);
 }
 
 /** The `code` of an error of Node or of a driver; empty when it has none. */

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { badOption } from '../errors.js';
+import { namingAllMissing } from '../optional-packages.js';
 import { IN_MEMORY, readDatabaseUrl } from './database-url.js';
 import type { SchemaState } from './migrate.js';
+import { packagesFor } from './needed-packages.js';
 import { readPostgresSchema } from './postgres-database.js';
 import { readSqliteSchema } from './sqlite-database.js';
 
@@ -13,9 +15,12 @@ import { readSqliteSchema } from './sqlite-database.js';
  */
 export async function readSchema(databaseUrl: string): Promise<SchemaState> {
   const location = readDatabaseUrl(databaseUrl);
-  if (location.dialect === 'postgres') return readPostgresSchema(location.url);
-  if (location.path !== IN_MEMORY) return readSqliteSchema(location.path);
-  throw badOption('readSchema', 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
+  if (location.dialect === 'sqlite' && location.path === IN_MEMORY) {
+    throw badOption('readSchema', 'memory: is seen by its own process only; name a file or a server', 'databaseUrl');
+  }
+  return namingAllMissing('readSchema', packagesFor(databaseUrl), () =>
+    location.dialect === 'postgres' ? readPostgresSchema(location.url) : readSqliteSchema(location.path),
+  );
 }
 
 /** The whole path of the SQLite file that a database URL names, where there is no such file. Throws `bad_option`. */

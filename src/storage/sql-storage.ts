@@ -1,8 +1,10 @@
 import { badOption } from '../errors.js';
+import { namingAllMissing } from '../optional-packages.js';
 import type { Counters } from './counters.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './database-url.js';
 import { createGatewayStores } from './gateway-stores.js';
 import { createMemoryCounters } from './memory-counters.js';
+import { packagesFor } from './needed-packages.js';
 import { openPostgres } from './postgres-database.js';
 import { openRedisCounters } from './redis-counters.js';
 import { createSqlAnswers } from './sql-answers.js';
@@ -18,6 +20,10 @@ export async function openSqlStorage(databaseUrl: string, options: StorageOption
   if (redisUrl !== undefined && !isUrlOf(['redis:', 'rediss:'], redisUrl)) {
     throw badOption('openStorage', 'option "redisUrl" must be redis:// or rediss:// and a host', 'redisUrl');
   }
+  return namingAllMissing('openStorage', packagesFor(databaseUrl, redisUrl), () => open(databaseUrl, redisUrl, now));
+}
+
+async function open(databaseUrl: string, redisUrl: string | undefined, now: () => number): Promise<Storage> {
   const base = await openBase(databaseUrl, now);
   if (redisUrl === undefined) return base;
   try {

@@ -10,7 +10,7 @@ export interface Rule {
   readonly check: (sources: Sources) => string[];
 }
 
-const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici'];
+const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici', 'optional-packages'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
@@ -35,6 +35,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   soon: [],
   repeat: [],
   'load-undici': [],
+  'undici-parts.d': [],
+  'optional-packages': ['package.json', 'errors'],
   options: ['errors', 'nearest'],
   protocol: BASE,
   solana: ['protocol', ...BASE],

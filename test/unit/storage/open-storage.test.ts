@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { loadDriver } from '../../../src/storage/load-driver.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { driverFault } from '../../../src/storage/sqlite-driver.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
@@ -65,14 +64,6 @@ test('a server that is not there is one clear line with its address and without 
     expect(message).toContain(`127.0.0.1:${port}`);
     expect(message).not.toMatch(/hush-hush|\n/);
   }
-});
-
-test('a package that is not installed is named with the command that installs it', async () => {
-  const name: string = 'tollhouse-has-no-such-driver';
-  await expect(loadDriver(name, () => import(name))).rejects.toMatchObject({
-    code: 'missing_dependency',
-    message: `openStorage needs the optional package "${name}": npm install ${name}`,
-  });
 });
 
 test.each([

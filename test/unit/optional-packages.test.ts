@@ -1,0 +1,59 @@
+import { loadIfInstalled, loadOptional, namingAllMissing, wantedRange } from '../../src/optional-packages.js';
+
+/** Fails as Node does. */
+function failing(code: string, message: string): () => Promise<never> {
+  return () => Promise.reject(Object.assign(new Error(message), { code }));
+}
+
+const NOT_FOUND = [
+  [
+    'import',
+    'ERR_MODULE_NOT_FOUND',
+    "Cannot find package 'litesvm' imported from /app/node_modules/tollhouse/dist/a.js",
+  ],
+  ['require', 'MODULE_NOT_FOUND', "Cannot find module 'litesvm/dist/internal.js'\nRequire stack:\n- /app/index.js"],
+  [
+    'Jest',
+    'MODULE_NOT_FOUND',
+    "Cannot find module 'litesvm/dist/internal.js' from 'node_modules/tollhouse/dist/a.cjs'",
+  ],
+] as const;
+
+test.each(NOT_FOUND)('a package that %s does not find is named with the command that installs it', async (...found) => {
+  const [, code, message] = found;
+  await expect(loadOptional('startSandbox', 'litesvm', failing(code, message))).rejects.toMatchObject({
+    code: 'missing_dependency',
+    message: 'startSandbox needs the optional package "litesvm": npm install --save-dev litesvm@^1.5.0',
+  });
+  expect(await loadIfInstalled('litesvm', failing(code, message))).toBeUndefined();
+});
+
+const BROKEN = [
+  ['a runner without import()', 'ERR_VM_DYNAMIC_IMPORT_CALLBACK_MISSING_FLAG', 'A dynamic import callback was invoked'],
+  ['no native part', undefined, 'Cannot find native binding'],
+  [
+    'a package that is missing in turn',
+    'MODULE_NOT_FOUND',
+    "Cannot find module 'bindings'\n- /app/node_modules/pg/lib/a.js",
+  ],
+] as const;
+
+test.each(BROKEN)('what else goes wrong is told as it is: %s', async (_what, code, message) => {
+  const load = failing(String(code), message);
+  await expect(loadOptional('openStorage', 'pg', load)).rejects.toThrow(message);
+  await expect(loadIfInstalled('pg', load)).rejects.toThrow(message);
+});
+
+test('what is installed is not named beside what is missing', async () => {
+  const load = failing('MODULE_NOT_FOUND', "Cannot find module 'kysely'");
+  const opened = namingAllMissing('openStorage', ['kysely', 'pg'], () => loadOptional('openStorage', 'kysely', load));
+  await expect(opened).rejects.toThrow('openStorage needs the optional package "kysely": npm install kysely@^0.28.18');
+});
+
+test.each([
+  ['kysely', '20.20.2', 'kysely@^0.28.18'],
+  ['better-sqlite3', '20.20.2', 'better-sqlite3@^12.11.1'],
+  ['better-sqlite3', '22.12.0', 'better-sqlite3@^13.0.0'],
+] as const)('the command fetches a version that fits: %s on Node %s', (name, node, wanted) => {
+  expect(wantedRange(name, node)).toBe(wanted);
+});
