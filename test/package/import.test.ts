@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { buildPackage } from '../helpers/built-package.js';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);
@@ -90,12 +91,8 @@ const USE = `
 
 let built = '';
 
-// Below node_modules, where the packages are found that it imports.
 beforeAll(async () => {
-  mkdirSync(join(ROOT, 'node_modules/.cache'), { recursive: true });
-  built = mkdtempSync(join(ROOT, 'node_modules/.cache/tollhouse-import-'));
-  const tsdown = join(ROOT, 'node_modules/tsdown/dist/run.mjs');
-  await run(process.execPath, [tsdown, '--out-dir', built, '--no-dts'], { cwd: ROOT });
+  built = await buildPackage();
 });
 
 afterAll(() => rmSync(built, { recursive: true, force: true }));
@@ -134,7 +131,7 @@ describe.each(FORMATS)('$how of the built package', ({ how, ending }) => {
 
   test('leaves out the parts of its own that are needed later, if ever', async () => {
     const files = await filesLoadedBy(how, join(built, `index.${ending}`));
-    const own = files.filter((url) => url.includes('tollhouse-import-')).map((url) => url.split('/').at(-1) ?? '');
+    const own = files.filter((url) => url.includes('tollhouse-built-')).map((url) => url.split('/').at(-1) ?? '');
     expect(own).toContain(`index.${ending}`);
     expect(own.filter((name) => PARTS_LOADED_LATER.some((part) => name.startsWith(part)))).toEqual([]);
   });
