@@ -26,7 +26,7 @@ describe('a facilitator that was given a storage', () => {
   let storage: Storage;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAge: 2000 });
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
   });
   afterAll(async () => {
