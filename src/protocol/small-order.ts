@@ -12,7 +12,7 @@ const LAST = 31;
 
 /**
  * Whether 32 bytes are an Ed25519 point of small order. As a key it has no secret: anybody can sign for it, the System
- * program's address (32 zero bytes) among them. OpenSSL takes such signatures; the chain does not.
+ * program's address (32 zero bytes) among them. Node takes such signatures before 24; the chain does not.
  */
 export function isSmallOrder(point: Uint8Array): boolean {
   const y = Buffer.from(point);

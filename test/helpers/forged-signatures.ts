@@ -34,7 +34,8 @@ function secretScalar(seed: Uint8Array): bigint {
   return littleEndian(secret);
 }
 
-function littleEndian(bytes: Uint8Array): bigint {
+/** The number that bytes spell. */
+export function littleEndian(bytes: Uint8Array): bigint {
   return BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`);
 }
 
