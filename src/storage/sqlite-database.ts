@@ -2,9 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type BetterSqlite3 from 'better-sqlite3';
 import { badOption, TollhouseError } from '../errors.js';
-import { codeOf, lineOf } from './load-driver.js';
+import { lineOf } from './load-driver.js';
 import { localPresence } from './local-presence.js';
 import { loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
 import {
@@ -15,7 +14,13 @@ import {
   type Step,
   storeUnavailable,
 } from './sql-database.js';
-import { brokenDriver, loadSqliteDriver } from './sqlite-driver.js';
+import {
+  isBusy,
+  loadSqliteDriver,
+  type SqliteConnection,
+  type SqliteDriver,
+  type SqliteStatement,
+} from './sqlite-driver.js';
 import { sqliteWrites } from './sqlite-writes.js';
 
 /** How long a write waits for the write of another process. */
@@ -23,25 +28,27 @@ const BUSY_MS = 5_000;
 /** How long the start waits for another instance that is bringing the schema up to date. */
 const START_MS = 60_000;
 const START_PAUSE_MS = 20;
+const READ = /^\s*select\b/i;
+/** In KiB, with the minus that SQLite wants for it. */
+const CACHE = -16_000;
 
 /**
  * Opens a SQLite file, made with its folder when it is not there, and brings its schema up to date. What was answered is
  * on the disk (WAL, `synchronous=FULL`).
  * @param path - of the file, relative to the working directory; `:memory:` keeps everything in this process
- * @throws `missing_dependency` without better-sqlite3 or kysely, `bad_option` for a path that cannot be opened or a newer schema
+ * @throws `missing_dependency` without kysely or, before Node 24, better-sqlite3, `bad_option` for a path that cannot be opened or a newer schema
  */
 export async function openSqlite(path: string): Promise<SqlDatabase> {
   const kysely = await loadKysely();
-  const Driver = await loadSqliteDriver();
+  const driver = await loadSqliteDriver();
   const file = path === ':memory:' ? path : resolve(path);
-  const connection = await connect(Driver, file);
+  const connection = await connect(driver, file);
   try {
     await writeLocked(connection, async () => {
       const dialect = new kysely.SqliteDialect({ database: connection });
       await migrate(kysely, new kysely.Kysely({ dialect }), 'sqlite');
     });
-    connection.pragma('synchronous = FULL');
-    connection.pragma(`busy_timeout = ${BUSY_MS}`);
+    connection.exec(`pragma synchronous = FULL; pragma busy_timeout = ${BUSY_MS}; pragma cache_size = ${CACHE}`);
   } catch (error) {
     connection.close();
     throw error instanceof TollhouseError ? error : cannotOpen(file, error);
@@ -52,11 +59,11 @@ export async function openSqlite(path: string): Promise<SqlDatabase> {
 /** Looks how far the schema of a SQLite file is. Changes nothing, and makes no file. Throws like {@link openSqlite}. */
 export async function readSqliteSchema(path: string): Promise<SchemaState> {
   const kysely = await loadKysely();
-  const Driver = await loadSqliteDriver();
+  const driver = await loadSqliteDriver();
   const file = resolve(path);
   const exists = existsSync(file);
   try {
-    const database = exists ? new Driver(file, { readonly: true, timeout: BUSY_MS }) : new Driver(':memory:');
+    const database = driver.open(exists ? file : ':memory:', { readonly: exists, timeoutMs: BUSY_MS });
     const db = new kysely.Kysely<unknown>({ dialect: new kysely.SqliteDialect({ database }) });
     try {
       const bytes = [file, `${file}-wal`].reduce(
@@ -68,17 +75,17 @@ export async function readSqliteSchema(path: string): Promise<SchemaState> {
       await db.destroy();
     }
   } catch (error) {
-    throw error instanceof TollhouseError ? error : (brokenDriver(error) ?? cannotOpen(file, error));
+    throw error instanceof TollhouseError ? error : cannotOpen(file, error);
   }
 }
 
-async function connect(Driver: typeof BetterSqlite3, file: string): Promise<BetterSqlite3.Database> {
+async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
   try {
     await mkdir(dirname(file), { recursive: true });
     // No waiting here: it would stop this process, which may be the one that holds the lock.
-    return new Driver(file, { timeout: 0 });
+    return driver.open(file, { timeoutMs: 0 });
   } catch (cause) {
-    throw brokenDriver(cause) ?? cannotOpen(file, cause);
+    throw cause instanceof TollhouseError ? cause : cannotOpen(file, cause);
   }
 }
 
@@ -88,9 +95,9 @@ function cannotOpen(file: string, cause: unknown): TollhouseError {
 }
 
 /** Does something while nobody else, in this process or another, writes to the file. */
-async function writeLocked(connection: BetterSqlite3.Database, work: () => Promise<void>): Promise<void> {
+async function writeLocked(connection: SqliteConnection, work: () => Promise<void>): Promise<void> {
   await whenFree(() => {
-    connection.pragma('journal_mode = WAL');
+    connection.exec('pragma journal_mode = WAL');
     connection.exec('begin immediate');
   });
   try {
@@ -107,19 +114,19 @@ async function whenFree(lock: () => void): Promise<void> {
     try {
       return lock();
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || waited >= START_MS) throw error;
+      if (!isBusy(error) || waited >= START_MS) throw error;
     }
     await pause(START_PAUSE_MS);
   }
 }
 
-function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
-  const prepared = new Map<string, BetterSqlite3.Statement<[Record<string, SqlInput>], Row>>();
+function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
+  const prepared = new Map<string, SqliteStatement>();
 
-  function prepare({ name, text }: Statement) {
+  function prepare({ name, text }: Statement): SqliteStatement {
     let statement = prepared.get(name);
     if (statement === undefined) {
-      statement = connection.prepare<[Record<string, SqlInput>], Row>(text).safeIntegers(true);
+      statement = connection.prepare(text);
       prepared.set(name, statement);
     }
     return statement;
@@ -163,7 +170,7 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
   return {
     dialect: 'sqlite',
     presence: localPresence(),
-    query: (...step) => attempt(() => (prepare(step[0]).readonly ? read(step) : writes.add(() => run(step)))),
+    query: (...step) => attempt(() => (isRead(step[0]) ? read(step) : writes.add(() => run(step)))),
     batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
     batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),
     async close() {
@@ -171,4 +178,9 @@ function sqliteDatabase(connection: BetterSqlite3.Database): SqlDatabase {
       connection.close();
     },
   };
+}
+
+/** Anything else counts as a write, also where it only reads. */
+function isRead({ text }: Statement): boolean {
+  return READ.test(text);
 }

@@ -1,55 +1,57 @@
-import { createRequire } from 'node:module';
-import type BetterSqlite3 from 'better-sqlite3';
-import { TollhouseError } from '../errors.js';
-import { codeOf, loadDriver } from './load-driver.js';
+import { loadBetterSqlite3 } from './better-sqlite3.js';
+import { codeOf } from './load-driver.js';
+import { loadNodeSqlite } from './node-sqlite.js';
+import type { Row, SqlInput } from './sql-database.js';
 
-type Version = readonly [major: number, minor: number];
+/** From here on Node's own SQLite is whole: nothing to install, and nothing to compile. */
+const NODE_WITH_SQLITE = 24;
+const BUSY = 5;
 
-/** Pairs of driver and Node that end the process with no error at all (libraries.md). */
-const DEADLY = [
-  { driver: 12, isDeadly: ([major, minor]: Version) => major > 24 || (major === 24 && minor >= 19), instead: '13' },
-  { driver: 13, isDeadly: ([major]: Version) => major < 22, instead: '12.11.1' },
-];
+/** Parameters by place, or by name, where `$1` is called `1`. */
+export type SqliteValues = readonly unknown[] | Readonly<Record<string, SqlInput>>;
 
-/** Loads better-sqlite3. Throws `missing_dependency` when it is not installed, or not one that this Node survives. */
-export async function loadSqliteDriver(): Promise<typeof BetterSqlite3> {
-  const driver = await loadDriver('better-sqlite3', () => import('better-sqlite3'));
-  const fault = driverFault(driverVersion(), process.versions.node);
-  if (fault !== undefined) throw new TollhouseError('missing_dependency', fault);
-  return driver.default;
+/** A statement of a connection, prepared. Integers come out as `bigint`. This much of a driver is what Kysely needs, too. */
+export interface SqliteStatement {
+  /** Whether it answers rows, as `SELECT` and `RETURNING` do. */
+  readonly reader: boolean;
+  all(values: SqliteValues): Row[];
+  run(values: SqliteValues): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+  iterate(values: SqliteValues): IterableIterator<Row>;
+}
+
+/** An open SQLite file. Everything throws what the driver throws. */
+export interface SqliteConnection {
+  readonly inTransaction: boolean;
+  prepare(text: string): SqliteStatement;
+  /** Runs statements without parameters, and forgets their rows. */
+  exec(text: string): unknown;
+  close(): unknown;
+}
+
+export interface SqliteOpening {
+  /** Whether the file is only read, and not made. Default false. */
+  readonly readonly?: boolean;
+  /** How long a statement waits, with this whole process, for a lock that another connection holds. */
+  readonly timeoutMs: number;
+}
+
+/** A way to SQLite: Node's own, or better-sqlite3. */
+export interface SqliteDriver {
+  /** Opens a file, or `:memory:`. Throws `missing_dependency` when the driver has no compiled part for this Node. */
+  open(file: string, opening: SqliteOpening): SqliteConnection;
 }
 
 /**
- * What is wrong with a pair of versions; undefined when nothing is.
- * @param driver - version of better-sqlite3
- * @param node - version of Node, without the `v`
+ * Takes Node's own SQLite on Node 24 and later, and better-sqlite3 before. Throws `missing_dependency` when there is none, or
+ * not one that this Node survives.
  */
-export function driverFault(driver: string, node: string): string | undefined {
-  const [major] = versionOf(driver);
-  const pair = DEADLY.find((it) => it.driver === major && it.isDeadly(versionOf(node)));
-  if (pair === undefined) return undefined;
-  return (
-    `openStorage: better-sqlite3 ${driver} crashes the process on Node ${node}; ` +
-    `npm install better-sqlite3@${pair.instead}`
-  );
+export async function loadSqliteDriver(): Promise<SqliteDriver> {
+  const major = Number.parseInt(process.versions.node, 10);
+  return major >= NODE_WITH_SQLITE ? loadNodeSqlite() : loadBetterSqlite3();
 }
 
-/** The error for a driver whose compiled part is not there or was made for another Node; undefined for any other error. */
-export function brokenDriver(cause: unknown): TollhouseError | undefined {
-  const isBroken = codeOf(cause) === 'ERR_DLOPEN_FAILED' || /bindings file/.test(String(cause));
-  if (!isBroken) return undefined;
-  const detail = `openStorage: better-sqlite3 is not compiled for Node ${process.versions.node}; npm rebuild better-sqlite3`;
-  return new TollhouseError('missing_dependency', detail, { cause });
-}
-
-/** The module itself loads no native code and does not tell its version; its manifest does. */
-function driverVersion(): string {
-  const here = typeof __filename === 'string' ? __filename : import.meta.url;
-  const manifest: unknown = createRequire(here)('better-sqlite3/package.json');
-  return String(Reflect.get(Object(manifest), 'version'));
-}
-
-function versionOf(text: string): Version {
-  const [major = 0, minor = 0] = text.split('.').map(Number);
-  return [major, minor];
+/** Whether an error of a driver says that another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  // An extended code has the plain one in its low byte.
+  return codeOf(error).startsWith('SQLITE_BUSY') || (Number(Reflect.get(Object(error), 'errcode')) & 0xff) === BUSY;
 }

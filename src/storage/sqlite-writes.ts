@@ -1,4 +1,5 @@
-import type BetterSqlite3 from 'better-sqlite3';
+import type { SqliteConnection } from './sqlite-driver.js';
+import { sqliteTransactions } from './sqlite-transactions.js';
 
 interface Waiting {
   readonly write: () => unknown;
@@ -21,23 +22,21 @@ export interface SqliteWrites {
  * Makes the writes of a connection. A commit waits for the disk and stops this process meanwhile, so whatever was asked for
  * until it begins goes into one; a write that fails takes nothing of the others back.
  */
-export function sqliteWrites(connection: BetterSqlite3.Database): SqliteWrites {
+export function sqliteWrites(connection: SqliteConnection): SqliteWrites {
   let waiting: Waiting[] = [];
   let turn: NodeJS.Immediate | undefined;
 
-  const alone = connection.transaction((write: () => unknown) => write());
+  const { transact, nest } = sqliteTransactions(connection);
 
   function attempt(write: () => unknown): Outcome {
     try {
-      return { value: alone(write) };
+      return { value: nest(write) };
     } catch (error) {
       // A full disk, for instance, has taken back the whole transaction.
       if (!connection.inTransaction) throw error;
       return { error };
     }
   }
-
-  const together = connection.transaction((writes: readonly Waiting[]) => writes.map(({ write }) => attempt(write)));
 
   function flush(): void {
     clearImmediate(turn);
@@ -47,8 +46,9 @@ export function sqliteWrites(connection: BetterSqlite3.Database): SqliteWrites {
     try {
       const [first, second] = group;
       if (first === undefined) return;
-      if (second === undefined) return first.resolve(alone.immediate(first.write));
-      for (const [at, outcome] of together.immediate(group).entries()) settle(group[at], outcome);
+      if (second === undefined) return first.resolve(transact(first.write));
+      const outcomes = transact(() => group.map(({ write }) => attempt(write)));
+      for (const [at, outcome] of outcomes.entries()) settle(group[at], outcome);
     } catch (error) {
       for (const { reject } of group) reject(error);
     }

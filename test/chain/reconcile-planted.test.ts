@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { Connection, VersionedTransaction } from '@solana/web3.js';
-import Database from 'better-sqlite3';
 import bs58 from 'bs58';
 import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
 import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
@@ -12,6 +11,7 @@ import { confirmed, sendToChain, transferDirectly } from '../helpers/direct-tran
 import type { GatewayStand } from '../helpers/gateway-stand.js';
 import { openHonestBooks } from '../helpers/honest-books.js';
 import { type ReconciledStand, reconciled } from '../helpers/reconciled.js';
+import { openSqliteFile } from '../helpers/sqlite-file.js';
 import { testFolder } from '../helpers/test-folder.js';
 
 const folder = testFolder();
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { sandbox, feePayer, splitWallet } = stand;
   const [payer, split] = [feePayer, splitWallet].map((it) => it.publicKey.toBase58()) as [string, string];
   compared = { sandbox, feePayers: [payer], splitWallets: [split] };
-  const source = new Database(live);
+  const source = await openSqliteFile(`sqlite:${live}`);
   source.exec(`vacuum into '${honest}'`);
   source.close();
 }, 120_000);

@@ -1,9 +1,9 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { type Dialect as Connection, Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import { oneSol } from '../../src/storage/migrations/0012-one-sol.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { openSqliteFile } from '../helpers/sqlite-file.js';
 import { testFolder } from '../helpers/test-folder.js';
 
 const folder = testFolder();
@@ -18,8 +18,7 @@ const KINDS = [
   {
     dialect: 'sqlite',
     newUrl: async () => `sqlite:${folder.newPath('db')}`,
-    connect: (url: string): Connection =>
-      new SqliteDialect({ database: new BetterSqlite3(url.replace('sqlite:', '')).defaultSafeIntegers() }),
+    connect: (url: string): Connection => new SqliteDialect({ database: () => openSqliteFile(url) }),
   },
   {
     dialect: 'postgres',

@@ -1,4 +1,3 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { type Dialect as Connection, Kysely, Migrator, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
 import type { ClaimRequest } from '../../src/storage/ledger.js';
@@ -15,6 +14,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import type { Dialect } from '../../src/storage/sql-database.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { openSqliteFile } from '../helpers/sqlite-file.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { LEASE_MS, newClaim, rivalOf } from './ledger-samples.js';
@@ -31,8 +31,7 @@ const KINDS = [
   {
     dialect: 'sqlite',
     newUrl: async () => `sqlite:${folder.newPath('db')}`,
-    connect: (url: string): Connection =>
-      new SqliteDialect({ database: new BetterSqlite3(url.replace('sqlite:', '')) }),
+    connect: (url: string): Connection => new SqliteDialect({ database: () => openSqliteFile(url) }),
   },
   {
     dialect: 'postgres',

@@ -1,8 +1,8 @@
-import BetterSqlite3 from 'better-sqlite3';
 import type { ClaimRequest } from '../../src/storage/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { openSqliteFile } from '../helpers/sqlite-file.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { newRequest } from './ledger-requests.js';
@@ -28,7 +28,7 @@ const KINDS: Kind[] = [
     name: 'SQLite',
     newUrl: async () => `sqlite:${folder.newPath('db')}`,
     execute: async (url, text) => {
-      const database = new BetterSqlite3(url.replace('sqlite:', ''));
+      const database = await openSqliteFile(url);
       database.exec(text);
       database.close();
     },

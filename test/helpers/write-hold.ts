@@ -1,10 +1,10 @@
-import BetterSqlite3 from 'better-sqlite3';
 import pg from 'pg';
+import { openSqliteFile } from './sqlite-file.js';
 
 /** Lets nobody write payments into a database until the function that it answers is called. */
 export async function holdWrites(url: string): Promise<() => Promise<void>> {
   if (url.startsWith('sqlite:')) {
-    const database = new BetterSqlite3(url.slice('sqlite:'.length));
+    const database = await openSqliteFile(url);
     database.exec('begin immediate');
     return async () => void database.close();
   }
