@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { badOption, TollhouseError } from '../errors.js';
 import { lineOf } from './load-driver.js';
+import { loadSqliteDriver } from './load-sqlite-driver.js';
 import { localPresence } from './local-presence.js';
 import { loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
 import {
@@ -14,13 +15,7 @@ import {
   type Step,
   storeUnavailable,
 } from './sql-database.js';
-import {
-  isBusy,
-  loadSqliteDriver,
-  type SqliteConnection,
-  type SqliteDriver,
-  type SqliteStatement,
-} from './sqlite-driver.js';
+import { isBusy, type SqliteConnection, type SqliteDriver, type SqliteStatement } from './sqlite-driver.js';
 import { sqliteWrites } from './sqlite-writes.js';
 
 /** How long a write waits for the write of another process. */

@@ -1,10 +1,6 @@
-import { loadBetterSqlite3 } from './better-sqlite3.js';
 import { codeOf } from './load-driver.js';
-import { loadNodeSqlite } from './node-sqlite.js';
 import type { Row, SqlInput } from './sql-database.js';
 
-/** From here on Node's own SQLite is whole: nothing to install, and nothing to compile. */
-const NODE_WITH_SQLITE = 24;
 const BUSY = 5;
 
 /** Parameters by place, or by name, where `$1` is called `1`. */
@@ -39,15 +35,6 @@ export interface SqliteOpening {
 export interface SqliteDriver {
   /** Opens a file, or `:memory:`. Throws `missing_dependency` when the driver has no compiled part for this Node. */
   open(file: string, opening: SqliteOpening): SqliteConnection;
-}
-
-/**
- * Takes Node's own SQLite on Node 24 and later, and better-sqlite3 before. Throws `missing_dependency` when there is none, or
- * not one that this Node survives.
- */
-export async function loadSqliteDriver(): Promise<SqliteDriver> {
-  const major = Number.parseInt(process.versions.node, 10);
-  return major >= NODE_WITH_SQLITE ? loadNodeSqlite() : loadBetterSqlite3();
 }
 
 /** Whether an error of a driver says that another connection holds the lock. */
