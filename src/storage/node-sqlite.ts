@@ -16,6 +16,7 @@ interface Database {
 
 interface Statement {
   setReadBigInts(enabled: boolean): void;
+  setAllowUnknownNamedParameters(enabled: boolean): void;
   columns(): readonly unknown[];
   all(...values: readonly unknown[]): Row[];
   run(...values: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
@@ -60,6 +61,8 @@ function connectionOf(database: Database): SqliteConnection {
 
 function statementOf(statement: Statement): SqliteStatement {
   statement.setReadBigInts(true);
+  // Some texts have no use for every value that their name is given.
+  statement.setAllowUnknownNamedParameters(true);
   return {
     reader: statement.columns().length > 0,
     all: (values) => statement.all(...argumentsOf(values)),
