@@ -79,10 +79,16 @@ export function notInstalled(names: readonly OptionalPackage[]): readonly Option
   });
 }
 
-/** The range of a package that fits, as `npm install` takes it. Of ranges side by side, the latter ones need Node 22. */
-export function wantedRange(name: OptionalPackage, node: string = process.versions.node): string {
+/** The Node-API that the later of two ranges side by side is built on; Node has it since 22.14. */
+const NODE_API = 10;
+
+/**
+ * The range of a package that fits, as `npm install` takes it.
+ * @param nodeApi - version of the Node-API, `process.versions.napi`
+ */
+export function wantedRange(name: OptionalPackage, nodeApi = Number(process.versions.napi)): string {
   const ranges: readonly string[] = manifest.peerDependencies[name].split(' || ');
-  const fitting = Number.parseInt(node, 10) < 22 ? ranges[0] : ranges.at(-1);
+  const fitting = nodeApi < NODE_API ? ranges[0] : ranges.at(-1);
   return `${name}@${fitting}`;
 }
 

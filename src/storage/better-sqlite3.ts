@@ -1,15 +1,13 @@
 import { createRequire } from 'node:module';
 import { TollhouseError } from '../errors.js';
+import { wantedRange } from '../optional-packages.js';
 import { codeOf, loadDriver } from './load-driver.js';
 import type { SqliteDriver } from './sqlite-driver.js';
-
-/** The Node-API that 13 is built on; Node has it since 22.14. */
-const NODE_API = 10;
 
 /** Loads better-sqlite3. Throws `missing_dependency` when it is not installed, or not one that this Node survives. */
 export async function loadBetterSqlite3(): Promise<SqliteDriver> {
   const nodeApi = Number(process.versions.napi);
-  const { default: Database } = await loadDriver(fitting(nodeApi), () => import('better-sqlite3'));
+  const { default: Database } = await loadDriver('better-sqlite3', () => import('better-sqlite3'));
   const fault = driverFault(driverVersion(), nodeApi);
   if (fault !== undefined) throw new TollhouseError('missing_dependency', fault);
   return {
@@ -29,15 +27,10 @@ export async function loadBetterSqlite3(): Promise<SqliteDriver> {
  * @param nodeApi - version of the Node-API, `process.versions.napi`
  */
 export function driverFault(driver: string, nodeApi: number): string | undefined {
-  // It ends the process without any error.
-  const isDeadly = Number.parseInt(driver, 10) >= 13 && nodeApi < NODE_API;
+  // 13 is built on the Node-API 10, and ends the process without any error where that is not.
+  const isDeadly = Number.parseInt(driver, 10) >= 13 && nodeApi < 10;
   if (!isDeadly) return undefined;
-  return `openStorage: better-sqlite3 ${driver} crashes the process on Node ${process.versions.node}; npm install ${fitting(nodeApi)}`;
-}
-
-/** What to install: 13 wherever it runs, for it needs no compiler. */
-function fitting(nodeApi: number): string {
-  return nodeApi < NODE_API ? 'better-sqlite3@12' : 'better-sqlite3@13';
+  return `openStorage: better-sqlite3 ${driver} crashes the process on Node ${process.versions.node}; npm install ${wantedRange('better-sqlite3', nodeApi)}`;
 }
 
 /** The error for a driver whose compiled part is not there or was made for another Node; undefined for any other error. */

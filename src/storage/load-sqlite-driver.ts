@@ -10,6 +10,10 @@ const NODE_WITH_SQLITE = 24;
  * not one that this Node survives.
  */
 export async function loadSqliteDriver(): Promise<SqliteDriver> {
-  const major = Number.parseInt(process.versions.node, 10);
-  return major >= NODE_WITH_SQLITE ? loadNodeSqlite() : loadBetterSqlite3();
+  return hasOwnSqlite() ? loadNodeSqlite() : loadBetterSqlite3();
+}
+
+/** Whether this Node needs no package for SQLite. */
+export function hasOwnSqlite(node: string = process.versions.node): boolean {
+  return Number.parseInt(node, 10) >= NODE_WITH_SQLITE;
 }

@@ -26,7 +26,7 @@ const TABLES = { migrationTableName: 'tollhouse_migration', migrationLockTableNa
 
 /** Loads Kysely. Throws `missing_dependency` when it is not installed. */
 export function loadKysely(): Promise<KyselyModule> {
-  return loadDriver('kysely@0.28', () => import('kysely'));
+  return loadDriver('kysely', () => import('kysely'));
 }
 
 /**

@@ -71,7 +71,7 @@ test.each([
   ['12.11.1', 9, undefined],
   ['12.11.1', 10, undefined],
   ['13.2.0', 10, undefined],
-  ['13.2.0', 9, 'better-sqlite3@12'],
+  ['13.2.0', 9, 'better-sqlite3@^12.11.1'],
 ])('better-sqlite3 %s on the Node-API %s: install %s', (driver, nodeApi, instead) => {
   const fault = driverFault(driver, nodeApi);
   if (instead === undefined) expect(fault).toBeUndefined();
