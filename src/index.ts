@@ -9,6 +9,9 @@ export type { FacilitatorHealth, HealthFault } from './facilitator/health.js';
 export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
 export { remoteFacilitator } from './facilitator/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote-options.js';
+export type { SetupCheck, SetupCode, SetupFinding } from './facilitator/setup-finding.js';
+export type { SetupTarget } from './facilitator/setup-target.js';
+export type { KnownSetup, SetupWatch } from './facilitator/setup-watch.js';
 export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
 export { createGateway, type GatewayOptions } from './gateway/create-gateway.js';
 export type { EventMessage } from './gateway/event-message.js';
@@ -35,7 +38,7 @@ export { anyOf } from './middleware/any-of.js';
 export type { DiscoveryOptions } from './middleware/discovery-options.js';
 export type { Gate } from './middleware/gate.js';
 export { type IdempotencyOptions, idempotency } from './middleware/idempotency.js';
-export type { Price, RequirePaymentOptions } from './middleware/payment-options.js';
+export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/payment-options.js';
 export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
 export {

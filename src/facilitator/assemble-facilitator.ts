@@ -1,15 +1,18 @@
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { AnswerStore } from '../storage/answers.js';
 import type { Ledger } from '../storage/ledger.js';
-import { createMemoryAnswers } from '../storage/memory-answers.js';
 import { createMemoryLedger } from '../storage/memory-ledger.js';
 import type { Storage } from '../storage/storage.js';
 import type { SettlementBackend } from './backend.js';
 import type { PaymentEventBus } from './events.js';
-import type { FacilitatorHealth } from './health.js';
+import { followFailures } from './follow-failures.js';
+import { type FacilitatorHealth, withSetup } from './health.js';
 import type { HoldingsReader } from './holdings.js';
 import type { Leases } from './leases.js';
 import { createPaymentService } from './payment-service.js';
+import { type SetupFinding, setupCheck } from './setup-finding.js';
+import { type PaymentNeed, readTarget } from './setup-target.js';
+import { createSetupWatch } from './setup-watch.js';
 import type { Facilitator } from './types.js';
 import { x402Client } from './x402-client.js';
 
@@ -20,8 +23,7 @@ export interface FacilitatorParts {
   readonly ledger: Ledger;
   /** What it was given, for the parts that work with it. */
   readonly storage: Storage | undefined;
-  /** Default: this process's memory. */
-  readonly answers: AnswerStore | undefined;
+  readonly answers: AnswerStore;
   readonly backend: SettlementBackend;
   readonly leases: Leases;
   readonly events: PaymentEventBus;
@@ -29,12 +31,17 @@ export interface FacilitatorParts {
   readonly now: () => number;
   readonly holdings: HoldingsReader;
   health(): Promise<FacilitatorHealth>;
+  /** What is wrong with its set-up, and with what is to be paid. */
+  checkSetup(needs: readonly PaymentNeed[], signal?: AbortSignal): Promise<readonly SetupFinding[]>;
+  /** Whether that is looked at unasked as well. */
+  readonly watched: boolean;
 }
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, ledger, storage, backend, leases, events, now, holdings, health } = parts;
-  const { answers = createMemoryAnswers() } = parts;
+  const { network, tokens, storage, answers, ledger, leases, events, now, holdings, health, checkSetup } = parts;
+  const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now });
+  const backend = followFailures(parts.backend, setup);
   const core = {
     ...createPaymentService({ ledger, backend, leases, events, now }),
     supported: () => backend.supported(),
@@ -47,9 +54,15 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     tokens,
     answers,
     ...(storage === undefined ? {} : { storage }),
-    health,
+    health: async () => withSetup(await health(), setup.known()),
+    async check(target = {}) {
+      const { needs, findings } = readTarget(target, tokens);
+      return setupCheck([...findings, ...(await checkSetup(needs))]);
+    },
+    setup,
     on: events.on,
     async close() {
+      setup.close();
       leases.close();
       await backend.close();
       await ledger.close();

@@ -12,7 +12,8 @@ import { createSplitWallet, type SplitWallet } from '../solana/payout-transactio
 import type { SolanaRpc } from '../solana/rpc.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
 import type { Counters } from '../storage/counters.js';
-import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
+import { createMemoryAnswers } from '../storage/memory-answers.js';
+import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
 import { createChainBackend } from './chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
@@ -28,6 +29,7 @@ import { createPaymentRequests } from './payment-requests.js';
 import { createPayoutSender, type PayoutSender } from './payout-sender.js';
 import { createRecovery } from './recovery.js';
 import { createSendWindow } from './send-window.js';
+import type { SetupParts } from './setup-check.js';
 import { createSponsorship, followOutcomes } from './sponsorship.js';
 import type { Facilitator } from './types.js';
 import { startUpkeep } from './upkeep.js';
@@ -57,7 +59,7 @@ const HINT_RENEWAL_MS = 8_000;
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
-  const { counters = storage?.counters, answers = storage?.answers } = resolved;
+  const { wsUrl, counters = storage?.counters, answers = storage?.answers ?? createMemoryAnswers() } = resolved;
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
@@ -86,6 +88,8 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     storage,
     answers,
     holdings: createHoldingsReader(rpc, tokens),
+    watched: resolved.check,
+    checkSetup: setupChecker({ ...chain, wsUrl, tokens, feePayers: [...feePayers.keys()], ledger, answers, counters }),
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...desk, ...chain });
@@ -124,6 +128,11 @@ function chainReaders(
       trustedMints: new Set(tokens.map(({ mint }) => mint)),
     }),
   };
+}
+
+/** Loaded with the first check. */
+function setupChecker(parts: SetupParts): FacilitatorParts['checkSetup'] {
+  return async (needs, signal) => (await import('./setup-check.js')).checkSetup(parts, needs, signal);
 }
 
 interface FeeBounds {

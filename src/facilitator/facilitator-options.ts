@@ -85,6 +85,11 @@ export interface FacilitatorOptions {
   readonly leaseMs?: number;
   /** Longest wait for an RPC call, in milliseconds. Default 10,000. */
   readonly rpcTimeoutMs?: number;
+  /**
+   * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once,
+   * as a warning with a code such as `TOLLHOUSE_FEE_PAYER_EMPTY`. Default true.
+   */
+  readonly check?: boolean;
   /** Clock, milliseconds since the epoch, by which payment requests expire. Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -129,6 +134,9 @@ export const answersOption = z
 /** Schema of an option that lists tokens. */
 export const tokensOption = z.array(token).readonly().optional();
 
+/** Schema of an option that says whether the set-up is looked at unasked. */
+export const checkOption = z.boolean('true or false').default(true);
+
 const MIN_FEES = 10_000n;
 
 /** Schema of {@link FacilitatorOptions}; the defaults of the embedded facilitator stand here. */
@@ -166,6 +174,7 @@ export const facilitatorOptions = z.strictObject({
   settleTimeoutMs: milliseconds.default(60_000),
   leaseMs: milliseconds.default(DEFAULT_LEASE_MS),
   rpcTimeoutMs: milliseconds.default(10_000),
+  check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')
     .default(() => Date.now),

@@ -4,10 +4,12 @@ import type { NetworkId } from '../protocol/types.js';
 import type { SolanaRpc } from '../solana/rpc.js';
 import type { Ledger } from '../storage/ledger.js';
 import { inTime } from './in-time.js';
+import type { SetupCheck } from './setup-finding.js';
 
 /**
  * What keeps a facilitator from settling. `fee_payer_low` alone does not yet: it can pay for fewer than a hundred
- * settlements more. `fee_limit_reached`: it has paid as much for network fees as it may in this hour.
+ * settlements more. `fee_limit_reached`: it has paid as much for network fees as it may in this hour. `recipient_unpayable`: a
+ * wallet that is to be paid cannot receive the token, or the token cannot be taken; others can.
  */
 export type HealthFault =
   | 'rpc_unreachable'
@@ -16,7 +18,8 @@ export type HealthFault =
   | 'fee_payer_low'
   | 'fee_limit_reached'
   | 'store_unreachable'
-  | 'facilitator_unreachable';
+  | 'facilitator_unreachable'
+  | 'recipient_unpayable';
 
 /** Whether a facilitator can settle. */
 export interface FacilitatorHealth {
@@ -50,13 +53,13 @@ export interface HealthMonitor {
 }
 
 /** What one settlement costs its fee payer: two signatures (the priority fee of the official client is below one lamport). */
-const LAMPORTS_PER_SETTLEMENT = 10_000n;
+export const LAMPORTS_PER_SETTLEMENT = 10_000n;
 /** Below what this many settlements cost, the fee payer is nearly empty. */
 const RESERVE_SETTLEMENTS = 100n;
 const FRESH_MS = 5_000;
 const PATIENCE_MS = 2_000;
 /** No payment has this id: looking for it tells whether the ledger answers. */
-const NOBODY = 'health';
+export const NOBODY = 'health';
 
 const DOWN: ReadonlySet<HealthFault> = new Set([
   'rpc_unreachable',
@@ -130,6 +133,22 @@ function createGenesisCheck({ rpc, network }: HealthParts): () => Promise<boolea
 
 function feePayerFaults(lamports: bigint | undefined): readonly HealthFault[] {
   if (lamports === undefined) return ['rpc_unreachable'];
-  if (lamports < LAMPORTS_PER_SETTLEMENT) return ['fee_payer_empty'];
-  return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? ['fee_payer_low'] : [];
+  const fault = feePayerFault(lamports);
+  return fault === undefined ? [] : [fault];
+}
+
+/** What is wrong with a fee payer that holds this; undefined when nothing is. */
+export function feePayerFault(lamports: bigint): 'fee_payer_empty' | 'fee_payer_low' | undefined {
+  if (lamports < LAMPORTS_PER_SETTLEMENT) return 'fee_payer_empty';
+  return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? 'fee_payer_low' : undefined;
+}
+
+/** The health of a facilitator, together with what was found of those who are to be paid. */
+export function withSetup(health: FacilitatorHealth, known: SetupCheck | undefined): FacilitatorHealth {
+  const unpayable = known?.findings.some(
+    ({ code, severity }) => severity === 'error' && /^(recipient|mint)_/.test(code),
+  );
+  if (unpayable !== true) return health;
+  const status = health.status === 'active' ? 'degraded' : health.status;
+  return { ...health, status, faults: [...health.faults, 'recipient_unpayable'] };
 }

@@ -29,17 +29,21 @@ export async function readRecipients(
   const isSol = token.mint === NATIVE_SOL;
   const receiving = isSol ? [] : recipients.map((it) => associatedTokenAddress(it, token.mint, token.program));
   const accounts = await online(rpc.getAccounts([...recipients, ...receiving], 'confirmed'));
-  for (const [index, recipient] of recipients.entries()) checkWallet(recipient, accounts[index] ?? null);
+  for (const [index, recipient] of recipients.entries()) {
+    const wrong = walletFault(recipient, accounts[index] ?? null);
+    if (wrong !== undefined) throw fault(wrong);
+  }
   if (isSol) return new Set();
   return new Set(recipients.filter((it, index) => !hasTokenAccount(it, accounts[recipients.length + index] ?? null)));
 }
 
-function checkWallet(recipient: string, account: AccountState | null): void {
-  if (account === null) return;
-  if (isTokenProgram(account.owner)) {
-    throw fault(`${recipient} is a token account or a mint; name the wallet that owns it`);
-  }
-  if (NOT_WALLETS.has(account.owner)) throw fault(`${recipient} is a program's address, from which nobody can spend`);
+/** Why nobody could spend what is sent to an address as a wallet; undefined when nothing speaks against it. */
+export function walletFault(recipient: string, account: AccountState | null): string | undefined {
+  if (account === null) return undefined;
+  if (isTokenProgram(account.owner)) return `${recipient} is a token account or a mint; name the wallet that owns it`;
+  return NOT_WALLETS.has(account.owner)
+    ? `${recipient} is a program's address, from which nobody can spend`
+    : undefined;
 }
 
 function hasTokenAccount(recipient: string, account: AccountState | null): boolean {

@@ -5,7 +5,7 @@ import { trimEnd } from '../protocol/trim-end.js';
 import { connectionFailure } from '../solana/connection-failure.js';
 
 /** What is asked of another facilitator: the last part of the path. */
-export type RemoteOperation = 'supported' | 'verify' | 'settle';
+export type RemoteOperation = 'supported' | 'verify' | 'settle' | 'health';
 
 /** A call that is about to be made. */
 export interface RemoteRequest {

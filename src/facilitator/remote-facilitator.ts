@@ -2,6 +2,7 @@ import { TollhouseError } from '../errors.js';
 import { resolveOptions } from '../options.js';
 import { KNOWN_TOKENS } from '../protocol/tokens.js';
 import { createSolanaRpc } from '../solana/rpc-client.js';
+import { createMemoryAnswers } from '../storage/memory-answers.js';
 import { assembleFacilitator, ledgerOrMemory } from './assemble-facilitator.js';
 import { createPaymentEventBus } from './events.js';
 import type { HoldingsReader } from './holdings.js';
@@ -31,22 +32,29 @@ const WHERE = 'remoteFacilitator';
 export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
   const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
   const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, storage, now } = resolved;
+  const { tokens = KNOWN_TOKENS[network], answers = storage?.answers ?? createMemoryAnswers() } = resolved;
   const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
-  const chain = rpcUrl === undefined ? {} : { chain: createRemoteChain(createSolanaRpc({ urls: rpcUrl, timeoutMs })) };
+  const rpc = rpcUrl === undefined ? undefined : createSolanaRpc({ urls: rpcUrl, timeoutMs });
+  const chain = rpc === undefined ? {} : { chain: createRemoteChain(rpc) };
   const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
   return assembleFacilitator({
     network,
-    tokens: resolved.tokens ?? KNOWN_TOKENS[network],
+    tokens,
     ledger,
     leases: createLeases(ledger),
     storage,
-    answers: resolved.answers ?? storage?.answers,
+    answers,
     events: createPaymentEventBus(),
     now,
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
     holdings: NO_HOLDINGS,
     health: () => remoteHealth(remotes),
+    watched: resolved.check,
+    async checkSetup(needs) {
+      const { checkRemoteSetup } = await import('./remote-setup.js');
+      return checkRemoteSetup({ network, tokens, remotes, rpc, timeoutMs }, needs);
+    },
   });
 }
 

@@ -5,6 +5,7 @@ import type { Ledger } from '../storage/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import {
   answersOption,
+  checkOption,
   ledgerOption,
   milliseconds,
   networkOption,
@@ -47,6 +48,11 @@ export interface RemoteFacilitatorOptions {
    * that is less. Then the outcome is "pending". Default 65,000.
    */
   readonly settleTimeoutMs?: number;
+  /**
+   * Whether the set-up is looked at in the background once a gate is used: what `facilitator.check()` would find is told once, as
+   * a warning with a code such as `TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING`. Default true.
+   */
+  readonly check?: boolean;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -70,6 +76,7 @@ export const remoteFacilitatorOptions = z.strictObject({
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),
   settleTimeoutMs: milliseconds.default(65_000),
+  check: checkOption,
   now: z
     .custom<() => number>((it) => typeof it === 'function', 'a function that answers the time')
     .default(() => Date.now),

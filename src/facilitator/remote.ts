@@ -18,11 +18,16 @@ export interface Remote {
   offer(): RemoteOffer | undefined;
   /** Whether it answered last time. */
   well(): boolean;
+  /** Why it could not be used last time. */
+  fault(): RemoteFault | undefined;
   /** Asks `/supported`, unless it was asked less than this many milliseconds ago. One call at a time; never rejects. */
   renew(maxAgeMs: number): Promise<void>;
   /** Notes that it could not be reached. */
   failed(fault: RemoteFault): void;
 }
+
+/** A facilitator that answers, and does not settle on our network. */
+export class OtherNetworkFault extends RemoteFault {}
 
 /** What is needed to know a facilitator. */
 export interface RemoteParts extends RemoteClientOptions {
@@ -62,6 +67,7 @@ export function createRemote({ network, timeoutMs, ...options }: RemoteParts): R
     client,
     offer: () => offer,
     well: () => offer !== undefined && fault === undefined,
+    fault: () => fault,
     failed,
     renew(maxAgeMs) {
       if (asking === undefined && performance.now() - askedAt < maxAgeMs) return Promise.resolve();
@@ -76,7 +82,7 @@ function offerOn(network: NetworkId, { kinds, extensions, signers }: Supported, 
     .filter((kind) => kind.scheme === 'exact' && kind.network === network)
     .map(({ scheme, feePayer }) => ({ scheme, network, feePayer }));
   if (usable.length === 0)
-    throw new RemoteFault(`/supported at ${host}: it does not settle "exact" on ${network}`, false);
+    throw new OtherNetworkFault(`/supported at ${host}: it does not settle "exact" on ${network}`, false);
   const keys = new Set([...usable.map(({ feePayer }) => feePayer), ...signers]);
   return { supported: { kinds: usable, extensions, signers: [...keys] }, signers: keys };
 }

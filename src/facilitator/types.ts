@@ -17,6 +17,9 @@ import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events.js';
 import type { FacilitatorHealth } from './health.js';
 import type { HoldingsReader } from './holdings.js';
+import type { SetupCheck } from './setup-finding.js';
+import type { SetupTarget } from './setup-target.js';
+import type { SetupWatch } from './setup-watch.js';
 
 /** What a payment is for. */
 export interface PaymentUse {
@@ -124,6 +127,13 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   supported(): Promise<Supported>;
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */
   health(): Promise<FacilitatorHealth>;
+  /**
+   * Looks at everything that has to be right before payments can be taken: RPC, fee payer, stores, and with a target whether
+   * that wallet can receive that token. Never rejects for what it finds. Costs a few calls to the chain each time.
+   */
+  check(target?: SetupTarget): Promise<SetupCheck>;
+  /** The same by itself, in the background, from the first use of a gate on; see the option `check`. */
+  readonly setup: Pick<SetupWatch, 'begin' | 'known'>;
   /** Whether a payment is good, without holding it. */
   verifyPayment(payment: Payment, terms: Terms): Promise<Verification>;
   /** The terms of a payment that was sent before, whatever is asked for today; undefined for one that was not. */

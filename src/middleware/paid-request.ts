@@ -32,6 +32,7 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  */
 export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
   const { options } = gate;
+  gate.watch?.();
   exposeHeaders(res, required.EXPOSED_HEADERS);
   const presented = required.readPayment(req);
   const reading = presented?.reading;
@@ -83,7 +84,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refused(true, () => challenge(required.NO_MATCH));
     case 'refused': {
       const { refusal } = opened;
-      callHook('onFailed', onFailed, { req, refusal });
+      callHook('onFailed', onFailed, { req, refusal, findings: facilitator.setup.known()?.findings ?? [] });
       const settlement = { status: 'failed', ...refusal } as const;
       return refused(true, () => challenge({ ...required.refusalCause(refusal), settlement }));
     }
@@ -228,7 +229,7 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
  */
 async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
   const { req, res, claim, gate, identified } = paid;
-  const { onSettled, onFailed } = gate.options;
+  const { facilitator, onSettled, onFailed } = gate.options;
   const settlement = await claim.settle().catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
     // Once money may have moved under an identifier, no other payment goes under it.
@@ -240,7 +241,7 @@ async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): 
   if (settlement?.status === 'pending') send(() => sendPending(res, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
     await identified.giveBack();
-    callHook('onFailed', onFailed, { req, refusal: settlement });
+    callHook('onFailed', onFailed, { req, refusal: settlement, findings: facilitator.setup.known()?.findings ?? [] });
     const isTakenOver = settlement.reason === 'settlement_in_progress';
     send(() =>
       isTakenOver ? sendInProgress(res) : paid.challenge({ ...required.refusalCause(settlement), settlement }),

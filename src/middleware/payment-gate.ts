@@ -19,6 +19,8 @@ export interface PaymentGate {
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
   readonly retryFor?: (req: Request) => Retry;
+  /** Called with each request: has the set-up looked at, the first time. Default: it is not. */
+  readonly watch?: () => void;
   /** Why the first 402 is sent. Default: the resource has a price. */
   readonly unpaid?: RequiredCause;
   /** Called before a kept response is sent again: takes off the headers that are for other responses only. */

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { SetupFinding } from '../facilitator/setup-finding.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { type AddressInput, addressTextOption } from '../protocol/address-input.js';
 import type { PriceInput } from '../protocol/money.js';
@@ -79,8 +80,18 @@ export interface RequirePaymentOptions {
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
   /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
   readonly onSettled?: (event: { readonly req: Request; readonly receipt: Receipt }) => void;
-  /** Called when a payment was refused or failed. */
-  readonly onFailed?: (event: { readonly req: Request; readonly refusal: Refusal }) => void;
+  /**
+   * Called when a payment was refused or failed. `findings`: what is known to be wrong with the set-up, for the operator's eyes;
+   * the client hears of the refusal alone.
+   */
+  readonly onFailed?: (event: FailedPayment) => void;
+}
+
+/** A payment that was refused or failed, as {@link RequirePaymentOptions.onFailed} is told of it. */
+export interface FailedPayment {
+  readonly req: Request;
+  readonly refusal: Refusal;
+  readonly findings: readonly SetupFinding[];
 }
 
 const PAY_TO = 'the wallet that receives, as base58 text or PublicKey';

@@ -6,6 +6,7 @@ import { decidePayment } from './paid-request.js';
 import type { PaymentGate } from './payment-gate.js';
 import { type RequirePaymentOptions, requirePaymentOptions } from './payment-options.js';
 import { termsOf } from './payment-terms.js';
+import { watchSetup } from './watch-setup.js';
 
 const WHERE = 'requirePayment';
 
@@ -18,6 +19,6 @@ const WHERE = 'requirePayment';
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
   const resolved = listRoute(declareIdentifiers(resolveOptions(WHERE, requirePaymentOptions, options)));
-  const gate: PaymentGate = { options: resolved, termsFor: termsOf(resolved) };
+  const gate: PaymentGate = { options: resolved, termsFor: termsOf(resolved), watch: watchSetup(resolved) };
   return createGate((req, res) => decidePayment(gate, req, res));
 }

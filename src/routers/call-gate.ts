@@ -70,6 +70,8 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     termsFor: payTo === undefined ? () => [] : termsOf(options),
     useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
     retryFor: (req) => callRetry(callOf(req), req),
+    // Sellers of the service are strangers: whether they can be paid is theirs to look after.
+    watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project),
     beforeReplay: takeOffErrorHeaders,
     run,

@@ -1,6 +1,7 @@
 import { type Response, Router } from 'express';
 import type { FacilitatorHealth, HealthFault } from '../facilitator/health.js';
 import { inTime } from '../facilitator/in-time.js';
+import type { KnownSetup } from '../facilitator/setup-watch.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { sendProblem } from '../middleware/respond.js';
 import type { Counters } from '../storage/counters.js';
@@ -9,15 +10,15 @@ import { refuseOtherMethods } from './refuse-other-methods.js';
 
 /** What readiness depends on. */
 export interface ProbesRouterOptions {
-  readonly facilitator: Pick<Facilitator, 'health'>;
+  readonly facilitator: Pick<Facilitator, 'health' | 'setup'>;
   /** Where nonces are kept and limits are counted: in one store, or in two. */
   readonly counters: Pick<Counters, 'get' | 'increment'>;
 }
 
 interface Check {
   /** As it goes over the wire: what is looked at, and how it is. */
-  readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'limits' | 'facilitator';
-  readonly state: 'unreachable' | 'wrong_network' | 'empty' | 'low' | 'limit_reached';
+  readonly name: 'rpc' | 'fee_payer' | 'store' | 'counters' | 'limits' | 'facilitator' | 'recipients';
+  readonly state: 'unreachable' | 'wrong_network' | 'empty' | 'low' | 'limit_reached' | 'unpayable';
   /** What is said about it; undefined for what does not stop the service. */
   readonly sentence?: string;
 }
@@ -41,6 +42,7 @@ const CHECKS: Readonly<Record<HealthFault, Check>> = {
   },
   store_unreachable: { name: 'store', state: 'unreachable', sentence: 'the store of payments does not answer' },
   facilitator_unreachable: { name: 'facilitator', state: 'unreachable', sentence: 'the facilitator does not answer' },
+  recipient_unpayable: { name: 'recipients', state: 'unpayable' },
 };
 const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' };
 const COUNTERS_PATIENCE_MS = 2_000;
@@ -79,10 +81,18 @@ async function answerReadiness({ facilitator, counters }: ProbesRouterOptions, r
   ];
   const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
   const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
+  const more = { checks, ...setupView(facilitator.setup.known()) };
   res.setHeader('Cache-Control', 'no-store');
-  if (health.status !== 'down' && answered !== undefined) return void res.json({ status: 'ready', checks });
+  if (health.status !== 'down' && answered !== undefined) return void res.json({ status: 'ready', ...more });
   const detail = `Payments cannot be taken: ${reasons.join('; ')}.`;
-  sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more: { checks } });
+  sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more });
+}
+
+/** What was found of the set-up. Anybody may read this: the particulars are for the operator, who was warned of them. */
+function setupView(known: KnownSetup | undefined) {
+  if (known === undefined) return {};
+  const findings = known.findings.map(({ code, severity }) => ({ code, severity }));
+  return { setup: { checked_at: new Date(known.checkedAt).toISOString(), findings } };
 }
 
 function checksOf({ faults }: FacilitatorHealth): readonly Check[] {

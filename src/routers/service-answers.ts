@@ -43,10 +43,25 @@ export const networksAnswer = z.partialRecord(
 /** Answer of `GET /healthz`. */
 export const aliveAnswer = z.object({ status: z.literal('ok') });
 
-const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network', 'limit_reached']);
+const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network', 'limit_reached', 'unpayable']);
+const finding = z.object({ code: z.string(), severity: z.enum(['error', 'warning']) });
 
 /** Answer of `GET /readyz` while it is ready. */
 export const readyAnswer = z.object({
   status: z.literal('ready'),
-  checks: z.object({ rpc: check, fee_payer: check, store: check, counters: check, limits: check }),
+  checks: z.object({
+    rpc: check,
+    fee_payer: check,
+    store: check,
+    counters: check,
+    limits: check,
+    facilitator: check.optional(),
+    recipients: check
+      .optional()
+      .describe('Whether those who are paid by gates here can receive; left out while nothing is known.'),
+  }),
+  setup: z
+    .object({ checked_at: z.iso.datetime(), findings: z.array(finding) })
+    .optional()
+    .describe('What the last look at the set-up found; the particulars are told to the operator.'),
 });

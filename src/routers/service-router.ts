@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { type Holdings, holdingsOf } from '../access/holdings.js';
 import { TollhouseError } from '../errors.js';
+import type { HealthFault } from '../facilitator/health.js';
 import type { Facilitator } from '../facilitator/types.js';
 import { formatAmount } from '../protocol/money.js';
 import type { Answer } from './answer.js';
@@ -48,7 +49,7 @@ async function healthOf(facilitator: Facilitator): Promise<Answer<typeof healthA
 
 /** Asks for nothing that gates do not remember as well, so that this public address costs few calls. */
 async function walletStatus(facilitator: Facilitator, holdings: Holdings): Promise<Answer<typeof walletStatusAnswer>> {
-  const { status, wallet, lamports } = await facilitator.health();
+  const { faults, wallet, lamports } = await facilitator.health();
   if (lamports === undefined) {
     const detail = 'The Solana RPC does not answer, so the balances of the wallet are not known.';
     throw new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
@@ -61,5 +62,10 @@ async function walletStatus(facilitator: Facilitator, holdings: Holdings): Promi
     }),
   );
   const sol = Number(formatAmount(lamports, SOL_DECIMALS));
-  return { wallet, balances: { SOL: sol, ...Object.fromEntries(balances) }, operational: status === 'active' };
+  return { wallet, balances: { SOL: sol, ...Object.fromEntries(balances) }, operational: faults.every(isOfOthers) };
+}
+
+/** The wallet pays fees, whoever cannot be paid. */
+function isOfOthers(fault: HealthFault): boolean {
+  return fault === 'recipient_unpayable';
 }

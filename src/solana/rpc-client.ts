@@ -1,7 +1,7 @@
 import { badOption } from '../errors.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
-import type { SimulationOptions, SolanaRpc } from './rpc.js';
+import type { SolanaRpc } from './rpc.js';
 import {
   readAccounts,
   readLatestBlockhash,
@@ -11,6 +11,7 @@ import {
   readTip,
   readTokenAccounts,
 } from './rpc-answers.js';
+import { base64, simulationParams } from './simulation-params.js';
 import { createSolanaNode } from './single-node.js';
 
 /** Settings of {@link createSolanaRpc}. */
@@ -81,8 +82,9 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts);
     },
     simulateTransaction(transaction, options) {
-      const params = [base64(transaction), simulationConfig(options)];
-      return call('simulateTransaction', params, (result) => readSimulation(result, options));
+      return call('simulateTransaction', simulationParams(transaction, options), (result) =>
+        readSimulation(result, options),
+      );
     },
     sendTransaction(transaction, { skipPreflight, preflightCommitment }) {
       const config = { encoding: 'base64', skipPreflight, preflightCommitment };
@@ -120,22 +122,6 @@ function landedReaders() {
   return import('./landed-transaction.js');
 }
 
-/** What is not asked for is left out: older nodes refuse fields that they do not know. */
-function simulationConfig({ commitment, accounts = [], innerInstructions = false }: SimulationOptions): object {
-  return {
-    encoding: 'base64',
-    sigVerify: false,
-    replaceRecentBlockhash: false,
-    commitment,
-    ...(accounts.length === 0 ? {} : { accounts: { encoding: 'base64', addresses: accounts } }),
-    ...(innerInstructions ? { innerInstructions } : {}),
-  };
-}
-
 function atMost(items: readonly string[], limit: number, what: string): void {
   if (items.length > limit) throw new RangeError(`${items.length} ${what} in one call; at most ${limit}`);
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }

@@ -16,6 +16,8 @@ export interface SimulationOptions {
   readonly accounts?: readonly string[];
   /** Whether to list which instructions called other programs. Default false. */
   readonly innerInstructions?: boolean;
+  /** Whether the node is to take a recent blockhash instead of the transaction's own. Default false. */
+  readonly replaceBlockhash?: boolean;
 }
 
 /** What a simulation told. */
@@ -115,6 +117,8 @@ export interface SolanaNode {
   findSignature(signature: string): Promise<{ readonly slot: number; readonly state: SignatureState | null }>;
   /** The first slot whose blocks the node still has: of what landed earlier it knows nothing. */
   getFirstAvailableSlot(): Promise<number>;
+  getGenesisHash: SolanaRpc['getGenesisHash'];
+  simulateTransaction: SolanaRpc['simulateTransaction'];
 }
 
 /** Which token accounts of an owner: those of a mint, or those under a token program. Addresses base58. */

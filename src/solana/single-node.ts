@@ -2,7 +2,8 @@ import { count } from './answer-shape.js';
 import { AnswerShapeError } from './answer-shape-error.js';
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
 import type { SolanaNode } from './rpc.js';
-import { readStatuses, readTip } from './rpc-answers.js';
+import { readSimulation, readStatuses, readText, readTip } from './rpc-answers.js';
+import { simulationParams } from './simulation-params.js';
 
 /** Most signatures in one `getSignaturesForAddress` (Solana's limit). */
 const MAX_HISTORY_PER_CALL = 1_000;
@@ -37,5 +38,10 @@ export function createSolanaNode(endpoint: JsonRpcEndpoint, timeoutMs: number): 
       return { slot, state: states[0] ?? null };
     },
     getFirstAvailableSlot: () => ask('getFirstAvailableBlock', [], (result) => count(result, 'result')),
+    getGenesisHash: () => ask('getGenesisHash', [], readText),
+    simulateTransaction(transaction, options) {
+      const params = simulationParams(transaction, options);
+      return ask('simulateTransaction', params, (result) => readSimulation(result, options));
+    },
   };
 }

@@ -23,6 +23,8 @@ export interface TokenAccount {
 // Layouts of the token programs, the same in both: mint, owner and amount of an account; decimals and state of a mint.
 const OWNER_OFFSET = 32;
 const AMOUNT_OFFSET = 64;
+const STATE_OFFSET = 108;
+const FROZEN = 2;
 const DECIMALS_OFFSET = 44;
 const INITIALIZED_OFFSET = 45;
 const MINT_BYTES = 82;
@@ -55,6 +57,11 @@ export function tokenAccountOf(account: AccountState | null): TokenAccount | und
     owner: addressOf(data.subarray(OWNER_OFFSET, AMOUNT_OFFSET)),
     amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(AMOUNT_OFFSET, true),
   };
+}
+
+/** Whether a token account takes and gives nothing until the mint's authority thaws it. */
+export function isFrozen({ data }: AccountState): boolean {
+  return data[STATE_OFFSET] === FROZEN;
 }
 
 /** Atomic amounts in the associated token accounts of several owners, in their order; undefined where there is none. */

@@ -59,6 +59,8 @@ function node({ tip = { slot: 2_000, blockHeight: LAST + 1 }, ...told }: Told = 
       if (first instanceof Error) throw first;
       return first;
     },
+    getGenesisHash: () => Promise.reject(DOWN),
+    simulateTransaction: () => Promise.reject(DOWN),
   };
 }
 
