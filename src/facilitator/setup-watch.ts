@@ -38,7 +38,7 @@ const GATHER_MS = 200;
 const AGAIN_MS = 60_000;
 const MAX_NEEDS = 100;
 /** Pauses between looks while something is wrong, each twice as long as the one before. */
-const OUTAGE = { firstMs: 5_000, longestMs: 300_000 };
+const OUTAGE = { firstMs: 2_000, longestMs: 300_000 };
 const FAULT = { firstMs: 30_000, longestMs: 900_000 };
 /** What hides everything behind it: nothing more is known before it is over. */
 const OUTAGES: ReadonlySet<SetupCode> = new Set(['rpc_unreachable', 'facilitator_unreachable']);
@@ -52,19 +52,24 @@ export function createSetupWatch({ network, enabled, check, now }: SetupWatchPar
   const stopped = new AbortController();
   const tell = createTeller(network);
   let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
   let known: KnownSetup | undefined;
   let begun = false;
   let running = false;
   let repeats = 0;
 
+  /** A look that is due earlier stays. */
   function schedule(afterMs: number): void {
+    const at = performance.now() + afterMs;
+    if (stopped.signal.aborted || at >= dueAt) return;
     clearTimeout(timer);
-    if (stopped.signal.aborted) return;
+    dueAt = at;
     timer = setTimeout(() => void look(), afterMs);
     timer.unref();
   }
 
   async function look(): Promise<void> {
+    dueAt = Number.POSITIVE_INFINITY;
     if (running) return schedule(GATHER_MS);
     running = true;
     const asked = needs.size;

@@ -38,7 +38,7 @@ export async function startLyingNode(stand: TollStand, options: Partial<Facilita
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { tokens } = stand.facilitator;
-  const common = { network, rpcUrl: url, keypair: stand.feePayer, tokens, blockhashHints: false };
+  const common = { network, rpcUrl: url, keypair: stand.feePayer, tokens, blockhashHints: false, check: false };
   const facilitator = createFacilitator({ ...common, ...options });
   const node: LyingNode = {
     url,
