@@ -1,7 +1,14 @@
-/** The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored. */
-export function nearest(text: string, candidates: readonly string[]): string | undefined {
+/**
+ * The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored.
+ * @param most - most characters that may be wrong; default: a third of them, two at least
+ */
+export function nearest(
+  text: string,
+  candidates: readonly string[],
+  most = Math.max(2, Math.floor(text.length / 3)),
+): string | undefined {
   const wanted = text.toLowerCase();
-  const limit = Math.min(Math.max(2, Math.floor(wanted.length / 3)), wanted.length - 1);
+  const limit = Math.min(most, wanted.length - 1);
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), limit) }))
     .filter(({ distance }) => distance <= limit)

@@ -8,10 +8,10 @@ import { createSolanaRpc } from '../solana/rpc-client.js';
 import { readTokenBalances } from '../solana/token-accounts.js';
 import { readArguments, readWallet } from './arguments.js';
 import { type Command, UsageError } from './command.js';
+import { readNetwork } from './network-argument.js';
 import { printStep } from './terminal.js';
 
 const SANDBOX_RPC = 'http://127.0.0.1:8899';
-const NETWORKS: readonly NetworkId[] = ['solana', 'solana-devnet', 'solana-testnet'];
 const SOL_DECIMALS = 9;
 
 /** `tollhouse balance`: what a wallet holds. */
@@ -33,8 +33,7 @@ Shows the SOL and the known tokens of a wallet.
       network: { type: 'string', default: 'solana-devnet' },
       rpc: { type: 'string' },
     });
-    const network = NETWORKS.find((it) => it === values.network);
-    if (network === undefined) throw new UsageError(`--network must be ${NETWORKS.join(', ')}`);
+    const network = readNetwork(values.network);
     const wallet = walletOf(positionals, values.keypair, values.demo);
     const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : PUBLIC_RPC[network]);
     await printBalances(wallet, network, urls);

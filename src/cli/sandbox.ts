@@ -1,6 +1,7 @@
 import { type SandboxOptions, startSandbox } from '../sandbox/start-sandbox.js';
 import { readArguments } from './arguments.js';
 import { type Command, UsageError } from './command.js';
+import { readNetwork } from './network-argument.js';
 import { printStep } from './terminal.js';
 import { untilStopped } from './until-stopped.js';
 
@@ -37,10 +38,8 @@ export const sandbox: Command = {
 
 function readFlags(args: readonly string[]): SandboxOptions {
   const { values } = readArguments(args, OPTIONS);
-  const { network } = values;
-  if (network !== undefined && network !== 'solana' && network !== 'solana-devnet') {
-    throw new UsageError('--network must be "solana-devnet" or "solana"');
-  }
+  const network = values.network === undefined ? undefined : readNetwork(values.network);
+  if (network === 'solana-testnet') throw new UsageError('--network must be "solana-devnet" or "solana"');
   return {
     port: readNumber('--port', values.port) ?? DEFAULT_PORT,
     ...(network === undefined ? {} : { network }),

@@ -1,5 +1,6 @@
 import { VERSION } from '../routers/version.js';
-import { forgetSecrets, readConfiguration, type ServerConfiguration } from '../server/configuration.js';
+import { forgetSecrets, readConfiguration, type ServerConfiguration, VARIABLES } from '../server/configuration.js';
+import { misspeltVariables, warnOfMisspelt } from '../server/misspelt.js';
 import { type RunningServer, startServer } from '../server/start-server.js';
 import { none, readArguments } from './arguments.js';
 import type { Command } from './command.js';
@@ -51,6 +52,7 @@ export const serve: Command = {
 };
 
 function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {
+  warnOfMisspelt(misspeltVariables(process.env, VARIABLES));
   const configuration = readConfiguration({ ...process.env, ...overrides });
   forgetSecrets(process.env);
   return configuration;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { type AddressInput, addressOption } from '../protocol/address-input.js';
+import { networkWanted } from '../protocol/network-name.js';
+import { NETWORK_IDS } from '../protocol/networks.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { AnswerStore } from '../storage/answers.js';
@@ -111,10 +113,7 @@ export const milliseconds = z
   .max(2_147_483_647, 'at most 2,147,483,647 milliseconds');
 
 /** Schema of an option that names the cluster. */
-export const networkOption = z.enum(
-  ['solana', 'solana-devnet', 'solana-testnet'],
-  '"solana", "solana-devnet" or "solana-testnet"',
-);
+export const networkOption = z.enum(NETWORK_IDS, { error: ({ input }) => networkWanted(input) });
 
 /** Schema of an option that is a storage. */
 export const storageOption = z

@@ -4,6 +4,7 @@ import { isAddress } from './address.js';
 import { type AddressInput, addressText } from './address-input.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from './limits.js';
 import { type Parsed, parsed, shown, unparsed } from './parsed.js';
+import { KNOWN_TOKENS } from './tokens.js';
 import { trimEnd } from './trim-end.js';
 import type { Token } from './types.js';
 
@@ -29,6 +30,7 @@ export interface ParsedPrice {
 }
 
 const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
+const NAMES: ReadonlySet<string> = new Set(Object.values(KNOWN_TOKENS).flatMap((all) => all.map((it) => it.symbol)));
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 const EXPONENT = /^[+-]?[\d.]+e[+-]?\d+$/i;
 const NEGATIVE = /^-[\d.]/;
@@ -150,10 +152,12 @@ function findToken(symbol: string, tokens: readonly Token[]): Parsed<Token> {
   const token = tokens.find((it) => it.symbol.toUpperCase() === wanted);
   if (token !== undefined) return parsed(token);
   const symbols = tokens.map((it) => it.symbol);
-  const meant = nearest(symbol, symbols);
+  // A token that other networks have is no slip of the pen.
+  const meant = NAMES.has(wanted) ? undefined : nearest(symbol, symbols);
   if (meant !== undefined) return unparsed(`there is no token ${shown(symbol)} here; did you mean "${meant}"?`);
   const known = symbols.length === 0 ? 'no token is known' : `the known ones are ${symbols.join(', ')}`;
-  return unparsed(`there is no token ${shown(symbol)} here; ${known}; another mint is priced as { amount, asset }`);
+  const add = 'another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }';
+  return unparsed(`there is no token ${shown(symbol)} here; ${known}; ${add}`);
 }
 
 function shownPrice(price: unknown): string {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { readTiers, type TiersOptions } from '../access/tiers.js';
 import { TollhouseError } from '../errors.js';
 import { tokensOption } from '../facilitator/facilitator-options.js';
+import { isAddress } from '../protocol/address.js';
 import type { Token } from '../protocol/types.js';
 import { createFeePayer } from '../solana/fee-payer.js';
 import { readSecretFile } from './secret-file.js';
@@ -18,6 +19,8 @@ function fault(context: Context, message: string): typeof z.NEVER {
 
 /** Path of a key file, base58 text or JSON array → the text of the key. What it is never appears in a message. */
 export const keyText = z.string().transform((value, context) => {
+  if (isAddress(value))
+    return fault(context, 'a secret key, and this is an address: the path of the key file, for instance');
   const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);
   const text = looksLikeKey ? value : readSecretFile(value);
   if (text === undefined) return fault(context, 'the path of a readable key file, base58 text or a JSON array');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TiersOptions } from '../access/tiers.js';
 import { badOption } from '../errors.js';
+import { networkOption } from '../facilitator/facilitator-options.js';
 import { isNetwork } from '../gateway/address-ranges.js';
 import { isAddress } from '../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../protocol/tokens.js';
@@ -113,9 +114,7 @@ const environment = z.object({
     .refine((text) => /^\d{1,3}$/.test(text) || isAddressList(text), PROXIES)
     .transform((text) => (/^\d+$/.test(text) ? Number(text) : text))
     .optional(),
-  SOLANA_NETWORK: z
-    .enum(['solana', 'solana-devnet', 'solana-testnet'], '"solana", "solana-devnet" or "solana-testnet"')
-    .optional(),
+  SOLANA_NETWORK: networkOption.optional(),
   SOLANA_RPC_URL: listOfUrls.optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
   FACILITATOR_KEYPAIR: keyTexts.optional(),
@@ -143,6 +142,9 @@ const environment = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
+/** Every variable that is read. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
 type Variables = Readonly<Record<string, string | undefined>>;
 type Environment = z.output<typeof environment>;
 
@@ -151,7 +153,7 @@ type Environment = z.output<typeof environment>;
  * then nor when the configuration is printed.
  */
 export function readConfiguration(env: Variables): ServerConfiguration {
-  const known = Object.fromEntries(Object.keys(environment.shape).map((name) => [name, env[name] || undefined]));
+  const known = Object.fromEntries(VARIABLES.map((name) => [name, env[name] || undefined]));
   const result = environment.safeParse(known);
   const issues = result.error?.issues ?? [];
   const faults = [

@@ -11,13 +11,7 @@ export type KeypairInput = { readonly secretKey: Uint8Array } | Uint8Array | str
  */
 export function readKeypair(input: KeypairInput, where: string, option = 'keypair'): Ed25519Signer {
   const secret = secretBytes(input);
-  if (secret?.length !== 64) {
-    throw badOption(
-      where,
-      `option "${option}" must be a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file`,
-      option,
-    );
-  }
+  if (secret?.length !== 64) throw badOption(where, `option "${option}" ${wrongKey(input, secret)}`, option);
   const signer = createEd25519Signer(secret.subarray(0, 32));
   const belongs = Buffer.from(secret.subarray(32)).equals(signer.publicKey);
   // What was made of a text is ours to wipe; bytes are the giver's.
@@ -26,6 +20,20 @@ export function readKeypair(input: KeypairInput, where: string, option = 'keypai
     throw badOption(where, `option "${option}": the public half does not belong to the secret half`, option);
   }
   return signer;
+}
+
+const FORMS = 'a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file';
+
+/** What is wrong with something that is no key pair. It may be most of one: nothing of it is shown. */
+function wrongKey(input: KeypairInput, bytes: Uint8Array | undefined): string {
+  const text = typeof input === 'string' ? input.trim() : undefined;
+  if (text === '') return `is empty; it must be ${FORMS}`;
+  const isObject = typeof Reflect.get(Object(input), 'toBase58') === 'function';
+  if (isObject || bytes?.length === 32)
+    return `is an address, or another 32 bytes, and must be the secret key: ${FORMS}`;
+  const isPath = text !== undefined && /^(~|\.{0,2}[\\/]|[a-z]:[\\/])|\.(json|key|txt|pem)$/i.test(text);
+  if (isPath) return `looks like the path of a file; pass what is in it: readFileSync(path, 'utf8')`;
+  return `must be ${FORMS}`;
 }
 
 function secretBytes(input: KeypairInput): Uint8Array | undefined {

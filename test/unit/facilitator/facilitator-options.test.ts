@@ -58,6 +58,7 @@ describe('createFacilitator', () => {
       allowMints: [],
       blockhashHints: true,
       rpcTimeoutMs: 10_000,
+      check: true,
       now: Date.now,
     });
     const most = { maxFeeLamportsPerHour: BigInt(Number.MAX_SAFE_INTEGER) };
@@ -99,6 +100,7 @@ describe('remoteFacilitator', () => {
       network,
       url,
       timeoutMs: 10_000,
+      check: true,
       settleTimeoutMs: 65_000,
       now: Date.now,
       ...options,

@@ -100,7 +100,8 @@ describe('parsePrice', () => {
   });
 
   test('without USDC among the tokens a price in dollars is refused', () => {
-    const detail = 'there is no token "USDC" here; no token is known; another mint is priced as { amount, asset }';
+    const detail =
+      'there is no token "USDC" here; no token is known; another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }';
     expect(readPrice('$1', [])).toEqual({ ok: false, detail });
   });
 });
@@ -147,7 +148,7 @@ describe('readPrice', () => {
     ['1 USDD', 'there is no token "USDD" here; did you mean "USDC"?'],
     [
       '1 DOGE',
-      'there is no token "DOGE" here; the known ones are USDC, USDG, PYUSD, SOL, USDT; another mint is priced as { amount, asset }',
+      'there is no token "DOGE" here; the known ones are USDC, USDG, PYUSD, SOL, USDT; another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }',
     ],
   ])('says of %p what is wrong and what to write', (price, detail) => {
     expect(readPrice(price, TOKENS)).toEqual({ ok: false, detail });
@@ -269,5 +270,14 @@ describe('parseDecimal and formatAmount', () => {
         expect(parseDecimal(Number(text), 9)).toEqual(parseDecimal(text, 9));
       }),
     );
+  });
+});
+
+test('a token that only other networks have is no slip: what is known is told, and how to add it', () => {
+  const read = readPrice('0.5 USDT', KNOWN_TOKENS['solana-devnet']);
+  expect(read).toEqual({
+    ok: false,
+    detail:
+      'there is no token "USDT" here; the known ones are USDC, USDG, PYUSD, SOL; another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }',
   });
 });

@@ -1,4 +1,5 @@
 import { SOLANA_DEVNET_CAIP2, SOLANA_MAINNET_CAIP2, SOLANA_TESTNET_CAIP2, V1_TO_V2_NETWORK_MAP } from '@x402/svm';
+import { networkWanted } from '../../../src/protocol/network-name.js';
 import { GENESIS_HASHES, NETWORK_IDS, networkFrom, toCaip2, toV1Name } from '../../../src/protocol/networks.js';
 
 describe('networks', () => {
@@ -29,4 +30,25 @@ describe('networks', () => {
   ])('%j names no network', (text) => {
     expect(networkFrom(text)).toBeUndefined();
   });
+});
+
+test.each([
+  ['mainnet', 'solana'],
+  ['mainnet-beta', 'solana'],
+  ['Mainnet Beta', 'solana'],
+  ['solana-mainnet', 'solana'],
+  ['solana:mainnet', 'solana'],
+  ['devnet', 'solana-devnet'],
+  ['solana_devnet', 'solana-devnet'],
+  ['solana-devent', 'solana-devnet'],
+  ['testnet', 'solana-testnet'],
+  ['solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1', 'solana-devnet'],
+])('by the name %p somebody means %p', (given, meant) => {
+  expect(networkWanted(given)).toMatch(new RegExp(`, not ".*"; did you mean "${meant}"\\?$`));
+});
+
+test('what is near to no network is told what there is', () => {
+  const all = '"solana", "solana-devnet" or "solana-testnet"';
+  expect(networkWanted('ethereum')).toBe(`${all}, not "ethereum"`);
+  expect(networkWanted(undefined)).toBe(all);
 });

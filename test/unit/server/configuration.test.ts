@@ -5,7 +5,8 @@ import bs58 from 'bs58';
 import { TollhouseError } from '../../../src/errors.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import { demoWallet } from '../../../src/sandbox/demo-wallets.js';
-import { readConfiguration, tokensBySymbol } from '../../../src/server/configuration.js';
+import { readConfiguration, tokensBySymbol, VARIABLES } from '../../../src/server/configuration.js';
+import { misspeltVariables } from '../../../src/server/misspelt.js';
 
 const KEY = demoWallet(0).secretKey;
 const SECRET = 'a secret that is longer than thirty-two bytes';
@@ -205,4 +206,38 @@ test("the operator's tokens come before known ones of their symbol or mint", () 
   const symbols = tokensBySymbol([usdc], known).map(({ symbol }) => symbol);
   expect(symbols).toEqual(['USDC', 'USDG', 'PYUSD']);
   expect(tokensBySymbol([], known)).toEqual(known);
+});
+
+test.each([
+  ['mainnet-beta', 'did you mean "solana"?'],
+  ['devnet', 'did you mean "solana-devnet"?'],
+])('the network %p is told with the one that was meant', (SOLANA_NETWORK, meant) => {
+  expect(faultsOf({ SOLANA_NETWORK, FACILITATOR_KEYPAIR: JSON.stringify([...KEY]) })).toContain(meant);
+});
+
+test('an address in the place of the key is told as one', () => {
+  const FACILITATOR_KEYPAIR = demoWallet(0).publicKey.toBase58();
+  expect(faultsOf({ SOLANA_NETWORK: 'solana', FACILITATOR_KEYPAIR })).toMatch(
+    /FACILITATOR_KEYPAIR must be a secret key, and this is an address/,
+  );
+});
+
+describe('misspelt variables', () => {
+  const misspelt = (env: Record<string, string>) => misspeltVariables(env, VARIABLES);
+
+  test.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['FACILITATOR_KEYPAR', 'FACILITATOR_KEYPAIR'],
+    ['SOLANA_NETWORKS', 'SOLANA_NETWORK'],
+    ['PAYTO', 'PAY_TO'],
+    ['jwt_secret', 'JWT_SECRET'],
+  ])('%s is probably %s', (name, meant) => {
+    expect(misspelt({ [name]: 'x' })).toEqual([{ name, meant }]);
+  });
+
+  test('what is set rightly, and what belongs to others, is left alone', () => {
+    expect(misspelt({ DATABASE_URL: 'memory:', DATABASE_URI: 'x' })).toEqual([]);
+    const others = ['PATH', 'HOME', 'HOSTNAME', 'POST', 'PORTS', 'NODE_ENV', 'AWS_SECRET', 'LOG_FILE', 'BASE_IMAGE'];
+    expect(misspelt(Object.fromEntries(others.map((name) => [name, 'x'])))).toEqual([]);
+  });
 });
