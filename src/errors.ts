@@ -17,6 +17,7 @@ export const ERRORS = {
   missing_dependency: { status: 500, title: 'An optional package is not installed', retryable: false },
   invalid_json: { status: 400, title: 'The body is not valid JSON', retryable: false },
   invalid_request: { status: 400, title: 'The request is not valid', retryable: false },
+  body_already_read: { status: 500, title: 'The body was read before it came here', retryable: false },
   body_too_large: { status: 413, title: 'The body is too large', retryable: false },
   headers_too_large: { status: 431, title: 'The headers are too large', retryable: false },
   request_timeout: { status: 408, title: 'The request did not arrive in time', retryable: true },

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { Transform } from 'node:stream';
+import { receivedBody } from '../received-body.js';
 
 /** The beginning of a request's body. */
 export type BodyStart =
   /** All of it: at most as much as is kept. */
-  | { readonly kind: 'whole'; readonly bytes: Buffer }
+  | { readonly kind: 'whole'; readonly bytes: Buffer; readonly isAsSent: boolean }
   /** More than is kept; the rest has not been read yet. */
   | { readonly kind: 'begun'; readonly bytes: Buffer }
   /** More than is taken. */
@@ -18,7 +19,7 @@ export class BodyTooLarge extends Error {
 }
 
 const MAX_DISCARDED_BYTES = 10 * 1024 * 1024;
-const NOTHING: BodyStart = { kind: 'whole', bytes: Buffer.alloc(0) };
+const NOTHING: BodyStart = { kind: 'whole', bytes: Buffer.alloc(0), isAsSent: true };
 
 /** Bytes that a request says its body has; undefined where it does not say. */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
@@ -27,16 +28,19 @@ export function declaredLength({ headers }: IncomingMessage): number | undefined
 }
 
 /**
- * Reads a body until it ends, or is more than is kept.
+ * Reads a body until it ends, or is more than is kept. One that was read before is taken as it was left, all of it.
  * @param keepBytes - as much as this is read into memory
  * @param maxBytes - more than this is not taken
- * @throws TypeError when somebody has read the body before
+ * @throws TypeError when somebody has read the body before, and nothing is left that it can be told from
  */
 export async function readStart(req: IncomingMessage, keepBytes: number, maxBytes: number): Promise<BodyStart> {
-  const declared = declaredLength(req);
-  if (req.headers['transfer-encoding'] === undefined && (declared ?? 0) === 0) return NOTHING;
-  if (declared !== undefined && declared > maxBytes) return { kind: 'too_large' };
-  if (req.readableEnded) throw new TypeError('the body was read before it came to the proxy');
+  const received = receivedBody(req);
+  if (received.kind === 'none') return NOTHING;
+  if (received.kind === 'lost')
+    throw new TypeError(`the body was read before it came to the proxy, and ${received.why}`);
+  const length = received.kind === 'read' ? received.bytes.length : declaredLength(req);
+  if (length !== undefined && length > maxBytes) return { kind: 'too_large' };
+  if (received.kind === 'read') return { ...received, kind: 'whole' };
   return collect(req, keepBytes, maxBytes);
 }
 
@@ -55,7 +59,7 @@ function collect(req: IncomingMessage, keepBytes: number, maxBytes: number): Pro
       if (length > maxBytes) finish({ kind: 'too_large' });
       else if (length > keepBytes) finish({ kind: 'begun', bytes: Buffer.concat(chunks) });
     };
-    const end = (): void => finish({ kind: 'whole', bytes: Buffer.concat(chunks) });
+    const end = (): void => finish({ kind: 'whole', bytes: Buffer.concat(chunks), isAsSent: true });
     const leave = (): void => finish({ kind: 'gone' });
     req.on('data', add).on('end', end).on('close', leave);
     if (req.destroyed) leave();

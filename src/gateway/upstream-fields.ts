@@ -29,17 +29,28 @@ const OURS: ReadonlySet<string> = new Set([
 ]);
 const OUR_FAMILIES = ['payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
 
+/** What is said of the bytes of a body, which does not hold for others. */
+const OF_THE_BYTES: ReadonlySet<string> = new Set([
+  'content-digest',
+  'content-encoding',
+  'content-md5',
+  'digest',
+  'repr-digest',
+]);
+
 const TRACE_PARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
 /**
  * The header fields that an upstream gets: the caller's without those of the connection, our credentials and payments, and
  * whatever could be mistaken for a word of ours; then ours (service.md §4).
  * @param given - fields of ours; they replace those that the caller sent under the same names
+ * @param isAsSent - whether the body goes out in the bytes in which it came
  */
 export function upstreamFields(
   req: IncomingMessage,
   caller: Caller,
   given: Readonly<Record<string, string>>,
+  isAsSent: boolean,
 ): string[] {
   const ours = { ...callerFields(req, caller), ...traceFields(req), ...given };
   const replaced = new Set(Object.keys(ours).map(plainName));
@@ -47,7 +58,8 @@ export function upstreamFields(
   const passed: string[] = [];
   for (const [name, value] of pairsOf(req.rawHeaders)) {
     const plain = plainName(name);
-    if (!stays(plain) && !isOurs(plain) && !replaced.has(plain)) passed.push(name, value);
+    if (stays(plain) || isOurs(plain) || replaced.has(plain)) continue;
+    if (isAsSent || !OF_THE_BYTES.has(plain)) passed.push(name, value);
   }
   return [...passed, ...fieldsOf(ours)];
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { TollhouseError } from '../errors.js';
 import { newId } from '../protocol/ids.js';
+import { receivedBody } from '../received-body.js';
 import type { AddressGuard } from './address-guard.js';
 import { Exchange, type ExchangeEnd, type ExchangeFailure, type ExchangeRules } from './exchange.js';
 import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
@@ -85,7 +86,8 @@ export interface Undelivered {
 /** Passes calls on to upstreams (service.md §4). */
 export interface UpstreamProxy {
   /**
-   * Passes one call on and streams the answer back, never following redirects. The request's body must not have been read.
+   * Passes one call on and streams the answer back, never following redirects. Of a body that was read before, what is
+   * left of it is sent (`received-body.ts`).
    * It never answers by itself when the upstream fails: the caller does, with {@link GATEWAY_ERROR_HEADERS}.
    */
   forward(req: IncomingMessage, res: ServerResponse, options: ForwardOptions): Promise<Delivered | Undelivered>;
@@ -122,6 +124,10 @@ const DETAILS: Readonly<Record<Exclude<ForwardFailure, 'upstream_error'>, string
   upstream_reset: 'The upstream broke off its answer, or what came was not HTTP.',
   upstream_answer_too_large: 'The upstream answered more than is passed on.',
 };
+
+const READ_BEFORE = 'The app has read the body before it came to the gateway, and it cannot be passed on as it was:';
+const MOUNT_BEFORE =
+  'Nothing was charged. In the app, mount createRouter() before express.json() and other body parsers, or keep the bytes as req.rawBody.';
 
 /** Makes a proxy. Connections are kept and shared by all calls to the same upstream. */
 export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProxy {
@@ -177,11 +183,17 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
 type ForwardHead = Pick<ForwardOptions, 'url' | 'rest' | 'maxBodyBytes'>;
 
 /**
- * Why a call cannot be passed on whatever the upstream does, as far as its head tells: to be asked before it is paid for.
+ * Why a call cannot be passed on whatever the upstream does, as far as its head tells, and what others have left of its body:
+ * to be asked before it is paid for.
  */
 export function forwardRefusal(req: IncomingMessage, head: ForwardHead): TollhouseError | undefined {
   const target = targetOf(req, head);
-  return typeof target === 'string' ? new TollhouseError(target, DETAILS[target]) : undefined;
+  if (typeof target === 'string') return new TollhouseError(target, DETAILS[target]);
+  const body = receivedBody(req);
+  if (body.kind === 'lost')
+    return new TollhouseError('body_already_read', `${READ_BEFORE} ${body.why}. ${MOUNT_BEFORE}`);
+  const isTooLarge = body.kind === 'read' && body.bytes.length > (head.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+  return isTooLarge ? new TollhouseError('body_too_large', DETAILS.body_too_large) : undefined;
 }
 
 /** Where a call goes, or why it cannot go there. */
@@ -228,12 +240,13 @@ function fieldsFor(
     bodyDigest,
   };
   const length = start.kind === 'begun' ? declaredLength(req) : undefined;
-  return upstreamFields(req, call.caller ?? {}, {
+  const given = {
     ...call.headers,
     ...(length === undefined ? {} : { 'content-length': String(length) }),
     'x-request-id': call.requestId,
     ...signatureHeaders(signed, call.secrets),
-  });
+  };
+  return upstreamFields(req, call.caller ?? {}, given, start.kind === 'begun' || start.isAsSent);
 }
 
 /** Most calls have no body. */

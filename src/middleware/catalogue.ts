@@ -1,4 +1,4 @@
-import type { Resource } from '../protocol/challenge.js';
+import type { PaymentFlow, Resource } from '../protocol/challenge.js';
 import type { Terms } from '../protocol/types.js';
 
 /** A gated route that wants to be found. */
@@ -11,6 +11,7 @@ export interface Listing {
   readonly described: Omit<Resource, 'url'>;
   /** What is asked for it, but for the fee payer, which the facilitator names at the time; none where it depends on the request. */
   readonly terms: readonly Omit<Terms, 'feePayer'>[];
+  readonly paymentFlow: PaymentFlow | undefined;
   /** Extensions of the protocol, by name, as they go over the wire. */
   readonly extensions: Readonly<Record<string, unknown>>;
   /** When the gate was made, in milliseconds since 1970. */

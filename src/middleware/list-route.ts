@@ -1,5 +1,5 @@
 import { BAZAAR, bazaarExtension } from '../protocol/bazaar.js';
-import type { Resource } from '../protocol/challenge.js';
+import type { PaymentFlow, Resource } from '../protocol/challenge.js';
 import { catalogueOf } from './catalogue.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { fixedTerms } from './payment-terms.js';
@@ -18,6 +18,7 @@ export function listRoute(options: ResolvedPaymentOptions): ResolvedPaymentOptio
     baseUrl,
     described: describeRoute(options),
     terms: fixedTerms(options) ?? [],
+    paymentFlow: paymentFlowOf(options),
     extensions,
     listedAt: Date.now(),
   });
@@ -34,4 +35,9 @@ export function describeRoute({ description, mimeType, discovery }: ResolvedPaym
     ...(tags === undefined ? {} : { tags }),
     ...(iconUrl === undefined ? {} : { iconUrl }),
   };
+}
+
+/** What a 402 and the catalogue say about when the money is taken. */
+export function paymentFlowOf({ settle }: Pick<ResolvedPaymentOptions, 'settle'>): PaymentFlow | undefined {
+  return settle === 'before' ? 'upfront' : undefined;
 }

@@ -9,7 +9,7 @@ import { formatAmount } from '../protocol/money.js';
 import { newNonce } from '../protocol/nonce-header.js';
 import type { NetworkId, Refusal, Settlement, Terms, Token } from '../protocol/types.js';
 import { type WrittenOffer, writtenOffer } from './challenge-cache.js';
-import { describeRoute } from './list-route.js';
+import { describeRoute, paymentFlowOf } from './list-route.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { requestIdOf } from './request-id.js';
 import { absoluteUrl } from './request-url.js';
@@ -156,11 +156,13 @@ function describeOffer(
   error: string,
 ): Offer {
   const extensions = { ...options.extensions, ...own };
+  const paymentFlow = paymentFlowOf(options);
   return {
     resource: { url, ...describeRoute(options) },
     terms,
     error,
     ...(hint === undefined ? {} : { hint }),
+    ...(paymentFlow === undefined ? {} : { paymentFlow }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
 }

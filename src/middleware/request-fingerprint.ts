@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Request } from 'express';
+import { notePeeked, type PeekedBody, receivedBody } from '../received-body.js';
 import { createRequestNote } from './request-note.js';
 
 /** Longest body that is compared with that of another request, in bytes. */
@@ -12,7 +13,7 @@ const DISCARD_MS = 10_000;
  * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
  * longer than {@link MAX_COMPARED_BYTES} or was parsed to something that cannot be written as JSON again (nested too deeply,
  * for instance), or the client is gone. A body that nobody has read yet is read here and put back for
- * whoever comes next; of one that was parsed, what came out of it counts.
+ * whoever comes next; of one that was parsed, the bytes that were kept, or else what came out of it.
  * @param parts - what else must be the same
  */
 export async function requestFingerprint(req: Request, parts: readonly string[] = []): Promise<string | undefined> {
@@ -35,12 +36,6 @@ export async function paymentFingerprint(req: Request): Promise<string | undefin
   return createHash('sha256').update(head).update('\n').update(compared).digest('hex');
 }
 
-/** What there is of a body to compare. */
-interface ComparedBody {
-  readonly bytes: Uint8Array;
-  readonly isWhole: boolean;
-}
-
 const NOTHING = Buffer.alloc(0);
 
 /** Lets the rest of a body go that nobody will read, and waits for its end: who is still sending may miss the response. */
@@ -52,38 +47,38 @@ export async function discardBody(req: Request): Promise<void> {
   await over.catch(() => undefined);
 }
 
-const peeked = createRequestNote<Request, Promise<ComparedBody>>();
+const peeked = createRequestNote<Request, Promise<PeekedBody>>();
 
-async function bodyOf(req: Request): Promise<ComparedBody> {
-  if (!hasBody(req)) return { bytes: NOTHING, isWhole: true };
-  const isUnread = !req.readableEnded && !req.readableDidRead;
-  const body = peeked.of(req) ?? (isUnread ? peek(req) : undefined);
-  if (body !== undefined) {
-    peeked.put(req, body);
-    return body;
-  }
-  const bytes = bytesOf(req.body);
-  return { bytes: bytes ?? NOTHING, isWhole: bytes !== undefined };
+/** Whether a body is longer than so many bytes, as far as its first {@link MAX_COMPARED_BYTES} tell. */
+export async function isBodyLonger(req: Request, maxBytes: number): Promise<boolean> {
+  return (await bodyOf(req)).bytes.length > maxBytes;
 }
 
-function bytesOf(parsed: unknown): Uint8Array | undefined {
-  if (parsed instanceof Uint8Array) return parsed;
+async function bodyOf(req: Request): Promise<PeekedBody> {
+  const known = peeked.of(req);
+  if (known !== undefined) return known;
+  const received = receivedBody(req);
+  if (received.kind === 'none') return { bytes: NOTHING, isWhole: true };
+  if (received.kind === 'read') return { bytes: received.bytes, isWhole: true };
+  if (received.kind === 'lost') return whatIsLeft(req);
+  const body = peek(req);
+  peeked.put(req, body);
+  return body;
+}
+
+function whatIsLeft({ body, headers }: Request): PeekedBody {
   try {
-    return Buffer.from(JSON.stringify(parsed) ?? '');
+    return { bytes: Buffer.from(JSON.stringify([body ?? null, headers['content-length'] ?? null])), isWhole: true };
   } catch {
-    return undefined;
+    return { bytes: NOTHING, isWhole: false };
   }
-}
-
-function hasBody({ headers }: Request): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /**
  * Reads the body to its end and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
  * turn, and by then it is full again.
  */
-function peek(req: Request): Promise<ComparedBody> {
+function peek(req: Request): Promise<PeekedBody> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
     let length = 0;
@@ -92,6 +87,7 @@ function peek(req: Request): Promise<ComparedBody> {
       req.off('readable', look).off('close', gone);
       const body = Buffer.concat(chunks);
       if (length > 0 && !req.destroyed) req.unshift(body);
+      notePeeked(req, { bytes: body, isWhole });
       resolve({ bytes: body, isWhole });
     }
 

@@ -7,6 +7,9 @@ export interface BlockhashHint {
   readonly lastValidBlockHeight: number;
 }
 
+/** Said of terms whose money is taken before the work (version 2); nothing is said where it is taken after it. */
+export type PaymentFlow = 'upfront';
+
 /** What is sold, as a 402 describes it. */
 export interface Resource {
   /** Absolute address. */
@@ -26,6 +29,7 @@ export interface Offer {
   /** At least one. */
   readonly terms: readonly Terms[];
   readonly hint?: BlockhashHint;
+  readonly paymentFlow?: PaymentFlow;
   /** Why this 402 is sent; a reason or error code. */
   readonly error?: string;
   /** Extensions of the protocol, by name, as they go over the wire. */

@@ -1,5 +1,5 @@
 import type { PaymentRequirements } from '@x402/core/types';
-import type { Resource } from './challenge.js';
+import type { PaymentFlow, Resource } from './challenge.js';
 import { networkFrom } from './networks.js';
 import type { Terms } from './types.js';
 import { writeTerms } from './wire-terms.js';
@@ -9,6 +9,7 @@ export interface CataloguedResource {
   readonly resource: Resource;
   /** What is asked for it; none where that depends on the request. */
   readonly terms: readonly Terms[];
+  readonly paymentFlow?: PaymentFlow | undefined;
   /** When it was last changed, in milliseconds since 1970. */
   readonly updatedAt: number;
   /** Extensions of the protocol, by name, as they go over the wire. */
@@ -89,13 +90,13 @@ export function encodeWellKnown(resources: readonly string[], discovery: string)
   return { version: 1, x402Version: 2, resources, discovery } as const;
 }
 
-function encodeItem({ resource, terms, updatedAt, extensions }: CataloguedResource): DiscoveryItem {
+function encodeItem({ resource, terms, paymentFlow, updatedAt, extensions }: CataloguedResource): DiscoveryItem {
   const { url, ...described } = resource;
   return {
     resource: url,
     type: HTTP,
     x402Version: 2,
-    accepts: terms.map((it) => writeTerms(it)),
+    accepts: terms.map((it) => writeTerms(it, { paymentFlow })),
     lastUpdated: new Date(updatedAt).toISOString(),
     ...described,
     extensions,

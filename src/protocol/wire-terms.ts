@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import { isAddress } from './address.js';
 import { withAmountJson } from './amount-json.js';
-import type { BlockhashHint } from './challenge.js';
+import type { BlockhashHint, PaymentFlow } from './challenge.js';
 import { MAX_AMOUNT, MAX_MEMO_BYTES, MAX_TRANSACTION_BYTES } from './limits.js';
 import { networkFrom, toCaip2 } from './networks.js';
 import { shown } from './parsed.js';
@@ -82,6 +82,7 @@ export interface WireExtras {
   readonly hint?: BlockhashHint | undefined;
   /** The secret of the 402 that offers them, or of the payment that accepts them. */
   readonly nonce?: string | undefined;
+  readonly paymentFlow?: PaymentFlow | undefined;
 }
 
 /** Writes terms as version 2 does. */
@@ -99,10 +100,14 @@ export function writeTerms(terms: Terms, extras: WireExtras = {}): PaymentRequir
 }
 
 /** Writes the `extra` of terms. The block height is text, as the official server writes it. */
-export function writeExtra({ feePayer, memo }: Extra, { hint, nonce }: WireExtras = {}): Record<string, unknown> {
+export function writeExtra(
+  { feePayer, memo }: Extra,
+  { hint, nonce, paymentFlow }: WireExtras = {},
+): Record<string, unknown> {
   return {
     ...(feePayer === undefined ? {} : { feePayer }),
     ...(memo === undefined ? {} : { memo }),
+    ...(paymentFlow === undefined ? {} : { paymentFlow }),
     ...(nonce === undefined ? {} : { nonce }),
     ...(hint === undefined
       ? {}

@@ -14,8 +14,8 @@ import { versionFault } from './wire-version.js';
 const PAYMENT = 'X-PAYMENT';
 const RESPONSE = 'X-PAYMENT-RESPONSE';
 
-/** A version 1 body says `outputSchema: null` where there is none, which the official type leaves out. */
-type RequirementsV1 = Omit<PaymentRequirementsV1, 'outputSchema'> & { readonly outputSchema: null };
+/** Without `outputSchema` where there is none: published clients refuse `null`, which the official type wants to see neither. */
+type RequirementsV1 = Omit<PaymentRequirementsV1, 'outputSchema'>;
 type RequiredV1 = Omit<PaymentRequiredV1, 'accepts'> & { readonly error: string; readonly accepts: RequirementsV1[] };
 
 /** x402 version 1 over HTTP: terms in the 402's body, payment and receipt in headers (x402.md §2). */
@@ -61,7 +61,6 @@ function requirements(terms: Terms, { url, description, mimeType }: Resource, hi
     resource: url,
     description: description ?? '',
     mimeType: mimeType ?? '',
-    outputSchema: null,
     maxTimeoutSeconds,
     extra: writeExtra(terms, { hint }),
   };

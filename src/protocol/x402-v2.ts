@@ -56,12 +56,13 @@ export function readPayloadV2(payload: unknown): WireReading<Payment> {
   };
 }
 
-function paymentRequired({ resource, terms, hint, error, extensions }: Offer, nonce: string): PaymentRequired {
+function paymentRequired(offer: Offer, nonce: string): PaymentRequired {
+  const { resource, terms, hint, paymentFlow, error, extensions } = offer;
   return {
     x402Version: 2,
     ...(error === undefined ? {} : { error }),
     resource: resourceInfo(resource),
-    accepts: terms.map((it) => writeTerms(it, { hint, nonce })),
+    accepts: terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
     ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
   };
 }

@@ -52,6 +52,7 @@ export const CALL_OPERATIONS: readonly Operation[] = [
       'upstream_error',
       'upstream_reset',
       'upstream_answer_too_large',
+      'body_already_read',
       'body_too_large',
       'invalid_request',
       'method_not_allowed',

@@ -15,7 +15,7 @@ import { decidePayment, decisionOn, refused } from '../middleware/paid-request.j
 import type { PaymentGate } from '../middleware/payment-gate.js';
 import { type RequiredCause, readPayment, sendPaymentRequired } from '../middleware/payment-required.js';
 import { readServiceKey } from '../middleware/read-service-key.js';
-import { paymentFingerprint } from '../middleware/request-fingerprint.js';
+import { isBodyLonger, MAX_COMPARED_BYTES, paymentFingerprint } from '../middleware/request-fingerprint.js';
 import { requestTarget } from '../middleware/request-url.js';
 import { exposeHeaders, problemCodeOf, sendProblem, setHeaders } from '../middleware/respond.js';
 import { newId } from '../protocol/ids.js';
@@ -43,6 +43,8 @@ const PROOF_CODEC = { receipt: () => ({}) };
 const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
 const PAUSED = 'Its owner has paused this project; this request charged nothing.';
+const UNKNOWN_LENGTH =
+  'The body is larger than this address accepts, or has more than 1 MiB and does not say how long it is: send Content-Length.';
 const NOT_CONFIRMED = {
   code: 'payment_not_confirmed',
   detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
@@ -59,7 +61,7 @@ export const markOwnErrors: RequestHandler = (_req, res, next) => {
 
 /**
  * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream (service.md §4). The order is
- * project, key, what can be passed on at all, limits and budget, payment, upstream.
+ * project, key, limits, the price for whoever has not paid, what can be passed on at all, budget, payment, upstream.
  * @param before - what each call meets first
  */
 export function createCallRouter(parts: CallRouterParts, before: readonly RequestHandler[]): Router {
@@ -84,8 +86,6 @@ async function handleCall(calls: CallRouterParts, req: Request, res: Response): 
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
     }
     const call = newCall(req, project, await keyFor(calls, req, res, project), at);
-    const refusal = forwardRefusal(req, { url: project.upstream.url, rest: call.rest, ...project.limits });
-    if (refusal !== undefined) throw refusal;
     const leave = await gateway.limits.enter(project);
     try {
       await payAndServe(calls, req, res, call);
@@ -122,10 +122,10 @@ async function payAndServe(calls: CallRouterParts, req: Request, res: Response, 
   const gate = gates(call.project);
   noteCall(req, call);
   const proof = req.get(SERVICE_PAYMENT_HEADER);
+  const isPaid = proof !== undefined || readPayment(req) !== undefined;
+  if (isPaid) await refuseUnfit(req, call);
   try {
-    if (proof === undefined && readPayment(req) !== undefined) {
-      call.reservationId = await reserve(gateway, call, priceOf(call));
-    }
+    if (isPaid && proof === undefined) call.reservationId = await reserve(gateway, call, priceOf(call));
     const decision =
       proof === undefined
         ? await decidePayment(gate, req, res)
@@ -137,6 +137,17 @@ async function payAndServe(calls: CallRouterParts, req: Request, res: Response, 
       gateway.book.refuse({ projectId: call.project.id, at: call.at, reason });
   } finally {
     if (!call.isBooked) await gateway.spending.giveBack(call.reservationId);
+  }
+}
+
+/** What cannot be passed on costs nothing. Whoever brings no payment is told the price first, whatever else is wrong. */
+async function refuseUnfit(req: Request, { project, rest }: Call): Promise<void> {
+  const { upstream, limits } = project;
+  const refusal = forwardRefusal(req, { url: upstream.url, rest, ...limits });
+  if (refusal !== undefined) throw refusal;
+  if (req.get('content-length') !== undefined) return;
+  if (await isBodyLonger(req, Math.min(limits.maxBodyBytes, MAX_COMPARED_BYTES))) {
+    throw new TollhouseError('body_too_large', UNKNOWN_LENGTH);
   }
 }
 

@@ -95,6 +95,7 @@ async function resourcesOf(options: DiscoveryRouterOptions, req: Request): Promi
   return listings.map((listing) => ({
     resource: { url: urlOf(listing, options, req), ...listing.described },
     terms: listing.terms.map((terms) => ({ ...terms, feePayer })),
+    paymentFlow: listing.paymentFlow,
     updatedAt: listing.listedAt,
     extensions: listing.extensions,
   }));

@@ -36,6 +36,8 @@ function listingOf(project: ProjectRecord, address: string, terms: Listing['term
       ...(tags.length === 0 ? {} : { tags }),
     },
     terms,
+    // Calls are paid for before they are passed on.
+    paymentFlow: 'upfront',
     extensions: declared === undefined ? {} : { [BAZAAR]: bazaarExtension(declared) },
     listedAt: updatedAt,
   };

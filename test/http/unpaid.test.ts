@@ -74,7 +74,6 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
           resource: `${url}/report?day=1`,
           description: 'A <b>report</b> & "more"',
           mimeType: 'text/plain',
-          outputSchema: null,
           maxTimeoutSeconds: 60,
           extra: { feePayer: stand.feePayer.publicKey.toBase58() },
         },

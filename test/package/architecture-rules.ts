@@ -10,7 +10,7 @@ export interface Rule {
   readonly check: (sources: Sources) => string[];
 }
 
-const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici', 'optional-packages'];
+const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici', 'optional-packages', 'received-body'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
@@ -37,6 +37,8 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   'load-undici': [],
   'undici-parts.d': [],
   'optional-packages': ['package.json', 'errors'],
+  'parsed-bytes': [],
+  'received-body': ['parsed-bytes'],
   options: ['errors', 'nearest'],
   protocol: BASE,
   solana: ['protocol', ...BASE],

@@ -27,7 +27,7 @@ function receiptOf(settlement: keyof typeof SETTLEMENTS) {
 }
 
 describe('the offer of version 1', () => {
-  test('is the body of the specification, with nothing left out', () => {
+  test('is the body of the specification, and what is not there is left out', () => {
     const { headers, body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS] });
     expect({ headers: headers(NONCE), body }).toEqual({
       headers: {},
@@ -44,7 +44,6 @@ describe('the offer of version 1', () => {
             resource: 'https://api.example/report',
             description: '',
             mimeType: '',
-            outputSchema: null,
             maxTimeoutSeconds: 60,
             extra: { feePayer: FEE_PAYER },
           },
