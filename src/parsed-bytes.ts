@@ -8,6 +8,8 @@ const JSON_TYPE = /^application\/json$|\+json$/;
 const UTF8 = /^(?:utf-?8|us-ascii)$/;
 /** What a decoder leaves where it found no UTF-8, and a form where it found no UTF-8 behind a percent sign. */
 const UNDECODED = /\ufffd|%[\da-f]{2}/i;
+/** JSON that is no single value. */
+const OBJECT = /^\s*[{[]/;
 /** So short is an empty object, with the room that somebody may leave in it. */
 const EMPTY_OBJECT_BYTES = 4;
 
@@ -49,19 +51,12 @@ function isAnnounced(req: IncomingMessage, { length }: Buffer): boolean {
 
 /** A text is the body, or what a parser of JSON made of a body in quotation marks. */
 function textBytes(req: IncomingMessage, type: string, text: string): Written {
-  const bytes = Buffer.from(text);
   if (text.includes('\ufffd')) return lost('it was no UTF-8');
-  if (!JSON_TYPE.test(type) || isAnnounced(req, bytes) || isJson(text)) return written(bytes);
-  return written(Buffer.from(JSON.stringify(text)));
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  const bytes = Buffer.from(text);
+  if (!JSON_TYPE.test(type) || isAnnounced(req, bytes)) return written(bytes);
+  const quoted = Buffer.from(JSON.stringify(text));
+  if (isAnnounced(req, quoted)) return written(quoted);
+  return OBJECT.test(text) ? written(bytes) : lost('it was parsed to a text, or is one');
 }
 
 function jsonBytes(body: unknown): Written {
@@ -85,7 +80,9 @@ function isExactNumber(value: number): boolean {
 /** `a=1&a=2` and `a[]=1&a[]=2` become the same list; what has no lists can have come from one form only. */
 function formBytes(req: IncomingMessage, body: unknown): Written {
   const fields = fieldsOf(body, '');
-  const bytes = Buffer.from(new URLSearchParams(fields.map(({ name, value }): [string, string] => [name, value])).toString());
+  const bytes = Buffer.from(
+    new URLSearchParams(fields.map(({ name, value }): [string, string] => [name, value])).toString(),
+  );
   const isCertain = fields.every((it) => !it.isListed && !UNDECODED.test(it.name) && !UNDECODED.test(it.value));
   if (isCertain || isAnnounced(req, bytes)) return written(bytes);
   return lost('it is a form with lists, or not in UTF-8');

@@ -26,7 +26,7 @@ function takeReadBody(parse: RequestHandler): RequestHandler {
   return (req, res, next): void => {
     const received = receivedBody(req);
     const isParsed = typeof req.body === 'object' && req.body !== null && !(req.body instanceof Uint8Array);
-    if (received.kind === 'none' || received.kind === 'unread') return parse(req, res, next);
+    if (received.kind === 'none' || received.kind === 'unread') return void parse(req, res, next);
     if (isParsed && (received.kind === 'read' || Object.keys(req.body).length > 0)) return next();
     if (received.kind === 'lost') return sendProblem(res, 'body_already_read', READ_BEFORE);
     if (received.bytes.length === 0) return next();

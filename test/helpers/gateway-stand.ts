@@ -1,6 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import type { Router } from 'express';
 import { createGateway } from '../../src/gateway/create-gateway.js';
+import type { Gateway } from '../../src/gateway/gateway.js';
 import { createIdentity } from '../../src/identity/create-identity.js';
 import { createRouter } from '../../src/routers/create-router.js';
 import { openStorage } from '../../src/storage/open-storage.js';
@@ -19,6 +20,7 @@ import { type Receiver, startReceiver } from './webhook-receiver.js';
 
 /** A gateway with all its parts on a chain of its own, an upstream behind it, and a clock that can be moved on. */
 export interface GatewayStand extends TollStand {
+  readonly gateway: Gateway;
   /** The whole service; {@link client} speaks to it. */
   readonly router: Router;
   /** Everything that it keeps. */
@@ -107,6 +109,7 @@ export async function openGatewayStand(databaseUrl = 'memory:'): Promise<Gateway
   return {
     ...toll,
     facilitator,
+    gateway,
     router,
     storage,
     splitWallet: splitKeypair,
