@@ -39,6 +39,7 @@ export type { DiscoveryOptions } from './middleware/discovery-options.js';
 export type { Gate } from './middleware/gate.js';
 export { type IdempotencyOptions, idempotency } from './middleware/idempotency.js';
 export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/payment-options.js';
+export { type PaywallRoute, type PaywallRoutes, paywall } from './middleware/paywall.js';
 export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit.js';
 export { type ReadTierOptions, readTier } from './middleware/read-tier.js';
 export {

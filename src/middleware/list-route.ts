@@ -8,7 +8,7 @@ import { fixedTerms } from './payment-terms.js';
  * Lists a route that wants to be found, and adds the `bazaar` extension to what its 402 says; an extension of that name
  * that was given by hand stays. Other routes are left as they are.
  */
-export function listRoute(options: ResolvedPaymentOptions): ResolvedPaymentOptions {
+export function listRoute(where: string, options: ResolvedPaymentOptions): ResolvedPaymentOptions {
   const { discovery, facilitator, baseUrl } = options;
   if (discovery === undefined) return options;
   const extensions = { [BAZAAR]: bazaarExtension(discovery), ...options.extensions };
@@ -17,7 +17,7 @@ export function listRoute(options: ResolvedPaymentOptions): ResolvedPaymentOptio
     path: discovery.path,
     baseUrl,
     described: describeRoute(options),
-    terms: fixedTerms(options) ?? [],
+    terms: fixedTerms(where, options) ?? [],
     paymentFlow: paymentFlowOf(options),
     extensions,
     listedAt: Date.now(),

@@ -13,6 +13,8 @@ import type { Retry } from './retry.js';
 
 /** A price before something, whatever it is that is served. */
 export interface PaymentGate {
+  /** The function that made it, for messages to the developer. */
+  readonly where: string;
   readonly options: ResolvedPaymentOptions;
   readonly termsFor: TermsFor;
   /** What the payment of a request is for. Default: the method and the path. */

@@ -7,9 +7,7 @@ import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parsePrice } from '../protocol/money.js';
 import type { SupportedKind } from '../protocol/supported.js';
 import type { Terms } from '../protocol/types.js';
-import type { Price, RequirePaymentOptions, ResolvedPaymentOptions } from './payment-options.js';
-
-const WHERE = 'requirePayment';
+import type { Price, ResolvedPaymentOptions } from './payment-options.js';
 
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
 type RouteTerms = Omit<Terms, 'feePayer'>;
@@ -20,17 +18,19 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
 /**
  * Reads the price, the recipient and the memo of a route. What does not depend on the request is read once, here, and a
  * mistake in it throws now.
+ * @param where - the function that the options were given to, for messages
  */
-export function termsOf(options: ResolvedPaymentOptions): TermsFor {
+export function termsOf(where: string, options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
-  const fixed = fixedTerms(options);
+  const fixed = fixedTerms(where, options);
   if (fixed !== undefined) return withFeePayer(fixed);
-  checkFixedParts(price, payTo, memo, options);
+  checkFixedParts(where, options);
   return async (req, { feePayer }) => {
     const asked = typeof price === 'function' ? await price(req) : price;
     const wallet = typeof payTo === 'function' ? await payTo(req) : payTo;
     const text = typeof memo === 'function' ? memo(req) : memo;
-    return readTerms(options, asked, recipientOf(wallet), text).map((terms) => withAmountJson({ ...terms, feePayer }));
+    const terms = readTerms(where, options, asked, recipientOf(where, wallet), text);
+    return terms.map((it) => withAmountJson({ ...it, feePayer }));
   };
 }
 
@@ -45,21 +45,22 @@ function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
 }
 
 /** The terms of a route that asks the same of every request; undefined for others. */
-export function fixedTerms(options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
+export function fixedTerms(where: string, options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
   const { price, payTo, memo } = options;
   const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
-  return varies ? undefined : readTerms(options, price, recipientOf(payTo), memo);
+  return varies ? undefined : readTerms(where, options, price, recipientOf(where, payTo), memo);
 }
 
 function readTerms(
+  where: string,
   options: ResolvedPaymentOptions,
   price: Price,
   payTo: string,
   memo: string | undefined,
 ): readonly RouteTerms[] {
   const { facilitator, maxTimeoutSeconds } = options;
-  checkMemo(memo);
-  return readPrices(price, options).map(({ asset, amount }) => ({
+  checkMemo(where, memo);
+  return readPrices(where, price, options).map(({ asset, amount }) => ({
     scheme: 'exact',
     network: facilitator.network,
     asset,
@@ -70,32 +71,28 @@ function readTerms(
   }));
 }
 
-function readPrices(price: Price, { facilitator }: ResolvedPaymentOptions) {
+function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymentOptions) {
   const prices = Array.isArray(price) ? price : [price];
-  if (prices.length === 0) throw badOption(WHERE, 'option "price" must hold at least one price', 'price');
-  return prices.map((it) => parsePrice(it, facilitator.tokens, WHERE));
+  if (prices.length === 0) throw badOption(where, 'option "price" must hold at least one price', 'price');
+  return prices.map((it) => parsePrice(it, facilitator.tokens, where));
 }
 
 /** With one part given as a function, the others are still wrong now and not at the first request. */
-function checkFixedParts(
-  price: RequirePaymentOptions['price'],
-  payTo: ResolvedPaymentOptions['payTo'],
-  memo: RequirePaymentOptions['memo'],
-  options: ResolvedPaymentOptions,
-): void {
-  if (typeof price !== 'function') readPrices(price, options);
-  if (typeof payTo !== 'function') recipientOf(payTo);
-  if (typeof memo !== 'function') checkMemo(memo);
+function checkFixedParts(where: string, options: ResolvedPaymentOptions): void {
+  const { price, payTo, memo } = options;
+  if (typeof price !== 'function') readPrices(where, price, options);
+  if (typeof payTo !== 'function') recipientOf(where, payTo);
+  if (typeof memo !== 'function') checkMemo(where, memo);
 }
 
-function recipientOf(payTo: AddressInput): string {
+function recipientOf(where: string, payTo: AddressInput): string {
   const recipient = addressText(payTo);
   if (recipient !== undefined && isAddress(recipient)) return recipient;
   const shown = JSON.stringify(payTo)?.slice(0, 60);
-  throw badOption(WHERE, `option "payTo" must be a Solana wallet address (base58, 32 bytes), not ${shown}`, 'payTo');
+  throw badOption(where, `option "payTo" must be a Solana wallet address (base58, 32 bytes), not ${shown}`, 'payTo');
 }
 
-function checkMemo(memo: string | undefined): void {
+function checkMemo(where: string, memo: string | undefined): void {
   if (memo === undefined || (memo.length > 0 && Buffer.byteLength(memo) <= MAX_MEMO_BYTES)) return;
-  throw badOption(WHERE, `option "memo" must have 1 to ${MAX_MEMO_BYTES} bytes of UTF-8`, 'memo');
+  throw badOption(where, `option "memo" must have 1 to ${MAX_MEMO_BYTES} bytes of UTF-8`, 'memo');
 }

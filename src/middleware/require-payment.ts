@@ -1,14 +1,7 @@
-import { resolveOptions } from '../options.js';
+import { createPaymentGate } from './create-payment-gate.js';
 import { createGate, type Gate } from './gate.js';
-import { declareIdentifiers } from './identified-payment.js';
-import { listRoute } from './list-route.js';
 import { decidePayment } from './paid-request.js';
-import type { PaymentGate } from './payment-gate.js';
-import { type RequirePaymentOptions, requirePaymentOptions } from './payment-options.js';
-import { termsOf } from './payment-terms.js';
-import { watchSetup } from './watch-setup.js';
-
-const WHERE = 'requirePayment';
+import type { RequirePaymentOptions } from './payment-options.js';
 
 /**
  * Express middleware that asks for a payment before a route answers. An unpaid request gets a 402 that x402 clients of
@@ -18,7 +11,6 @@ const WHERE = 'requirePayment';
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
-  const resolved = listRoute(declareIdentifiers(resolveOptions(WHERE, requirePaymentOptions, options)));
-  const gate: PaymentGate = { options: resolved, termsFor: termsOf(resolved), watch: watchSetup(resolved) };
+  const gate = createPaymentGate('requirePayment', options);
   return createGate((req, res) => decidePayment(gate, req, res));
 }

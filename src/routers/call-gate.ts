@@ -13,6 +13,7 @@ import type { Terms } from '../protocol/types.js';
 import type { ProjectRecord } from '../storage/projects.js';
 import { callMemo, callOf, callResource, callRetry } from './call.js';
 
+const WHERE = '/v1';
 const MAX_GATES = 2_000;
 
 /** What {@link createCallGates} works with. */
@@ -34,7 +35,7 @@ export interface CallGate extends PaymentGate {
 
 /** What the x402 door of a project offers, but for the fee payer. */
 export function listedTerms({ options, isOffered }: CallGate): readonly Omit<Terms, 'feePayer'>[] {
-  return isOffered ? (fixedTerms(options) ?? []) : [];
+  return isOffered ? (fixedTerms(WHERE, options) ?? []) : [];
 }
 
 /** Makes the gates of projects; each is made once for each version of its project. */
@@ -52,7 +53,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   const { facilitator, gateway, baseUrl, run } = parts;
   const { id: projectId, owner, price, name } = project;
   const { payTo, owed } = demandOf(project, gateway.splitWallet);
-  const options = resolveOptions('/v1', requirePaymentOptions, {
+  const options = resolveOptions(WHERE, requirePaymentOptions, {
     facilitator,
     price: { amount: price.amount, asset: price.token.mint },
     payTo: payTo ?? owner,
@@ -64,10 +65,11 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   });
   const seller = { owner, projectId, ...(owed === undefined ? {} : { owed }) };
   return {
+    where: WHERE,
     options,
     isOffered: payTo !== undefined,
     // A project that cannot be paid with one transfer offers none.
-    termsFor: payTo === undefined ? () => [] : termsOf(options),
+    termsFor: payTo === undefined ? () => [] : termsOf(WHERE, options),
     useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
     retryFor: (req) => callRetry(callOf(req), req),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.

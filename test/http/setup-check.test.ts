@@ -18,7 +18,7 @@ const OWNER_OFFSET = 32;
 
 let stand: TollStand;
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
 });
 afterEach(() => stand.sandbox.faults.clear());
 afterAll(() => stand.close());

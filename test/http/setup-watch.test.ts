@@ -12,7 +12,7 @@ let stand: TollStand;
 let warned: { readonly code: string; readonly text: string }[];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2_000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
 });
 beforeEach(() => {
   warned = [];
