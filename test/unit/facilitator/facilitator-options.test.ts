@@ -59,6 +59,7 @@ describe('createFacilitator', () => {
       blockhashHints: true,
       rpcTimeoutMs: 10_000,
       check: true,
+      onFault: expect.any(Function),
       now: Date.now,
     });
     const most = { maxFeeLamportsPerHour: BigInt(Number.MAX_SAFE_INTEGER) };
