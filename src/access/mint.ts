@@ -3,6 +3,7 @@ import { SOL_MINT } from '../facilitator/holdings.js';
 import { nearest } from '../nearest.js';
 import { isAddress } from '../protocol/address.js';
 import { type Parsed, parsed, shown, unparsed } from '../protocol/parsed.js';
+import { isKnownSymbol } from '../protocol/tokens.js';
 import type { Token } from '../protocol/types.js';
 
 /** The System Program, which keeps SOL: some write it where a mint is asked for. */
@@ -19,7 +20,7 @@ export function readMintName(name: string, tokens: readonly Token[]): Parsed<str
   if (token !== undefined) return parsed(token.mint);
   if (isAddress(name)) return parsed(name);
   const symbols = [...new Set(['SOL', ...tokens.map(({ symbol }) => symbol)])];
-  const meant = nearest(name, symbols);
+  const meant = isKnownSymbol(name) ? undefined : nearest(name, symbols);
   const hint = meant === undefined ? `the symbols are ${symbols.join(', ')}` : `did you mean "${meant}"?`;
   return unparsed(`the address of a mint (base58) or the symbol of a known token, not ${shown(name)}; ${hint}`);
 }

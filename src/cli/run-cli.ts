@@ -1,11 +1,14 @@
 import { TollhouseError } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { VERSION } from '../routers/version.js';
+import { accounts } from './accounts.js';
 import { analytics } from './analytics.js';
 import { balance } from './balance.js';
 import { type Command, CommandError, UsageError } from './command.js';
 import { createPayment } from './create-payment.js';
 import { db } from './db.js';
+import { doctor } from './doctor.js';
+import { keygen } from './keygen.js';
 import { keys } from './keys.js';
 import { login } from './login.js';
 import { logout } from './logout.js';
@@ -22,7 +25,7 @@ import { webhooks } from './webhooks.js';
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify],
   ...[login, logout, projects, keys, analytics, webhooks],
-  ...[sandbox, db, reconcile, payouts],
+  ...[sandbox, keygen, accounts, doctor, db, reconcile, payouts],
 ];
 
 function overview(): string {

@@ -4,7 +4,7 @@ import { isAddress } from './address.js';
 import { type AddressInput, addressText } from './address-input.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from './limits.js';
 import { type Parsed, parsed, shown, unparsed } from './parsed.js';
-import { KNOWN_TOKENS } from './tokens.js';
+import { isKnownSymbol } from './tokens.js';
 import { trimEnd } from './trim-end.js';
 import type { Token } from './types.js';
 
@@ -30,7 +30,6 @@ export interface ParsedPrice {
 }
 
 const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
-const NAMES: ReadonlySet<string> = new Set(Object.values(KNOWN_TOKENS).flatMap((all) => all.map((it) => it.symbol)));
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 const EXPONENT = /^[+-]?[\d.]+e[+-]?\d+$/i;
 const NEGATIVE = /^-[\d.]/;
@@ -152,8 +151,7 @@ function findToken(symbol: string, tokens: readonly Token[]): Parsed<Token> {
   const token = tokens.find((it) => it.symbol.toUpperCase() === wanted);
   if (token !== undefined) return parsed(token);
   const symbols = tokens.map((it) => it.symbol);
-  // A token that other networks have is no slip of the pen.
-  const meant = NAMES.has(wanted) ? undefined : nearest(symbol, symbols);
+  const meant = isKnownSymbol(symbol) ? undefined : nearest(symbol, symbols);
   if (meant !== undefined) return unparsed(`there is no token ${shown(symbol)} here; did you mean "${meant}"?`);
   const known = symbols.length === 0 ? 'no token is known' : `the known ones are ${symbols.join(', ')}`;
   const add = 'another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }';

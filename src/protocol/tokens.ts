@@ -39,6 +39,13 @@ export const KNOWN_TOKENS: Readonly<Record<NetworkId, readonly Token[]>> = {
   'solana-testnet': TEST_TOKENS,
 };
 
+const SYMBOLS: ReadonlySet<string> = new Set(Object.values(KNOWN_TOKENS).flatMap((all) => all.map((it) => it.symbol)));
+
+/** Whether some network has a token of this symbol, in whatever case: where it is not known, it is no slip of the pen. */
+export function isKnownSymbol(symbol: string): boolean {
+  return SYMBOLS.has(symbol.toUpperCase());
+}
+
 /** Tokens of the sandbox chain when it answers as devnet: devnet's, and USDT, which has no mint of its own there. */
 export const SANDBOX_TOKENS: readonly Token[] = [...TEST_TOKENS, USDT];
 

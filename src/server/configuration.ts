@@ -153,6 +153,16 @@ type Environment = z.output<typeof environment>;
  * then nor when the configuration is printed.
  */
 export function readConfiguration(env: Variables): ServerConfiguration {
+  const { configuration, faults } = inspectEnvironment(env);
+  if (configuration === undefined) throw badOption('environment', faults.join('; '));
+  return configuration;
+}
+
+/** The same, with the faults one by one. */
+export function inspectEnvironment(env: Variables): {
+  readonly configuration?: ServerConfiguration;
+  readonly faults: readonly string[];
+} {
   const known = Object.fromEntries(VARIABLES.map((name) => [name, env[name] || undefined]));
   const result = environment.safeParse(known);
   const issues = result.error?.issues ?? [];
@@ -161,26 +171,30 @@ export function readConfiguration(env: Variables): ServerConfiguration {
     ...chainFaults(known),
     ...(result.success ? tiersFaults(result.data) : []),
   ];
-  if (!result.success || faults.length > 0) throw badOption('environment', faults.join('; '));
-  const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = result.data;
-  const chain = chainOf(result.data);
+  if (!result.success || faults.length > 0) return { faults };
+  return { configuration: configurationOf(result.data), faults };
+}
+
+function configurationOf(data: Environment): ServerConfiguration {
+  const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = data;
+  const chain = chainOf(data);
   const configuration: ServerConfiguration = {
     host: HOST,
-    port: result.data.PORT,
+    port: data.PORT,
     baseUrl: BASE_URL,
     trustProxy: TRUST_PROXY,
     payTo: PAY_TO,
     chain,
     jwtSecret: JWT_SECRET,
-    tiers: tiersOf(result.data),
+    tiers: tiersOf(data),
     tokens: TOKENS_FILE,
-    rateLimitScale: result.data.RATE_LIMIT_SCALE,
-    floodLimitPerSecond: result.data.FLOOD_LIMIT_PER_SECOND,
-    maxFeeLamportsPerHour: result.data.MAX_FEE_LAMPORTS_PER_HOUR,
-    databaseUrl: result.data.DATABASE_URL,
-    redisUrl: result.data.REDIS_URL,
-    allowPrivateNetworks: result.data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
-    logLevel: result.data.LOG_LEVEL,
+    rateLimitScale: data.RATE_LIMIT_SCALE,
+    floodLimitPerSecond: data.FLOOD_LIMIT_PER_SECOND,
+    maxFeeLamportsPerHour: data.MAX_FEE_LAMPORTS_PER_HOUR,
+    databaseUrl: data.DATABASE_URL,
+    redisUrl: data.REDIS_URL,
+    allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
+    logLevel: data.LOG_LEVEL,
   };
   return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
 }

@@ -10,18 +10,25 @@ const MODE_BITS = 0o777;
 export function readSecretFile(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');
-    warnOfOthers(path, statSync(path).mode & MODE_BITS);
+    warnOfOthers(path);
     return text;
   } catch {
     return undefined;
   }
 }
 
-/** Windows keeps rights of another kind, and shows the same mode for all files. */
-function warnOfOthers(path: string, mode: number): void {
-  if (process.platform === 'win32' || (mode & OF_OTHERS) === 0) return;
-  const shown = mode.toString(8).padStart(3, '0');
-  process.emitWarning(`others than its owner can read "${path}" (mode ${shown}), which holds a secret: chmod 600 it`, {
+/** The mode of a file that others than its owner can read, such as `644`; undefined where nobody else can, or there is none. */
+export function modeForOthers(path: string): string | undefined {
+  // Windows keeps rights of another kind, and shows the same mode for all files.
+  if (process.platform === 'win32') return undefined;
+  const mode = (statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & MODE_BITS;
+  return (mode & OF_OTHERS) === 0 ? undefined : mode.toString(8).padStart(3, '0');
+}
+
+function warnOfOthers(path: string): void {
+  const mode = modeForOthers(path);
+  if (mode === undefined) return;
+  process.emitWarning(`others than its owner can read "${path}" (mode ${mode}), which holds a secret: chmod 600 it`, {
     code: 'TOLLHOUSE_SECRET_FILE',
   });
 }

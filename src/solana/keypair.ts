@@ -1,5 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto';
 import bs58 from 'bs58';
 import { badOption } from '../errors.js';
+import { addressOf } from '../protocol/address.js';
 import { createEd25519Signer, type Ed25519Signer } from '../protocol/ed25519.js';
 
 /** A secret key in one of the usual forms: web3.js `Keypair`, its 64 bytes, base58 text, or the JSON array of a key file. */
@@ -20,6 +22,17 @@ export function readKeypair(input: KeypairInput, where: string, option = 'keypai
     throw badOption(where, `option "${option}": the public half does not belong to the secret half`, option);
   }
   return signer;
+}
+
+/** A new key: its address, base58, and the text of its file. */
+export function newKeyFile(): { readonly address: string; readonly text: string } {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { d = '', x = '' } = privateKey.export({ format: 'jwk' });
+  const publicKey = Buffer.from(x, 'base64url');
+  return {
+    address: addressOf(publicKey),
+    text: `${JSON.stringify([...Buffer.from(d, 'base64url'), ...publicKey])}\n`,
+  };
 }
 
 const FORMS = 'a web3.js Keypair, its 64 secret bytes, the base58 text of them, or the JSON array of a Solana key file';

@@ -78,6 +78,17 @@ export function unsignedTransaction(
   }
 }
 
+/** The unsigned transaction that makes a wallet's token account where there is none, at the cost of its one signer. */
+export function accountCreationTransaction(
+  { owner, mint, tokenProgram }: { readonly owner: string; readonly mint: string; readonly tokenProgram: string },
+  payer: string,
+  blockhash: string,
+): Uint8Array {
+  const bytes = unsignedTransaction([accountCreation({ asset: mint, tokenProgram }, payer, owner)], payer, blockhash);
+  if (bytes === undefined) throw new RangeError('the creation of a token account does not fit into one transaction');
+  return bytes;
+}
+
 /** Instructions as JSON. */
 export function instructionsJson(instructions: readonly TransactionInstruction[]): readonly InstructionJson[] {
   return instructions.map(({ programId, keys, data }) => ({
@@ -109,7 +120,7 @@ function legTransfer(plan: TransferPlan, payer: string, { recipient, amount }: L
 }
 
 function accountCreation(
-  { asset, tokenProgram }: TransferPlan,
+  { asset, tokenProgram }: Pick<TransferPlan, 'asset' | 'tokenProgram'>,
   payer: string,
   recipient: string,
 ): TransactionInstruction {
