@@ -10,7 +10,8 @@ import { untilStopped } from './until-stopped.js';
 const HELP = `tollhouse serve [--port <n>] [--host <address>]
 
 Starts the facilitator and the gateway: payments, verification, token gate, wallet sign-in, projects, health, metrics.
-With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo.
+With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo. "tollhouse doctor" looks at a
+configuration before it goes live.
 
   --port <n>         port to listen on (default 4020, or PORT)
   --host <address>   address to listen on (default 127.0.0.1, or HOST)

@@ -39,7 +39,7 @@ const AGAIN_MS = 60_000;
 const MAX_NEEDS = 100;
 /** Pauses between looks while something is wrong, each twice as long as the one before. */
 const OUTAGE = { firstMs: 2_000, longestMs: 300_000 };
-const FAULT = { firstMs: 30_000, longestMs: 900_000 };
+const FAULT = { firstMs: 30_000, longestMs: 300_000 };
 /** What hides everything behind it: nothing more is known before it is over. */
 const OUTAGES: ReadonlySet<SetupCode> = new Set(['rpc_unreachable', 'facilitator_unreachable']);
 

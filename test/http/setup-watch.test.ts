@@ -5,6 +5,7 @@ import type { FailedPayment, RequirePaymentOptions } from '../../src/middleware/
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { createRouter } from '../../src/routers/create-router.js';
 import { signPayment } from '../helpers/payments.js';
+import { endOf, runFile, stopFiles } from '../helpers/run-file.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
@@ -24,7 +25,10 @@ afterEach(() => {
   stand.sandbox.faults.clear();
   jest.restoreAllMocks();
 });
-afterAll(() => stand.close());
+afterAll(async () => {
+  stopFiles();
+  await stand.close();
+});
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 const codes = () => warned.map(({ code }) => code);
@@ -168,4 +172,13 @@ test('one that is closed before it was looked at looks no more', async () => {
   await fetch(`${other.url}/paid`);
   await known(other.facilitator);
   expect(facilitator.setup.known()).toBeUndefined();
+});
+
+test('it keeps no process alive, though it will look again, and warns there with code, reason and fix', async () => {
+  const { code, text } = await endOf(runFile('test/helpers/idle-gate.ts', []));
+  expect(text).toContain('402 rpc_unreachable websocket_unreachable');
+  expect(text).toMatch(
+    /\[TOLLHOUSE_RPC_UNREACHABLE\] Warning: the Solana RPC cannot be asked: .*To mend it: set rpcUrl/,
+  );
+  expect(code).toBe(0);
 });

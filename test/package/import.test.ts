@@ -33,6 +33,8 @@ const PARTS_LOADED_LATER = [
   'transfer-transaction',
   'mint-traits',
   'landed-transaction',
+  'setup-check',
+  'remote-setup',
 ];
 
 /** Tells which files Node has compiled after an import, of either module system. */
