@@ -65,6 +65,9 @@ describe('tollhouse', () => {
     [['serve', '--colour'], 'unknown option "--colour"; --help tells what there is'],
     [['sandbox', '--slot-ms', 'fast'], '--slot-ms must be a whole number'],
     [['balance'], 'give a wallet address'],
+    [['balance', '--demo', '--network', 'devnet'], 'did you mean "solana-devnet"?'],
+    [['sandbox', '--network', 'mainnet'], 'did you mean "solana"?'],
+    [['doktor'], 'did you mean "doctor"?'],
     [['verify'], 'give one signature'],
     [['create-payment'], '--amount, --token and --recipient are needed'],
   ])('a mistake is told in a sentence, with exit code 2: %p', async (args, told) => {

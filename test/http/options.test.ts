@@ -2,7 +2,10 @@ import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { TollhouseError } from '../../src/errors.js';
 import { createFacilitator } from '../../src/facilitator/create-facilitator.js';
+import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
+import { createIdentity } from '../../src/identity/create-identity.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/require-token-balance.js';
 
 const keypair = Keypair.generate();
 const payTo = Keypair.generate().publicKey.toBase58();
@@ -205,5 +208,16 @@ describe('createFacilitator throws at start, and says what was probably meant', 
 
     expect(kinds[0]?.feePayer).toBe(keypair.publicKey.toBase58());
     await made.close();
+  });
+});
+
+describe('names from elsewhere', () => {
+  test.each([
+    ['createIdentity', createIdentity, { network: 'mainnet-beta' }, /did you mean "solana"\?/],
+    ['remoteFacilitator', remoteFacilitator, { network: 'mainnet', url: rpcUrl }, /did you mean "solana"\?/],
+    ['requirePayment', requirePayment, { facilitator, payTo, price: '0.5 USDT' }, /ones are USDC, .*"tokens"/],
+    ['requireTokenBalance', requireTokenBalance, { facilitator, mint: 'USDT', minBalance: 1 }, /symbols are SOL, USDC/],
+  ])('%s says what was meant, or what is known', (_name, call, options, says) => {
+    expect(faultOf(call, options).message).toMatch(says);
   });
 });
