@@ -75,7 +75,7 @@ describe('a facilitator that was given a storage', () => {
   });
 
   test('shares the bound on fees with the others that were given it', async () => {
-    const bounded = { storage, now, maxFeesPerHour: 30_000n };
+    const bounded = { storage, now, maxFeeLamportsPerHour: 30_000n };
     const urls = await Promise.all([bounded, bounded].map((options) => sell(stand.facilitatorWith(options))));
     const statuses = [];
     for (const url of [...urls, ...urls]) {
