@@ -3,7 +3,14 @@
 //   npx unrun examples/token-gated-site.ts
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { anyOf, createFacilitator, requirePayment, requireTokenBalance } from 'tollhouse';
+import {
+  anyOf,
+  createAuthRouter,
+  createFacilitator,
+  createIdentity,
+  requirePayment,
+  requireTokenBalance,
+} from 'tollhouse';
 import { startSandbox } from 'tollhouse/sandbox';
 
 const { network, rpcUrl, wsUrl, tokens, createWallet } = await startSandbox();
@@ -11,10 +18,12 @@ const feePayer = await createWallet({ sol: '1' });
 const seller = await createWallet({ usdc: '0' });
 const facilitator = createFacilitator({ network, rpcUrl, wsUrl, tokens, keypair: feePayer });
 
-const holders = requireTokenBalance({ facilitator, mint: 'PYUSD', minBalance: 100 });
+const identity = createIdentity({ network, jwtSecret: 'a secret of thirty-two bytes or more' });
+const holders = requireTokenBalance({ facilitator, identity, mint: 'PYUSD', minBalance: 100 });
 const everybody = requirePayment({ facilitator, price: '$0.25', payTo: seller.publicKey.toBase58() });
 
 const app = express();
+app.use(createAuthRouter({ identity })); // signs wallets in once, for an access token; SIGN-IN-WITH-X goes without it
 app.get('/club', holders, (req, res) => {
   res.send(`Welcome, ${req.wallet?.address}.`);
 });

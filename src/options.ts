@@ -9,9 +9,46 @@ import { nearest } from './nearest.js';
  * @param where - the function that was called, for the message
  */
 export function resolveOptions<S extends z.ZodObject>(where: string, schema: S, input: unknown): Readonly<z.output<S>> {
+  const mistake = mistakeIn(where, input);
+  if (mistake !== undefined) throw badOption(where, mistake);
   const result = schema.safeParse(input ?? {});
   if (result.success) return Object.freeze(result.data);
+  if (input !== undefined && input !== null && !isObject(input))
+    throw badOption(where, notAnObject(where, schema, input));
   throw optionsError(where, Object.keys(schema.shape), result.error.issues, input);
+}
+
+/**
+ * A usual mistake that gives something else than options, or among them, as a sentence with its remedy: the function was given
+ * to Express instead of called, or somebody forgot to await. Undefined for everything else.
+ */
+export function mistakeIn(where: string, input: unknown): string | undefined {
+  if (isRequest(input)) {
+    return `it was called by Express with a request; call it and mount what it answers: ${where}({ … }) instead of ${where}`;
+  }
+  if (isThenable(input)) return 'the options are a promise; write "await" before what makes them';
+  const promises = isObject(input) ? Object.entries(input).filter(([, value]) => isThenable(value)) : [];
+  if (promises.length === 0) return undefined;
+  return promises.map(([name]) => `option "${name}" is a promise; write "await" before what makes it`).join('; ');
+}
+
+function notAnObject(where: string, schema: z.ZodObject, input: unknown): string {
+  const needed = Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
+  const given = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
+  return `the options must be an object, as in ${where}({ ${[...needed, '…'].join(', ')} }), not ${given}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), 'then') === 'function';
+}
+
+/** Express's, Node's own, and those of frameworks that look like them. */
+function isRequest(value: unknown): boolean {
+  return isObject(value) && ['headers', 'method', 'url'].every((name) => name in value);
 }
 
 function optionsError(
@@ -29,7 +66,6 @@ function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unkn
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     return issue.keys.map((key) => unknownOption(key, known));
   }
-  if (issue.path.length === 0) return [`the options must be an object (${issue.message})`];
   const name = issue.path.join('.');
   const missing = issue.path.length === 1 && isMissing(input, String(issue.path[0]));
   return [

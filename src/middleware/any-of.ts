@@ -1,4 +1,5 @@
 import { badOption, TollhouseError } from '../errors.js';
+import { mistakeIn } from '../options.js';
 import { type Admit, admitOf, createGate, type Gate, type Refused } from './gate.js';
 
 const WHERE = 'anyOf';
@@ -16,7 +17,7 @@ const WHERE = 'anyOf';
 export function anyOf(...gates: readonly Gate[]): Gate {
   if (gates.length === 0) throw badOption(WHERE, 'give at least one gate');
   const admits = gates.map(readGate);
-  return createGate(async (req, res) => {
+  return createGate(WHERE, async (req, res) => {
     const refusals: Refused[] = [];
     let outage: TollhouseError | undefined;
     for (const admit of admits) {
@@ -49,6 +50,9 @@ function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefin
 function readGate(gate: Gate, index: number): Admit {
   const admit = admitOf(gate);
   if (admit !== undefined) return admit;
+  const mistake = mistakeIn(WHERE, gate);
+  if (mistake !== undefined) throw badOption(WHERE, mistake);
+  if (Array.isArray(gate)) throw badOption(WHERE, 'give the gates one by one and not as a list: anyOf(one, other)');
   const detail = `argument ${index + 1} is not a gate; give what requireTier, requireTokenBalance, serviceKeyAuth, requirePayment or anyOf answer`;
   throw badOption(WHERE, detail);
 }

@@ -3,6 +3,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
 import { isPending, type Soon } from '../soon.js';
 import { cors, isPreflight } from './cors.js';
+import { isExpress } from './express-only.js';
 import { sendError } from './respond.js';
 
 /** What a gate says about a request, before anything is answered. */
@@ -49,9 +50,11 @@ export function asGate(middleware: (req: Request, res: Response, next: NextFunct
 /**
  * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
  * no credentials, is answered here and lets nothing behind the gate run; any other OPTIONS request is judged as all are.
+ * @param where - the function that makes the gate, for messages to the developer
  */
-export function createGate(admit: Admit): Gate {
+export function createGate(where: string, admit: Admit): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
+    if (!isExpress(where, req, next)) return;
     if (isPreflight(req)) return void cors(req, res, next);
     try {
       const decision = admit(req, res);

@@ -3,9 +3,11 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { ERRORS } from '../errors.js';
 import { resolveOptions } from '../options.js';
+import { isExpress } from './express-only.js';
 import { answerFault, asGate, type Gate } from './gate.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from './idempotency-notes.js';
 import { type Answers, createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
+import { askOption } from './option-fault.js';
 import type { OfRequest } from './payment-options.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
 import { problemCodeOf, sendProblem } from './respond.js';
@@ -72,6 +74,7 @@ type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
 export function idempotency(options: IdempotencyOptions): Gate {
   const resolved = resolveOptions(WHERE, idempotencyOptions, options);
   return asGate((req, res, next) => {
+    if (!isExpress(WHERE, req, next)) return;
     const key = req.get(HEADER);
     if (key === undefined || !METHODS.has(req.method)) return next();
     guard(resolved, key, req, res, next).catch((error: unknown) => answerFault(res, next, error));
@@ -83,7 +86,8 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
     const detail = `${HEADER} must have 1 to 255 visible ASCII characters, without spaces.`;
     return sendProblem(res, 'invalid_idempotency_key', detail, { param: HEADER });
   }
-  const caller = options.scopeOf === undefined ? callerOf(req, key) : await options.scopeOf(req);
+  const { scopeOf } = options;
+  const caller = scopeOf === undefined ? callerOf(req, key) : await askOption(WHERE, 'scopeOf', () => scopeOf(req));
   const fingerprint = await requestFingerprint(req);
   if (fingerprint === undefined) {
     const detail = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, and not nested too deeply.`;

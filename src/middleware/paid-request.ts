@@ -7,10 +7,12 @@ import { whenKnown } from '../soon.js';
 import { beforeHead } from './apply-head.js';
 import { callHook } from './call-hook.js';
 import { signInExtensions } from './caller.js';
+import { charges } from './charges.js';
 import type { Decision, Refused } from './gate.js';
 import { leaveOpen } from './idempotency-notes.js';
 import { identifiedPayment, identifierFault } from './identified-payment.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
+import { decidePaidBefore, notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
 import * as required from './payment-required.js';
@@ -33,6 +35,8 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
 export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
   const { options } = gate;
   gate.watch?.();
+  const paidBefore = decidePaidBefore(gate, req);
+  if (paidBefore !== undefined) return paidBefore;
   exposeHeaders(res, required.EXPOSED_HEADERS);
   const presented = required.readPayment(req);
   const reading = presented?.reading;
@@ -84,7 +88,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refused(true, () => challenge(required.NO_MATCH));
     case 'refused': {
       const { refusal } = opened;
-      callHook('onFailed', onFailed, { req, refusal, findings: facilitator.setup.known()?.findings ?? [] });
+      callHook(gate.where, 'onFailed', onFailed, { req, refusal, findings: facilitator.setup.known()?.findings ?? [] });
       const settlement = { status: 'failed', ...refusal } as const;
       return refused(true, () => challenge({ ...required.refusalCause(refusal), settlement }));
     }
@@ -143,7 +147,8 @@ async function serve(paid: PaidRequest): Promise<void> {
     throw error;
   }
   tell(req, options.requestNames, 'payment', paymentFrom(claim, claim.receipt));
-  callHook('onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
+  notePaid(req, gate, claim);
+  callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
   return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
 }
 
@@ -186,7 +191,8 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
  */
 async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { req, res, gate, claim, kept } = paid;
-  const { options, run = runHandler } = gate;
+  const { options } = gate;
+  const { run = runHandler } = gate;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
   if (isGone(res)) return claim.keep();
@@ -198,7 +204,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     exposeHeaders(res, required.EXPOSED_HEADERS);
   });
   const recorded = recordResponse(res, async (response) => {
-    return response !== undefined && options.charge(res) && (await kept.put(response));
+    return response !== undefined && charges(gate, res) && (await kept.put(response));
   });
   try {
     const { served, write } = await run(paid, receipt, recorded);
@@ -212,7 +218,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
 
 /** Runs the handler behind the gate until it has ended its response, or until nobody waits for it any more. */
 async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
-  const { charge, handlerTimeoutMs } = gate.options;
+  const { handlerTimeoutMs } = gate.options;
   const isBrokenHere = watchBreak(res);
   next();
   await Promise.race([recorded.ended, closed(res)]);
@@ -220,7 +226,7 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
   if (!recorded.hasEnded) await recorded.endsWithin(handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
-  return { served: given && charge(res) };
+  return { served: given && charges(gate, res) };
 }
 
 /**
@@ -237,11 +243,13 @@ async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): 
     send(() => sendError(res, error));
     return undefined;
   });
-  if (settlement?.status === 'settled') callHook('onSettled', onSettled, { req, receipt: settlement.receipt });
+  if (settlement?.status === 'settled')
+    callHook(gate.where, 'onSettled', onSettled, { req, receipt: settlement.receipt });
   if (settlement?.status === 'pending') send(() => sendPending(res, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
     await identified.giveBack();
-    callHook('onFailed', onFailed, { req, refusal: settlement, findings: facilitator.setup.known()?.findings ?? [] });
+    const findings = facilitator.setup.known()?.findings ?? [];
+    callHook(gate.where, 'onFailed', onFailed, { req, refusal: settlement, findings });
     const isTakenOver = settlement.reason === 'settlement_in_progress';
     send(() =>
       isTakenOver ? sendInProgress(res) : paid.challenge({ ...required.refusalCause(settlement), settlement }),
@@ -258,7 +266,7 @@ function paymentFrom({ payer, terms }: Claim, receipt: Receipt | undefined): Req
 /** Whether the response has its price, as its seller's own rule says. */
 async function isCharged(paid: PaidRequest): Promise<boolean> {
   try {
-    return paid.gate.options.charge(paid.res);
+    return charges(paid.gate, paid.res);
   } catch (error) {
     await giveBack(paid);
     throw error;

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { SetupFinding } from '../facilitator/setup-finding.js';
 import type { Facilitator } from '../facilitator/types.js';
-import { type AddressInput, addressTextOption } from '../protocol/address-input.js';
+import type { AddressInput } from '../protocol/address-input.js';
 import type { PriceInput } from '../protocol/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../protocol/types.js';
 import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
@@ -30,7 +30,7 @@ export interface RequirePaymentOptions {
   /** Media type of the paid answer. */
   readonly mimeType?: string;
   /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
-  readonly memo?: string | OfRequest<string | undefined>;
+  readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>>;
   /**
    * `after` (default): the handler runs first and its answer is held until the money has landed; an error costs the payer
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
@@ -120,10 +120,7 @@ export const requirePaymentOptions = z.strictObject({
     'a facilitator, made by createFacilitator or remoteFacilitator',
   ),
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
-  payTo: z.union(
-    [callable<OfRequest<AddressInput | Promise<AddressInput>>>(PAY_TO), addressTextOption(PAY_TO)],
-    PAY_TO,
-  ),
+  payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),
   description: z.string('a text').max(1000, 'at most 1,000 characters').optional(),
   mimeType: z.string('a media type').max(200, 'at most 200 characters').optional(),
   memo: textOr<Exclude<RequirePaymentOptions['memo'], string | undefined>>(

@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 import { badOption } from '../errors.js';
-import { isAddress } from '../protocol/address.js';
-import { type AddressInput, addressText } from '../protocol/address-input.js';
 import { withAmountJson } from '../protocol/amount-json.js';
 import { MAX_MEMO_BYTES } from '../protocol/limits.js';
 import { parsePrice } from '../protocol/money.js';
 import type { SupportedKind } from '../protocol/supported.js';
 import type { Terms } from '../protocol/types.js';
+import { askOption } from './option-fault.js';
+import { recipientOf } from './pay-to.js';
 import type { Price, ResolvedPaymentOptions } from './payment-options.js';
 
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
@@ -26,10 +26,10 @@ export function termsOf(where: string, options: ResolvedPaymentOptions): TermsFo
   if (fixed !== undefined) return withFeePayer(fixed);
   checkFixedParts(where, options);
   return async (req, { feePayer }) => {
-    const asked = typeof price === 'function' ? await price(req) : price;
-    const wallet = typeof payTo === 'function' ? await payTo(req) : payTo;
-    const text = typeof memo === 'function' ? memo(req) : memo;
-    const terms = readTerms(where, options, asked, recipientOf(where, wallet), text);
+    const asked = typeof price === 'function' ? await askOption(where, 'price', () => price(req)) : price;
+    const wallet = typeof payTo === 'function' ? await askOption(where, 'payTo', () => payTo(req)) : payTo;
+    const text = typeof memo === 'function' ? await askOption(where, 'memo', () => memo(req)) : memo;
+    const terms = readTerms(where, options, asked, recipientOf(where, wallet, options.facilitator.tokens), text);
     return terms.map((it) => withAmountJson({ ...it, feePayer }));
   };
 }
@@ -48,7 +48,9 @@ function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
 export function fixedTerms(where: string, options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
   const { price, payTo, memo } = options;
   const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
-  return varies ? undefined : readTerms(where, options, price, recipientOf(where, payTo), memo);
+  return varies
+    ? undefined
+    : readTerms(where, options, price, recipientOf(where, payTo, options.facilitator.tokens), memo);
 }
 
 function readTerms(
@@ -81,15 +83,8 @@ function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymen
 function checkFixedParts(where: string, options: ResolvedPaymentOptions): void {
   const { price, payTo, memo } = options;
   if (typeof price !== 'function') readPrices(where, price, options);
-  if (typeof payTo !== 'function') recipientOf(where, payTo);
+  if (typeof payTo !== 'function') recipientOf(where, payTo, options.facilitator.tokens);
   if (typeof memo !== 'function') checkMemo(where, memo);
-}
-
-function recipientOf(where: string, payTo: AddressInput): string {
-  const recipient = addressText(payTo);
-  if (recipient !== undefined && isAddress(recipient)) return recipient;
-  const shown = JSON.stringify(payTo)?.slice(0, 60);
-  throw badOption(where, `option "payTo" must be a Solana wallet address (base58, 32 bytes), not ${shown}`, 'payTo');
 }
 
 function checkMemo(where: string, memo: string | undefined): void {

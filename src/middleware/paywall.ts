@@ -1,9 +1,10 @@
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { badOption } from '../errors.js';
-import { resolveOptions } from '../options.js';
+import { mistakeIn, resolveOptions } from '../options.js';
 import { isPreflight } from './cors.js';
 import { createPaymentGate } from './create-payment-gate.js';
+import { isExpress } from './express-only.js';
 import { admitOf, createGate, type Gate } from './gate.js';
 import { decidePayment } from './paid-request.js';
 import { pathReadings } from './path-readings.js';
@@ -52,6 +53,7 @@ const sharedOptions = requirePaymentOptions.partial();
 export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOptions> = {}): RequestHandler {
   const entries = readEntries(routes, options);
   return function tollhousePaywall(req, res, next) {
+    if (!isExpress(WHERE, req, next)) return;
     const [entry, other] = entriesFor(entries, req);
     if (other !== undefined) return sendProblem(res, 'invalid_request', AMBIGUOUS);
     return entry === undefined ? next() : entry.gate(req, res, next);
@@ -59,6 +61,8 @@ export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOp
 }
 
 function readEntries(routes: unknown, options: unknown): readonly PaywallEntry[] {
+  const mistake = mistakeIn(WHERE, routes);
+  if (mistake !== undefined) throw badOption(WHERE, mistake);
   const swapped = Object.hasOwn(Object(routes), 'facilitator');
   if (swapped)
     throw badOption(WHERE, `the routes come first, then the options: paywall(${EXAMPLE}, { facilitator, payTo })`);
@@ -83,7 +87,7 @@ function readEntry(text: string, value: unknown, shared: object): PaywallEntry {
   if (Object.hasOwn(Object(value), 'accepts')) throw badOption(where, ACCEPTS);
   const own = isPrice(value) ? { price: value } : value;
   const gate = createPaymentGate(where, { ...shared, ...Object(own) });
-  return { text, pattern, gate: createGate((req, res) => decidePayment(gate, req, res)) };
+  return { text, pattern, gate: createGate(WHERE, (req, res) => decidePayment(gate, req, res)) };
 }
 
 /** Whatever is not options is read as a price, which says what is wrong with it. */

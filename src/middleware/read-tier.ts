@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { readTiers, type Tier, type Tiers, type TiersOptions } from '../access/tiers.js';
 import { resolveOptions } from '../options.js';
 import { offerSignIn, proofOf } from './caller.js';
+import { isExpress } from './express-only.js';
 import { answerFault, asGate, type Gate } from './gate.js';
 import { type RequestNames, requestNamesOption, tell } from './request-properties.js';
 import { readStanding } from './tier-gate.js';
@@ -47,6 +48,7 @@ export function readTier(given: ReadTierOptions): Gate {
   const parts = { ...walletGateParts(resolved), requestNames: resolved.requestNames };
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
   return asGate(function tollhouseTierReader(req, res, next) {
+    if (!isExpress(WHERE, req, next)) return;
     if (req.method === 'OPTIONS') return next();
     read(tiers, parts, req, res, next).catch((error: unknown) => answerFault(res, next, error));
   });
@@ -65,7 +67,7 @@ async function read(
   next: NextFunction,
 ): Promise<void> {
   const proof = await proofOf(req, parts);
-  if (proof.status === 'refused') return refuseStranger(req, res, parts, proof).answer();
+  if (proof.status === 'refused') return refuseStranger(WHERE, req, res, parts, proof).answer();
   if (proof.status === 'absent') {
     offerSignIn(req, parts);
     varyByCaller(res);

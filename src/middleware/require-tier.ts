@@ -51,7 +51,7 @@ export function requireTier(given: RequireTierOptions): Gate {
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(tiers, resolved.tier);
   const names = resolved.requestNames;
-  return walletGate(parts, (req, wallet) =>
+  return walletGate(WHERE, parts, (req, wallet) =>
     whenKnown(readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings), (reading) => {
       if (reading.tier !== undefined) tell(req, names, 'tier', reading.tier);
       return judge(wallet, tiers, required, reading);

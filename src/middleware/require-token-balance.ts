@@ -77,7 +77,7 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   const resolved = resolveOptions(WHERE, options, given);
   const parts = walletGateParts(resolved);
   const rule = readRule(resolved);
-  return walletGate(parts, (_req, wallet) => judge(rule, wallet, parts.holdings));
+  return walletGate(WHERE, parts, (_req, wallet) => judge(rule, wallet, parts.holdings));
 }
 
 function judge(rule: BalanceRule, wallet: string, reader: Holdings): Soon<Verdict> {

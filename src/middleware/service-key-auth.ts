@@ -56,7 +56,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
   const { gateway, scopes, requestNames } = resolveOptions(WHERE, options, given);
   const absent = (res: Response) =>
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
-  return createGate((req, res) => {
+  return createGate(WHERE, (req, res) => {
     exposeHeaders(res, EXPOSED);
     return whenKnownOr<ServiceKey | undefined, Decision>(
       () => readServiceKey(req, res, gateway.keys),

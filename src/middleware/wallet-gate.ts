@@ -85,16 +85,20 @@ export const PASSED: Verdict = { ok: true };
 const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
-export function walletGate(parts: WalletGateParts, judge: (req: Request, wallet: string) => Soon<Verdict>): Gate {
+export function walletGate(
+  where: string,
+  parts: WalletGateParts,
+  judge: (req: Request, wallet: string) => Soon<Verdict>,
+): Gate {
   function decide(req: Request, res: Response): Soon<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
-      if (proof.status !== 'proven') return refuseStranger(req, res, parts, proof);
+      if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
       tell(req, parts.requestNames, 'wallet', proof.wallet);
       return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
     });
   }
 
-  return createGate((req, res) =>
+  return createGate(where, (req, res) =>
     whenKnownOr(
       () => decide(req, res),
       (decision) => {
@@ -118,6 +122,7 @@ function decisionOn(verdict: Verdict, res: Response): Decision {
 
 /** The refusal of a caller whose wallet is not proven: 401, with a challenge that a client can answer. */
 export function refuseStranger(
+  where: string,
   req: Request,
   res: Response,
   parts: CallerParts,
@@ -126,7 +131,10 @@ export function refuseStranger(
   offerSignIn(req, parts);
   const absent = proof.status === 'absent';
   const code = absent ? 'unauthenticated' : proof.code;
-  const detail = absent ? UNPROVEN : proof.detail;
+  // A token that is taken is good or refused.
+  const unheeded = absent && /^bearer /i.test(req.headers.authorization ?? '');
+  if (unheeded) warnOfToken(where);
+  const detail = absent ? (unheeded ? NO_TOKENS : UNPROVEN) : proof.detail;
   const challenge = TOKEN_FAULTS.has(code) ? `${BEARER}, error="invalid_token", ${SIGN_IN}` : `${BEARER}, ${SIGN_IN}`;
   return {
     admitted: false,
@@ -146,6 +154,21 @@ const SIGN_IN = 'SIWX realm="tollhouse", header="SIGN-IN-WITH-X"';
 const WALLET_HEADERS = 'Authorization, SIGN-IN-WITH-X';
 const UNPROVEN =
   'Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X, or send an access token.';
+const NO_TOKENS =
+  'No access tokens are taken here. Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X.';
+
+let hasWarned = false;
+
+/** Whoever issues tokens means them to be taken; the client is told no more than that they are not. */
+function warnOfToken(where: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    `${where}: a request came with an access token (Authorization: Bearer), and this gate takes none. If your createIdentity ` +
+      `issues them, give it to the gate: ${where}({ facilitator, identity, … })`,
+    { code: 'TOLLHOUSE_NO_IDENTITY' },
+  );
+}
 
 /**
  * Lets a request on whose answer is for its caller only.

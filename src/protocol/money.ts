@@ -3,6 +3,7 @@ import { nearest } from '../nearest.js';
 import { isAddress } from './address.js';
 import { type AddressInput, addressText } from './address-input.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from './limits.js';
+import { meantPrice } from './meant-price.js';
 import { type Parsed, parsed, shown, unparsed } from './parsed.js';
 import { isKnownSymbol } from './tokens.js';
 import { trimEnd } from './trim-end.js';
@@ -30,8 +31,12 @@ export interface ParsedPrice {
 }
 
 const FORMS = 'write a price as "$0.01", "0.5 USDT" or { amount: 10000n, asset: "USDC" }';
+const FREE = 'what is free needs no gate';
 const DECIMAL = /^\d+(?:\.\d+)?$/;
 const EXPONENT = /^[+-]?[\d.]+e[+-]?\d+$/i;
+/** Commas between thousands, and one for a point. */
+const GROUPED = /^\d{1,3}(?:,\d{3})+(?:\.\d+)?$/;
+const COMMA = /^\d+,\d+$/;
 const NEGATIVE = /^-[\d.]/;
 
 /**
@@ -43,7 +48,7 @@ const NEGATIVE = /^-[\d.]/;
 export function readPrice(price: unknown, tokens: readonly Token[]): Parsed<ParsedPrice> {
   const result = typeof price === 'string' ? readText(price, tokens) : readAtomic(price, tokens);
   if (result.ok && result.value.amount === 0n)
-    return unparsed(`a price must be more than zero, not ${shownPrice(price)}`);
+    return unparsed(`a price must be more than zero, not ${shownPrice(price)}; ${FREE}`);
   return result;
 }
 
@@ -96,8 +101,12 @@ export function formatAmount(amount: bigint, decimals: number): string {
 function readText(price: string, tokens: readonly Token[]): Parsed<ParsedPrice> {
   if (price.length > MAX_PRICE_LENGTH) return unparsed(`a price has at most ${MAX_PRICE_LENGTH} characters`);
   const text = price.trim();
+  if (/^(?:free|none|nothing|0)$/i.test(text)) return unparsed(`${shown(price)} is not a price; ${FREE}`);
   if (text.startsWith('$')) return readDollars(text.slice(1).trim(), tokens);
+  if (text.startsWith('-$')) return unparsed(`${shown(price)} is negative; ${FORMS}`);
   const [amount = '', symbol, ...rest] = text.split(/\s+/);
+  const meant = DECIMAL.test(amount) && symbol !== '$' ? undefined : meantPrice(text);
+  if (meant !== undefined) return unparsed(`${shown(price)} is not a price; did you mean "${meant}"?`);
   if (amount === '' || rest.length > 0) return unparsed(`${shown(price)} is not a price; ${FORMS}`);
   const fault = decimalFault(amount);
   if (fault !== undefined) return unparsed(`${fault}; ${FORMS}`);
@@ -111,11 +120,14 @@ function readDollars(amount: string, tokens: readonly Token[]): Parsed<ParsedPri
   const [number = '', symbol] = amount.split(/\s+/);
   if (symbol !== undefined)
     return unparsed(`"$${amount}" names two tokens; write "$${number}" or "${number} ${symbol}"`);
+  const meant = number.startsWith('.') ? meantPrice(`$${number}`) : undefined;
+  if (meant !== undefined) return unparsed(`"$${number}" is not a price; did you mean "${meant}"?`);
   const token = findToken('USDC', tokens);
   return token.ok ? inUnitsOf(token.value, number) : token;
 }
 
 function readAtomic(price: unknown, tokens: readonly Token[]): Parsed<ParsedPrice> {
+  if (typeof price === 'number' || typeof price === 'bigint') return unparsed(numberFault(price));
   if (typeof price !== 'object' || price === null || Array.isArray(price)) {
     return unparsed(`${shown(price)} is not a price; ${FORMS}`);
   }
@@ -132,12 +144,25 @@ function readAtomic(price: unknown, tokens: readonly Token[]): Parsed<ParsedPric
   return token.ok ? parsed({ asset: token.value.mint, amount: amount.value, token: token.value }) : token;
 }
 
+/** A number names no token, and is often meant in another unit than the next one who reads it thinks. */
+function numberFault(price: number | bigint): string {
+  if (typeof price === 'number' && !Number.isFinite(price)) return `${price} is not a price; ${FORMS}`;
+  if (price <= 0) return `a price must be more than zero, not ${price}; ${price < 0 ? FORMS : FREE}`;
+  const text = typeof price === 'number' ? numberText(price) : String(price);
+  const atomic = Number.isInteger(Number(price)) ? `, or { amount: ${text}n, asset: "USDC" } in atomic units` : '';
+  return `${text} is a number and names no token; did you mean "$${text}"${atomic}?`;
+}
+
 function readUnits(amount: unknown): Parsed<bigint> {
-  if (typeof amount === 'string') return parseDecimal(amount, 0);
-  if (typeof amount !== 'bigint')
-    return unparsed(`amount must be atomic units as bigint or digits, not ${shown(amount)}`);
+  if (typeof amount === 'string' && !amount.includes('.')) return parseDecimal(amount, 0);
+  if (typeof amount !== 'bigint') return unparsed(unitsFault(amount));
   if (amount < 0n) return unparsed(`${shown(amount)} is negative`);
   return amount > MAX_AMOUNT ? unparsed(`${shown(amount)} is more than a token account can hold`) : parsed(amount);
+}
+
+function unitsFault(amount: unknown): string {
+  const instead = Number.isSafeInteger(amount) ? `write ${amount}n` : 'write whole tokens as text, such as "0.5 USDC"';
+  return `amount must be atomic units as bigint or digits, not ${shown(amount)}; ${instead}`;
 }
 
 function inUnitsOf(token: Token, amount: string): Parsed<ParsedPrice> {
@@ -167,6 +192,8 @@ function decimalFault(text: string): string | undefined {
   if (DECIMAL.test(text)) return undefined;
   if (EXPONENT.test(text)) return `${shown(text)} is in exponent notation; write the digits, such as 0.001`;
   if (NEGATIVE.test(text)) return `${shown(text)} is negative`;
+  if (GROUPED.test(text)) return `${shown(text)} has commas; write it as ${text.replaceAll(',', '')}`;
+  if (COMMA.test(text)) return `${shown(text)} has a comma; write a point, ${text.replace(',', '.')}`;
   return `${shown(text)} is not a number such as 0.01`;
 }
 

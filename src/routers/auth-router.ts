@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { TokenGrant } from '../identity/wallet-tokens.js';
 import { absoluteUrl } from '../middleware/request-url.js';
+import { resolveOptions } from '../options.js';
 import { isAddress } from '../protocol/address.js';
 import { handled } from './handled.js';
 import { jsonBody } from './json-body.js';
@@ -10,6 +11,7 @@ import { noStore } from './no-store.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
+import { authRouterOptions } from './router-options.js';
 
 /** Options of {@link createAuthRouter}. */
 export interface AuthRouterOptions {
@@ -40,8 +42,10 @@ export const refreshBody = z.object({ refresh_token: opaque(128) }, 'must be a J
 /** Body of `POST /api/v1/auth/revoke`: a refresh token, whose session ends, or one access token. */
 export const revokeBody = z.object({ token: opaque(4_096) }, 'must be a JSON object');
 
-/** Sign-in of wallets (service.md §3): challenge, token, refresh, revoke, and the public keys of the tokens. */
-export function createAuthRouter({ identity, baseUrl }: AuthRouterOptions): Router {
+/** Sign-in of wallets (service.md §3): challenge, token, refresh, revoke, and the public keys of the tokens. Throws `bad_option` for a wrong option. */
+export function createAuthRouter(options: AuthRouterOptions): Router {
+  resolveOptions('createAuthRouter', authRouterOptions, options);
+  const { identity, baseUrl } = options;
   const router = Router();
   const post = (path: string, handle: (req: Request, res: Response) => Promise<void>) =>
     router

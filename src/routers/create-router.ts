@@ -8,6 +8,7 @@ import { cors } from '../middleware/cors.js';
 import { idempotency } from '../middleware/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit.js';
 import { requestId } from '../middleware/request-id.js';
+import { resolveOptions } from '../options.js';
 import type { Counters } from '../storage/counters.js';
 import { createMemoryCounters } from '../storage/memory-counters.js';
 import { createAuthRouter } from './auth-router.js';
@@ -23,6 +24,7 @@ import { createPaymentsRouter } from './payments-router.js';
 import { createProbesRouter } from './probes-router.js';
 import { problemHandler } from './problem-handler.js';
 import { projectListings } from './project-listings.js';
+import { routerOptions } from './router-options.js';
 import { createCallServer } from './serve-call.js';
 import { createServiceRouter } from './service-router.js';
 import { createSettlementRouter } from './settlement-router.js';
@@ -68,8 +70,14 @@ const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 /**
  * The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. Its POSTs take an
  * `Idempotency-Key` (service.md §1); what was answered is kept in the facilitator's `answers`.
+ * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
-export function createRouter({
+export function createRouter(options: RouterOptions): Router {
+  resolveOptions('createRouter', routerOptions, options);
+  return assembleRouter(options);
+}
+
+function assembleRouter({
   facilitator,
   identity,
   gateway,

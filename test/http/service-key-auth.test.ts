@@ -19,7 +19,7 @@ const MINUTE_MS = 60_000;
 const HOME = '203.0.113.9';
 const tell: RequestHandler = (req, res) => void res.json({ key: req.serviceKey, paid: req.get('x-paid') });
 /** Stands for a payment gate: asks to pay whoever has not. */
-const pay = createGate(async (req, res) =>
+const pay = createGate('pay', async (req, res) =>
   req.get('x-paid') === undefined
     ? {
         admitted: false,
