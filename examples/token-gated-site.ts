@@ -3,14 +3,7 @@
 //   npx unrun examples/token-gated-site.ts
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import {
-  anyOf,
-  createAuthRouter,
-  createFacilitator,
-  createIdentity,
-  requirePayment,
-  requireTokenBalance,
-} from 'tollhouse';
+import { anyOf, createFacilitator, createIdentity, createRouter, requirePayment, requireTokenBalance } from 'tollhouse';
 import { startSandbox } from 'tollhouse/sandbox';
 
 const { network, rpcUrl, wsUrl, tokens, createWallet } = await startSandbox();
@@ -23,7 +16,7 @@ const holders = requireTokenBalance({ facilitator, identity, mint: 'PYUSD', minB
 const everybody = requirePayment({ facilitator, price: '$0.25', payTo: seller.publicKey.toBase58() });
 
 const app = express();
-app.use(createAuthRouter({ identity })); // signs wallets in once, for an access token; SIGN-IN-WITH-X goes without it
+app.use('/pay', createRouter({ facilitator, identity })); // /pay/api/v1/auth signs wallets in, for an access token
 app.get('/club', holders, (req, res) => {
   res.send(`Welcome, ${req.wallet?.address}.`);
 });

@@ -11,7 +11,6 @@ import { noStore } from './no-store.js';
 import { problemHandler } from './problem-handler.js';
 import { readBody } from './read-body.js';
 import { refuseOtherMethods } from './refuse-other-methods.js';
-import { authRouterOptions } from './router-options.js';
 
 /** Options of {@link createAuthRouter}. */
 export interface AuthRouterOptions {
@@ -29,6 +28,17 @@ const KEYS_MAX_AGE_SECONDS = 300;
 const wallet = z.string('must be a text').refine(isAddress, 'must be a Solana address (base58, case counts)');
 const opaque = (max: number) =>
   z.string('must be a text').min(1, 'must not be empty').max(max, `must have at most ${max} characters`);
+
+/** Schema of an identity that signs wallets in. */
+export const walletIdentityOption = z.custom<WalletIdentity>(
+  (it) => typeof Reflect.get(Object(it), 'issueChallenge') === 'function',
+  'an identity, made by createIdentity({ network, jwtSecret })',
+);
+
+const authRouterOptions = z.strictObject({
+  identity: walletIdentityOption,
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+});
 
 /** Body of `POST /api/v1/auth/challenge`. */
 export const challengeBody = z.object({ wallet }, 'must be a JSON object');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
-import type { WalletIdentity } from '../identity/create-identity.js';
+import { walletIdentityOption } from './auth-router.js';
 
 /** What has a function of a name; for objects that only their maker knows in full. */
 function withFunction<T>(name: string, message: string) {
@@ -9,13 +9,6 @@ function withFunction<T>(name: string, message: string) {
 }
 
 const withProjects = (it: unknown): boolean => typeof Reflect.get(Object(it), 'findProject') === 'function';
-const baseUrl = z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional();
-
-/** Schema of an identity that signs wallets in. */
-export const walletIdentityOption = withFunction<WalletIdentity>(
-  'issueChallenge',
-  'an identity, made by createIdentity({ network, jwtSecret })',
-);
 
 /** Schema of the options of `createRouter`. */
 export const routerOptions = z.strictObject({
@@ -27,7 +20,7 @@ export const routerOptions = z.strictObject({
   gateway: z.custom<Gateway>(withProjects, 'a gateway, made by createGateway').optional(),
   tiers: z.custom<object>((it) => typeof it === 'object' && it !== null, 'tiers: { mint, levels: […] }').optional(),
   holdings: withFunction('readHolding', 'holdings, made by createHoldings').optional(),
-  baseUrl,
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   label: z.string('a text').optional(),
   explorerUrl: z.string('the address of a block explorer').optional(),
   limits: z
@@ -36,6 +29,3 @@ export const routerOptions = z.strictObject({
   counters: withFunction('increment', 'counters, of openStorage or createMemoryCounters').optional(),
   metrics: z.custom<object>((it) => typeof it === 'object' && it !== null, 'metrics').optional(),
 });
-
-/** Schema of the options of `createAuthRouter`. */
-export const authRouterOptions = z.strictObject({ identity: walletIdentityOption, baseUrl });
