@@ -35,6 +35,8 @@ export function mistakeIn(where: string, input: unknown): string | undefined {
 function notAnObject(where: string, schema: z.ZodObject, input: unknown): string {
   const needed = Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
   const given = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
+  // Options within options have no function of their own.
+  if (where.endsWith('"')) return `it must be an object with ${needed.join(', ')}, not ${given}`;
   return `the options must be an object, as in ${where}({ ${[...needed, '…'].join(', ')} }), not ${given}`;
 }
 
@@ -67,10 +69,9 @@ function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unkn
     return issue.keys.map((key) => unknownOption(key, known));
   }
   const name = issue.path.join('.');
+  const wanted = issue.message.replace(/^Invalid input: expected (\w+), received (\w+)$/, 'of type $1, not $2');
   const missing = issue.path.length === 1 && isMissing(input, String(issue.path[0]));
-  return [
-    missing ? `option "${name}" is missing: it must be ${issue.message}` : `option "${name}" must be ${issue.message}`,
-  ];
+  return [missing ? `option "${name}" is missing: it must be ${wanted}` : `option "${name}" must be ${wanted}`];
 }
 
 function unknownOption(key: string, known: readonly string[]): string {

@@ -47,6 +47,7 @@ export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
 }
 
 const WHERE = 'createFacilitator';
+const NO_LEDGER = `${WHERE}: option "ledger" is undefined, so that payments are remembered in this process only. Was openStorage awaited?`;
 /** A blockhash lives 150 slots, some 30 s: one that is 10 s old still leaves the payer time enough. */
 const HINT_MAX_AGE_MS = 10_000;
 const HINT_RENEWAL_MS = 8_000;
@@ -60,6 +61,7 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
   const { wsUrl, counters = storage?.counters, answers = storage?.answers ?? createMemoryAnswers() } = resolved;
+  warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
@@ -133,6 +135,12 @@ function chainReaders(
 /** Loaded with the first check. */
 function setupChecker(parts: SetupParts): FacilitatorParts['checkSetup'] {
   return async (needs, signal) => (await import('./setup-check.js')).checkSetup(parts, needs, signal);
+}
+
+/** What is undefined came from a promise that nobody waited for, as a rule. */
+function warnOfNoLedger({ storage, ...options }: FacilitatorOptions): void {
+  const isNone = storage === undefined && 'ledger' in options && options.ledger === undefined;
+  if (isNone) process.emitWarning(NO_LEDGER, { code: 'TOLLHOUSE_NO_LEDGER' });
 }
 
 interface FeeBounds {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { badOption } from '../errors.js';
 import type { Reason } from '../protocol/reasons.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 import type { PaymentRequestRecord } from '../storage/payment-request.js';
@@ -80,6 +81,8 @@ export function createPaymentEventBus(): PaymentEventBus {
   emitter.setMaxListeners(0);
   return {
     on(event, listener) {
+      if (typeof listener !== 'function')
+        throw badOption('facilitator.on', `give a function that hears of "${event}"`, 'listener');
       emitter.on(event, listener);
       return () => emitter.off(event, listener);
     },

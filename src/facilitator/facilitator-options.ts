@@ -122,12 +122,18 @@ export const storageOption = z
 
 /** Schema of an option that is a ledger. */
 export const ledgerOption = z
-  .custom<Ledger>((it) => typeof Reflect.get(Object(it), 'claim') === 'function', 'a ledger')
+  .custom<Ledger>(
+    (it) => typeof Reflect.get(Object(it), 'claim') === 'function',
+    'a ledger: "ledger" of what openStorage answers',
+  )
   .optional();
 
 /** Schema of an option that is a store of answers. */
 export const answersOption = z
-  .custom<AnswerStore>((it) => typeof Reflect.get(Object(it), 'begin') === 'function', 'a store of answers')
+  .custom<AnswerStore>(
+    (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
+    'a store of answers: "answers" of what openStorage answers',
+  )
   .optional();
 
 /** Schema of an option that lists tokens. */
@@ -167,7 +173,10 @@ export const facilitatorOptions = z.strictObject({
     .refine((it) => it <= Number.MAX_SAFE_INTEGER, 'at most 9,007,199,254,740,991 lamports')
     .default(1_000_000_000n),
   counters: z
-    .custom<Counters>((it) => typeof Reflect.get(Object(it), 'increment') === 'function', 'counters')
+    .custom<Counters>(
+      (it) => typeof Reflect.get(Object(it), 'increment') === 'function',
+      'counters: "counters" of what openStorage answers',
+    )
     .optional(),
   blockhashHints: z.boolean('true or false').default(true),
   settleTimeoutMs: milliseconds.default(60_000),

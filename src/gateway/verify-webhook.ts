@@ -59,10 +59,13 @@ const SECONDS = /^\d{1,12}$/;
  * @throws TollhouseError `bad_option` for a secret that is none, or a body that was parsed
  */
 export function verifyWebhook(
-  { headers, body }: ReceivedWebhook,
+  received: ReceivedWebhook,
   secret: string | readonly string[],
   { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now }: VerifyWebhookOptions = {},
 ): WebhookVerification {
+  if (typeof received?.headers !== 'object')
+    throw badOption(WHERE, 'give the request first: verifyWebhook(req, secret)');
+  const { headers, body } = received;
   const keys = keysOf(secret);
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw badOption(WHERE, 'the body must be given as it arrived, not parsed', 'body');

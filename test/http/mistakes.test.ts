@@ -3,6 +3,7 @@ import { TollhouseError } from '../../src/errors.js';
 import { createFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
 import { createGateway } from '../../src/gateway/create-gateway.js';
+import { verifyWebhook } from '../../src/gateway/verify-webhook.js';
 import { createIdentity } from '../../src/identity/create-identity.js';
 import { anyOf } from '../../src/middleware/any-of.js';
 import { paywall } from '../../src/middleware/paywall.js';
@@ -116,6 +117,47 @@ describe('what is missing is named, with what to pass', () => {
     ['a list', requirePayment, [[good]], /must be an object, as in .* not an array/],
   ])('%s', (_what, call, given, says) => {
     expect(said(call, ...given)).toMatch(says);
+  });
+});
+
+describe('what is wrong inside is told in words of its own', () => {
+  test.each<[string, (...given: never[]) => unknown, readonly unknown[], string]>([
+    [
+      'a storage as ledger',
+      createFacilitator,
+      [{ network, keypair, ledger: { ledger: {} } }],
+      '"ledger" must be a ledger: "ledger" of what openStorage answers',
+    ],
+    [
+      'tokens by symbol',
+      createFacilitator,
+      [{ network, keypair, tokens: ['USDC'] }],
+      'option "tokens.0" must be of type object, not string',
+    ],
+    [
+      'discovery: true',
+      requirePayment,
+      [{ ...good, discovery: true }],
+      'option "discovery" must be of type object, not boolean',
+    ],
+    ['a list of tiers', requireTier, [{ facilitator, tiers: [] }], 'requireTier: "tiers": it must be an object with'],
+    ['no listener', facilitator.on, ['payment.settled'], 'give a function that hears of "payment.settled"'],
+    ['no webhook', verifyWebhook, [], 'give the request first: verifyWebhook(req, secret)'],
+  ])('%s', (_what, call, given, says) => {
+    expect(said(call, ...given)).toContain(says);
+  });
+
+  test('a ledger of a storage that was not awaited is warned of', async () => {
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const storage = openStorage('memory:');
+    const options = { network, keypair, ledger: Reflect.get(storage, 'ledger') };
+    const made = Reflect.apply(createFacilitator, undefined, [options]);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('Was openStorage awaited?'), {
+      code: 'TOLLHOUSE_NO_LEDGER',
+    });
+    warn.mockRestore();
+    await made.close();
+    await (await storage).close();
   });
 });
 
