@@ -22,7 +22,7 @@ let faults: Error[] = [];
 let warnings: string[] = [];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAge: 2000 });
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
   jest.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(String(warning)));
 });
 afterAll(async () => {
