@@ -9,7 +9,7 @@ import { readTokenBalances } from '../solana/token-accounts.js';
 import { readArguments, readWallet } from './arguments.js';
 import { type Command, UsageError } from './command.js';
 import { readNetwork } from './network-argument.js';
-import { printStep } from './terminal.js';
+import { printJson, printStep } from './terminal.js';
 
 const SANDBOX_RPC = 'http://127.0.0.1:8899';
 const SOL_DECIMALS = 9;
@@ -25,18 +25,25 @@ Shows the SOL and the known tokens of a wallet.
   --keypair <file>   key file of the wallet
   --demo             the sandbox chain's public demo wallet
   --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
-  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)`,
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)
+  --json             for programs`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
       keypair: { type: 'string' },
       demo: { type: 'boolean' },
       network: { type: 'string', default: 'solana-devnet' },
       rpc: { type: 'string' },
+      json: { type: 'boolean' },
     });
     const network = readNetwork(values.network);
     const wallet = walletOf(positionals, values.keypair, values.demo);
     const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : PUBLIC_RPC[network]);
-    await printBalances(wallet, network, urls);
+    const balances = await readBalances(wallet, network, urls);
+    if (values.json) printJson({ wallet, network, balances });
+    else {
+      printStep('wallet', wallet);
+      for (const [symbol, amount] of Object.entries(balances)) printStep(symbol, amount);
+    }
     return 0;
   },
 };
@@ -50,16 +57,17 @@ function walletOf(positionals: readonly string[], keypair: string | undefined, d
   return wallet;
 }
 
-async function printBalances(wallet: string, network: NetworkId, urls: string): Promise<void> {
+/** Amounts by symbol; of tokens that the wallet has an account of. */
+async function readBalances(wallet: string, network: NetworkId, urls: string): Promise<Record<string, string>> {
   const rpc = createSolanaRpc({ urls });
   try {
     const [account] = await rpc.getAccounts([wallet], 'confirmed');
-    printStep('wallet', wallet);
-    printStep('SOL', formatAmount(account?.lamports ?? 0n, SOL_DECIMALS));
+    const found = { SOL: formatAmount(account?.lamports ?? 0n, SOL_DECIMALS) };
     for (const { symbol, mint, program, decimals } of tokensOf(network)) {
       const [held] = await readTokenBalances([wallet], mint, program, rpc);
-      if (held !== undefined) printStep(symbol, formatAmount(held, decimals));
+      if (held !== undefined) Object.assign(found, { [symbol]: formatAmount(held, decimals) });
     }
+    return found;
   } finally {
     await rpc.close();
   }

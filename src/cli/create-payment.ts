@@ -4,7 +4,7 @@ import { signTransaction } from '../solana/sign-transaction.js';
 import { readArguments, readWallet } from './arguments.js';
 import { type Command, CommandError, UsageError } from './command.js';
 import { DEFAULT_SERVER, postJson } from './server-client.js';
-import { printStep, withProgress } from './terminal.js';
+import { printJson, printStep, withProgress } from './terminal.js';
 
 /** `tollhouse create-payment`: asks for a payment, and pays it where a wallet is named. */
 export const createPayment: Command = {
@@ -20,7 +20,8 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
   --memo <text>        a note that goes with the payment
   --keypair <file>     key file of the wallet that pays
   --demo               pay with the sandbox chain's public demo wallet
-  --server <url>       Tollhouse server to ask (default ${DEFAULT_SERVER})`,
+  --server <url>       Tollhouse server to ask (default ${DEFAULT_SERVER})
+  --json               prints what the server answers: of the settlement, where a wallet pays`,
   async run(args) {
     const { values } = readArguments(args, {
       amount: { type: 'string' },
@@ -30,8 +31,9 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
       keypair: { type: 'string' },
       demo: { type: 'boolean' },
       server: { type: 'string', default: DEFAULT_SERVER },
+      json: { type: 'boolean' },
     });
-    const { amount, token, recipient, memo, server } = values;
+    const { amount, token, recipient, memo, server, json } = values;
     if (amount === undefined || token === undefined || recipient === undefined) {
       throw new UsageError('--amount, --token and --recipient are needed; see tollhouse create-payment --help');
     }
@@ -39,23 +41,30 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
     const payer =
       wallet === undefined ? undefined : addressOf(readKeypair(wallet, 'tollhouse create-payment').publicKey);
     const created = await postJson(server, '/create-payment', { amount, token, recipient, memo, payer });
+    if (json) {
+      printJson(wallet === undefined ? created : await settle(server, created, wallet));
+      return 0;
+    }
     printStep('payment', `${String(created['payment_id'])}: ${amount} ${token} to ${recipient}`);
     if (wallet === undefined) printStep('link', String(created['solana_pay_url']));
-    else await settle(server, created, wallet);
+    else {
+      const settling = settle(server, created, wallet);
+      const settled = await withProgress('settling', 'waiting for the payment to be confirmed', settling);
+      printStep('settled', `transaction ${String(settled['tx_signature'])}`);
+      printStep('explorer', String(settled['explorer_url']));
+    }
     return 0;
   },
 };
 
-async function settle(server: string, created: Record<string, unknown>, wallet: KeypairInput): Promise<void> {
+async function settle(
+  server: string,
+  created: Record<string, unknown>,
+  wallet: KeypairInput,
+): Promise<Record<string, unknown>> {
   const serialized: unknown = Reflect.get(Object(created['transaction']), 'serialized');
   if (typeof serialized !== 'string') throw new CommandError('the server answered no transaction to sign');
   const signed = signTransaction(Buffer.from(serialized, 'base64'), wallet);
   const body = { payment_id: created['payment_id'], signed_transaction: Buffer.from(signed).toString('base64') };
-  const settled = await withProgress(
-    'settling',
-    'waiting for the payment to be confirmed',
-    postJson(server, '/settle', body),
-  );
-  printStep('settled', `transaction ${String(settled['tx_signature'])}`);
-  printStep('explorer', String(settled['explorer_url']));
+  return postJson(server, '/settle', body);
 }

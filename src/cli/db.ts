@@ -13,11 +13,11 @@ import { type Command, UsageError } from './command.js';
 import { lookAtSchema, requireSchema } from './current-schema.js';
 import { exportPayments } from './export-payments.js';
 import { createProgress } from './progress.js';
-import { printStep, secondsSince } from './terminal.js';
+import { printJson, printStep, secondsSince } from './terminal.js';
 import { readTime } from './time-argument.js';
 
-const HELP = `tollhouse db migrate
-tollhouse db status
+const HELP = `tollhouse db migrate [--json]
+tollhouse db status [--json]
 tollhouse db export [--format csv|jsonl] [--from <time>] [--to <time>] [--out <file>]
 
 Looks after the database that DATABASE_URL names (default sqlite:./data/tollhouse.db).
@@ -60,18 +60,36 @@ type Action = (databaseUrl: string, args: readonly string[], tokens: Tokens) => 
 const ACTIONS: Readonly<Record<string, Action>> = { migrate, status, export: exportBooks };
 
 async function migrate(databaseUrl: string, args: readonly string[]): Promise<number> {
-  noMore(args);
+  const json = onlyJson(args);
   const { pending } = await readSchema(databaseUrl);
-  printStep('database', withoutPassword(databaseUrl));
   await (await openStorage(databaseUrl)).close();
+  if (json) {
+    printJson({ database: withoutPassword(databaseUrl), made: pending });
+    return 0;
+  }
+  printStep('database', withoutPassword(databaseUrl));
   for (const step of pending) printStep('made', step);
   printStep('schema', pending.length === 0 ? 'was up to date' : 'is up to date');
   return 0;
 }
 
 async function status(databaseUrl: string, args: readonly string[]): Promise<number> {
-  noMore(args);
+  const json = onlyJson(args);
   const { made, pending, bytes } = await lookAtSchema(databaseUrl);
+  if (json) {
+    const counts: StateCount[] = [];
+    if (pending.length === 0) {
+      await withReader(databaseUrl, async (reader) => void counts.push(...(await reader.counts())));
+    }
+    printJson({
+      database: withoutPassword(databaseUrl),
+      bytes,
+      schema: made.at(-1) ?? null,
+      pending,
+      payments: counts.map(countJson),
+    });
+    return pending.length === 0 ? 0 : 1;
+  }
   printStep('database', `${withoutPassword(databaseUrl)}, ${(bytes / MIB).toFixed(1)} MiB`);
   printStep('schema', made.at(-1) ?? 'none yet');
   for (const step of pending) printStep('pending', step);
@@ -134,6 +152,17 @@ async function withReader(databaseUrl: string, work: (reader: PaymentReader) => 
   } finally {
     await storage.close();
   }
+}
+
+function countJson({ state, count, oldest }: StateCount) {
+  return { state, count, oldest_at: new Date(oldest).toISOString() };
+}
+
+/** Whether `--json` is among the arguments, and nothing else. */
+function onlyJson(args: readonly string[]): boolean {
+  const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+  noMore(positionals);
+  return values.json === true;
 }
 
 function noMore(args: readonly string[]): void {

@@ -7,7 +7,7 @@ import { type Command, CommandError, UsageError } from './command.js';
 import { credentialsPath, keepSignIn, type SignIn, serverOf } from './credentials.js';
 import { DEFAULT_SERVER, postJson } from './server-client.js';
 import { signInFrom } from './session.js';
-import { printStep } from './terminal.js';
+import { printJson, printStep } from './terminal.js';
 
 /** Nobody can pay himself. */
 const DEMO_SELLER = 1;
@@ -25,6 +25,7 @@ to the server that you signed in to last, unless --server names another; tokens 
   --demo                a public demo wallet of the sandbox chain; another one than that which pays with --demo
   --server, --url <url> Tollhouse server (default: the one signed in to last, else ${DEFAULT_SERVER})
   --print               shows an access token, good for 15 minutes, and keeps nothing
+  --json                for programs
 
 Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.config), readable by you only.`,
   async run(args) {
@@ -34,6 +35,7 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
       server: { type: 'string' },
       url: { type: 'string' },
       print: { type: 'boolean' },
+      json: { type: 'boolean' },
     });
     if (positionals.length > 0)
       throw new UsageError(`"${positionals.join(' ')}" is not understood; tollhouse login --help`);
@@ -44,12 +46,16 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
     const server = serverOf(values.server ?? values.url);
     const signIn = await signInAs(readKeypair(wallet, 'tollhouse login'), server);
     if (values.print) {
-      console.log(signIn.access_token);
+      if (values.json) printJson({ wallet: signIn.wallet, server, access_token: signIn.access_token });
+      else console.log(signIn.access_token);
       return 0;
     }
     keepSignIn(server, signIn);
-    printStep('signed in', `${signIn.wallet} at ${server}`);
-    printStep('kept in', credentialsPath());
+    if (values.json) printJson({ wallet: signIn.wallet, server, kept_in: credentialsPath() });
+    else {
+      printStep('signed in', `${signIn.wallet} at ${server}`);
+      printStep('kept in', credentialsPath());
+    }
     return 0;
   },
 };

@@ -2,7 +2,7 @@ import { readArguments } from './arguments.js';
 import { type Command, CommandError } from './command.js';
 import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
 import { readText, send } from './server-client.js';
-import { printStep } from './terminal.js';
+import { printJson, printStep } from './terminal.js';
 
 /** `tollhouse logout`: ends a sign-in. */
 export const logout: Command = {
@@ -13,22 +13,31 @@ export const logout: Command = {
 Ends the sign-in at a server, there and here.
 
   --server <url>   Tollhouse server (default: the one signed in to last)
-  --all            at every server`,
+  --all            at every server
+  --json           for programs`,
   async run(args) {
-    const { values } = readArguments(args, { server: { type: 'string' }, all: { type: 'boolean' } });
+    const { values } = readArguments(args, {
+      server: { type: 'string' },
+      all: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
     const servers = values.all ? signedInServers() : [serverOf(values.server)];
-    for (const server of servers) await endSignIn(server);
+    const ended: { readonly server: string; readonly wallet: string | null }[] = [];
+    for (const server of servers) {
+      const wallet = await endSignIn(server);
+      ended.push({ server, wallet: wallet ?? null });
+      if (values.json) continue;
+      printStep('signed out', wallet === undefined ? `nobody was signed in at ${server}` : `${wallet} at ${server}`);
+    }
+    if (values.json) printJson(ended);
     return 0;
   },
 };
 
-/** The sign-in is forgotten here also when the server is away. */
-async function endSignIn(server: string): Promise<void> {
+/** Answers who was signed in. The sign-in is forgotten here also when the server is away. */
+async function endSignIn(server: string): Promise<string | undefined> {
   const signIn = signInAt(server);
-  if (signIn === undefined) {
-    printStep('signed out', `nobody was signed in at ${server}`);
-    return;
-  }
+  if (signIn === undefined) return undefined;
   forgetSignIn(server);
   const body = { token: signIn.refresh_token };
   try {
@@ -37,5 +46,5 @@ async function endSignIn(server: string): Promise<void> {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(`forgotten here, but the server was not told: ${error.message}`);
   }
-  printStep('signed out', `${signIn.wallet} at ${server}`);
+  return signIn.wallet;
 }

@@ -14,6 +14,8 @@ export interface PayOptions {
   readonly rpcUrl: string | undefined;
   /** Most that may be paid, as decimal text in the token's own unit. */
   readonly max: string;
+  /** Whether the outcome is printed as JSON, and no step. */
+  readonly json: boolean;
 }
 
 /** Where `tollhouse serve` and `tollhouse sandbox` listen unless the port is taken. */
@@ -31,7 +33,8 @@ Asks for a URL, pays its price over x402, and shows each step.
   --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
-  -d, --data <text>  request body`;
+  -d, --data <text>  request body
+  --json             prints the outcome for programs, and no step`;
 
 /** Reads the arguments. Throws UsageError with what to type instead. */
 export function readPayOptions(args: readonly string[]): PayOptions {
@@ -48,6 +51,7 @@ export function readPayOptions(args: readonly string[]): PayOptions {
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : undefined),
     max: values.max ?? DEFAULT_MAX,
+    json: values.json,
   };
 }
 
@@ -56,6 +60,7 @@ const OPTIONS = {
   demo: { type: 'boolean', default: false },
   rpc: { type: 'string' },
   max: { type: 'string' },
+  json: { type: 'boolean', default: false },
   method: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
   data: { type: 'string', short: 'd' },

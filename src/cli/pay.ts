@@ -5,7 +5,7 @@ import { createSolanaRpc } from '../solana/rpc-client.js';
 import { type Command, CommandError } from './command.js';
 import { PAY_HELP, type PayOptions, readPayOptions } from './pay-options.js';
 import { type ChosenTerms, chooseTerms, type Holdings, readHoldings, signPayment, walletAddress } from './pay-terms.js';
-import { printStep, secondsSince, withProgress } from './terminal.js';
+import { printJson, printStep, secondsSince, withProgress } from './terminal.js';
 
 /** Longest wait for an answer: a settlement may take as long as a blockhash lives. */
 const ANSWER_TIMEOUT_MS = 120_000;
@@ -19,9 +19,10 @@ export const pay: Command = {
   async run(args) {
     const options = readPayOptions(args);
     const unpaid = await ask(options);
-    printStep('asked', `${options.method} ${options.url} → ${unpaid.status}`);
+    if (!options.json) printStep('asked', `${options.method} ${options.url} → ${unpaid.status}`);
     if (unpaid.status !== 402) {
-      printBody(unpaid.body);
+      if (options.json) printOutcome(unpaid);
+      else printBody(unpaid.body);
       return unpaid.status < 400 ? 0 : 1;
     }
     const offers = readOffers(unpaid.header, unpaid.body);
@@ -37,13 +38,17 @@ async function payOffers(options: PayOptions, offers: readonly PayableTerms[]): 
     const chosen = await chooseTerms(offers, options.max, rpc);
     const payer = walletAddress(options.wallet);
     const before = await readHoldings(payer, chosen, rpc);
-    printTerms(chosen, payer, before);
+    if (!options.json) printTerms(chosen, payer, before);
     const transaction = await signPayment(options.wallet, chosen, rpc);
+    if (options.json) {
+      const answer = await ask(options, paymentHeader(chosen, transaction));
+      printOutcome(answer, { price: chosen.price, payer, pay_to: chosen.payable.terms.payTo });
+      return answer.status < 400 ? 0 : 1;
+    }
     printStep('signed', `a transfer of ${chosen.price}, ${transaction.length} bytes`);
-    const { headerName, headerValue } = chosen.payable;
     const since = performance.now();
-    const header = { [headerName]: headerValue(transaction) };
-    const paid = await withProgress('settling', 'waiting for the payment to be confirmed', ask(options, header));
+    const asking = ask(options, paymentHeader(chosen, transaction));
+    const paid = await withProgress('settling', 'waiting for the payment to be confirmed', asking);
     printSettlement(paid, secondsSince(since));
     printChange(chosen, before, await readHoldings(payer, chosen, rpc));
     printBody(paid.body);
@@ -51,6 +56,16 @@ async function payOffers(options: PayOptions, offers: readonly PayableTerms[]): 
   } finally {
     await rpc.close();
   }
+}
+
+function paymentHeader({ payable }: ChosenTerms, transaction: Uint8Array): Record<string, string> {
+  return { [payable.headerName]: payable.headerValue(transaction) };
+}
+
+/** The outcome for programs: `receipt` is what the server's payment header says, null without one. */
+function printOutcome({ status, header, body }: Answer, more: Readonly<Record<string, string>> = {}): void {
+  const receipt = readReceipt(header) ?? null;
+  printJson({ status, paid: receipt?.['success'] === true, ...more, receipt, body });
 }
 
 interface Answer {

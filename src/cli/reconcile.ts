@@ -15,6 +15,7 @@ import { readArguments } from './arguments.js';
 import { type Command, UsageError } from './command.js';
 import { lookAtSchema } from './current-schema.js';
 import { createProgress } from './progress.js';
+import { reportError } from './report-error.js';
 import { printStep, secondsSince } from './terminal.js';
 import { readTime } from './time-argument.js';
 
@@ -24,7 +25,7 @@ const WHERE = 'tollhouse reconcile';
 export const reconcile: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-  help: `tollhouse reconcile [--from <time>] [--quick]
+  help: `tollhouse reconcile [--from <time>] [--quick] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -38,6 +39,7 @@ Payments and payouts that are not over yet are listed too; they are no differenc
 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
   --quick         does not read transactions, which costs one RPC call for each payment, payout and unpaid request
+  --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
 The RPC must keep the history of the whole time. It is the server's configuration that counts:
@@ -47,20 +49,24 @@ The RPC must keep the history of the whole time. It is the server's configuratio
   SPLIT_KEYPAIR                         the key that holds what is owed to several recipients
   SOLANA_RPC_URL                        your RPC provider`,
   async run(args) {
-    const { values, positionals } = readArguments(args, { from: { type: 'string' }, quick: { type: 'boolean' } });
+    const { values, positionals } = readArguments(args, {
+      from: { type: 'string' },
+      quick: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
     const from = readTime('--from', values.from);
     try {
-      return await compare(from, values.quick !== true);
+      return await compare({ from, amounts: values.quick !== true }, values.json ? asJson : asText);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
-      console.error(`tollhouse: books and chain could not be compared: ${error.message}`);
+      reportError(error, values.json === true, 'books and chain could not be compared: ');
       return 2;
     }
   },
 };
 
-async function compare(from: number | undefined, amounts: boolean): Promise<number> {
+async function compare(wanted: Wanted, told: Told): Promise<number> {
   const { databaseUrl, chain } = readConfiguration(process.env);
   if (chain === undefined) {
     throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
@@ -70,21 +76,61 @@ async function compare(from: number | undefined, amounts: boolean): Promise<numb
   const storage = await openStorage(databaseUrl);
   const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });
   try {
-    printStep('books', withoutPassword(databaseUrl));
-    printStep('chain', chain.network);
-    const { differences } = await run(storage, rpc, chain, { from, amounts });
-    return differences === 0 ? 0 : 1;
+    told.begin(withoutPassword(databaseUrl), chain.network);
+    const found = await run(storage, rpc, chain, wanted, told);
+    told.end(found);
+    return found.differences === 0 ? 0 : 1;
   } finally {
     await rpc.close();
     await storage.close();
   }
 }
 
+interface Wanted {
+  /** Milliseconds since the epoch; undefined: since the first payment. */
+  readonly from: number | undefined;
+  /** Whether transactions are read. */
+  readonly amounts: boolean;
+}
+
+/** How what is found is told. */
+interface Told {
+  begin(books: string, chain: string): void;
+  open(id: string, state: string, detail: string): void;
+  note(finding: Finding): void;
+  different(finding: Finding): void;
+  end(found: Reconciliation): void;
+}
+
+const asText: Told = {
+  begin(books, chain) {
+    printStep('books', books);
+    printStep('chain', chain);
+  },
+  open: (id, state, detail) => printStep('open', `${id} ${state}: ${detail}`),
+  note: (finding) => printStep('note', shown(finding)),
+  different: (finding) => printStep('DIFFERENT', shown(finding)),
+  end({ payments, payouts, transactions, differences, open }) {
+    printStep('compared', `${payments} payments, ${payouts} payouts, ${transactions} transactions`);
+    printStep('result', `${differences} differences, ${open} payments not over yet`);
+  },
+};
+
+const line = (value: object): void => console.log(JSON.stringify(value));
+const asJson: Told = {
+  begin: (books, chain) => line({ type: 'begin', books, chain }),
+  open: (id, state, detail) => line({ type: 'open', id, state, detail }),
+  note: (finding) => line({ type: 'note', ...finding }),
+  different: (finding) => line({ type: 'different', ...finding }),
+  end: (found) => line({ type: 'result', ...found }),
+};
+
 async function run(
   { database, ledger }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
   { network, keypair, splitKeypair }: ChainConfiguration,
-  { from, amounts }: { readonly from: number | undefined; readonly amounts: boolean },
+  { from, amounts }: Wanted,
+  told: Told,
 ): Promise<Reconciliation> {
   const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
   const splitWallets = (splitKeypair === undefined ? [] : [splitKeypair]).map((key) =>
@@ -95,14 +141,12 @@ async function run(
   const books = createBookReaders(database);
   const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
   const found = await reconcileBooks(parts, from, {
-    onOpen: ({ id, state }, detail) => printStep('open', `${id} ${state}: ${detail}`),
-    onNote: (finding) => printStep('note', shown(finding)),
-    onDifference: (finding) => printStep('DIFFERENT', shown(finding)),
+    onOpen: ({ id, state }, detail) => told.open(id, state, detail),
+    onNote: (finding) => told.note(finding),
+    onDifference: (finding) => told.different(finding),
     onProgress: (text) => progress.show(text),
   });
   progress.end(`compared in ${secondsSince(since)}`);
-  printStep('compared', `${found.payments} payments, ${found.payouts} payouts, ${found.transactions} transactions`);
-  printStep('result', `${found.differences} differences, ${found.open} payments not over yet`);
   return found;
 }
 

@@ -1,10 +1,9 @@
-import { TollhouseError } from '../errors.js';
 import { nearest } from '../nearest.js';
 import { VERSION } from '../routers/version.js';
 import { accounts } from './accounts.js';
 import { analytics } from './analytics.js';
 import { balance } from './balance.js';
-import { type Command, CommandError, UsageError } from './command.js';
+import { type Command, UsageError } from './command.js';
 import { createPayment } from './create-payment.js';
 import { db } from './db.js';
 import { doctor } from './doctor.js';
@@ -16,6 +15,7 @@ import { pay } from './pay.js';
 import { payouts } from './payouts.js';
 import { projects } from './projects.js';
 import { reconcile } from './reconcile.js';
+import { reportError } from './report-error.js';
 import { sandbox } from './sandbox.js';
 import { serve } from './serve.js';
 import { verify } from './verify.js';
@@ -30,7 +30,7 @@ const COMMANDS: readonly Command[] = [
 
 function overview(): string {
   const lines = COMMANDS.map(({ name, summary }) => `  ${name.padEnd(16)}${summary}`);
-  return `tollhouse ${VERSION}: get paid on an Express route\n\n${lines.join('\n')}\n\n"tollhouse <command> --help" tells more.`;
+  return `tollhouse ${VERSION}: get paid on an Express route\n\n${lines.join('\n')}\n\n"tollhouse <command> --help" tells more; with --json a command prints for programs, its errors too.`;
 }
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
@@ -68,17 +68,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   try {
     return await run(args);
   } catch (error) {
-    return report(error);
+    reportError(error, args.includes('--json'));
+    return error instanceof UsageError ? 2 : 1;
   }
-}
-
-/** Mistakes and outages are told in a sentence; only bugs show where they are. */
-function report(error: unknown): number {
-  const expected = error instanceof UsageError || error instanceof CommandError || error instanceof TollhouseError;
-  console.error(expected || isSystemError(error) ? `tollhouse: ${error.message}` : error);
-  return error instanceof UsageError ? 2 : 1;
-}
-
-function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && typeof Reflect.get(error, 'syscall') === 'string';
 }

@@ -4,7 +4,7 @@ import { misspeltVariables, warnOfMisspelt } from '../server/misspelt.js';
 import { type RunningServer, startServer } from '../server/start-server.js';
 import { none, readArguments } from './arguments.js';
 import type { Command } from './command.js';
-import { printStep } from './terminal.js';
+import { printJson, printStep } from './terminal.js';
 import { untilStopped } from './until-stopped.js';
 
 const HELP = `tollhouse serve [--port <n>] [--host <address>]
@@ -15,6 +15,7 @@ configuration before it goes live.
 
   --port <n>         port to listen on (default 4020, or PORT)
   --host <address>   address to listen on (default 127.0.0.1, or HOST)
+  --json             tells where it listens as JSON, for programs
 
 Environment:
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
@@ -39,14 +40,18 @@ export const serve: Command = {
   summary: 'start the facilitator, on a local sandbox chain unless configured otherwise',
   help: HELP,
   async run(args) {
-    const { values, positionals } = readArguments(args, { port: { type: 'string' }, host: { type: 'string' } });
+    const { values, positionals } = readArguments(args, {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      json: { type: 'boolean' },
+    });
     none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
     const { port, host } = values;
     const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
     const server = await startServer(takeConfiguration(overrides));
-    await printWelcome(server);
+    await (values.json ? printStarted(server) : printWelcome(server));
     await untilStopped();
-    console.log('\nstopping: no new requests; those under way are finished');
+    if (!values.json) console.log('\nstopping: no new requests; those under way are finished');
     await server.close();
     return 0;
   },
@@ -57,6 +62,14 @@ function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerC
   const configuration = readConfiguration({ ...process.env, ...overrides });
   forgetSecrets(process.env);
   return configuration;
+}
+
+async function printStarted({ url, chain, facilitator, demo }: RunningServer): Promise<void> {
+  const { wallet, status } = await facilitator.health();
+  const { rpcUrl: rpc_url, wsUrl: ws_url } = chain.sandbox ?? {};
+  const sandbox = chain.sandbox === undefined ? null : { rpc_url, ws_url };
+  const demo_url = demo ? `${url}/demo` : null;
+  printJson({ url, version: VERSION, network: facilitator.network, sandbox, fee_payer: { wallet, status }, demo_url });
 }
 
 async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {

@@ -1,14 +1,17 @@
-// Installs the packed tarball into three fresh projects (ESM, CommonJS, TypeScript) and uses it as a stranger would.
+// Installs the packed tarball into fresh projects (ESM, CommonJS, TypeScript, test runners) and uses it as a stranger would.
 // Run by .ci/run: node test/package/consumers.mjs <tarball>
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkMissing } from './consumers/missing.mjs';
+import { checkRunners } from './consumers/runners.mjs';
 
 const tarball = resolve(process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball>'));
-const manifest = JSON.parse(readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../../package.json'), 'utf8'));
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const optionalPeers = Object.keys(manifest.peerDependenciesMeta);
 const names = {
   tollhouse: ['createFacilitator', 'remoteFacilitator', 'requirePayment'],
@@ -44,6 +47,7 @@ try {
   const cjs = checkCommonJs();
   assert.deepEqual(esm, cjs, 'the ESM and the CommonJS build export the same names');
   checkTypeScript();
+  await checkTestRunners();
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -55,6 +59,7 @@ function checkEsm() {
   writeFileSync(join(folder, 'probe.js'), `const load = (name) => import(name);${PROBE}`);
   const version = execFileSync(join(folder, 'node_modules/.bin/tollhouse'), ['--version'], { encoding: 'utf8' });
   assert.ok(version.includes(manifest.version), `tollhouse --version says ${version}`);
+  checkMissing(folder, manifest);
   return checkProbe(folder);
 }
 
@@ -75,15 +80,41 @@ function checkTypeScript() {
   typeCheck(four, ['--module', 'nodenext', '--moduleResolution', 'nodenext', 'esm.mts']);
 }
 
+/** One project with all of them; what has to be compiled is taken from ours. */
+async function checkTestRunners() {
+  const ours = [
+    'litesvm',
+    'kysely',
+    'better-sqlite3',
+    'jest',
+    'typescript',
+    'express',
+    '@x402/fetch',
+    '@x402/svm',
+    '@solana/kit',
+  ];
+  const versions = ours.map((name) => `${name}@${manifest.devDependencies[name]}`);
+  // The last versions that install on Node 20.
+  const folder = install('runners', {}, [...versions, 'ts-jest@29.4.15', 'vitest@3.2.7', '--ignore-scripts']);
+  const native = 'node_modules/better-sqlite3/build/Release';
+  cpSync(join(root, native), join(folder, native), { recursive: true });
+  await checkRunners(folder);
+}
+
 /** A fresh project with the tarball and some packages installed; none of the optional peers comes with them. */
 function project(name, fields, packages) {
+  const folder = install(name, fields, packages);
+  const present = optionalPeers.filter((peer) => existsSync(join(folder, 'node_modules', peer)));
+  assert.deepEqual(present, [], 'optional peers are not installed by themselves');
+  return folder;
+}
+
+function install(name, fields, packages) {
   const folder = join(work, name);
   mkdirSync(folder);
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', private: true, ...fields }));
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
   execFileSync('npm', ['install', tarball, ...packages, ...flags], { cwd: folder, stdio: 'inherit' });
-  const present = optionalPeers.filter((peer) => existsSync(join(folder, 'node_modules', peer)));
-  assert.deepEqual(present, [], 'optional peers are not installed by themselves');
   return folder;
 }
 

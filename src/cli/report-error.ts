@@ -1,0 +1,34 @@
+import { TollhouseError } from '../errors.js';
+import { RpcError } from '../solana/rpc.js';
+import { CommandError, UsageError } from './command.js';
+import { RefusedError } from './server-client.js';
+
+/** What to do when a node does not answer. */
+const NODE_ADVICE =
+  'is the node running? "tollhouse serve" and "tollhouse sandbox" start a local one; --rpc, or SOLANA_RPC_URL, names another';
+
+/**
+ * Tells on standard error what went wrong: mistakes and outages in a sentence, as JSON where that was asked for; only bugs show
+ * where they are.
+ * @param before - what the sentence begins with
+ */
+export function reportError(error: unknown, asJson: boolean, before = ''): void {
+  const known = knownError(error);
+  if (asJson) {
+    const { code, message } = known ?? { code: 'internal_error', message: String(error) };
+    console.error(JSON.stringify({ error: { code, message: `${before}${message}` } }));
+  } else console.error(known === undefined ? error : `tollhouse: ${before}${known.message}`);
+}
+
+function knownError(error: unknown): { readonly code: string; readonly message: string } | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const { message } = error;
+  if (error instanceof UsageError) return { code: 'usage', message };
+  if (error instanceof RefusedError) return { code: error.code ?? 'refused', message };
+  if (error instanceof CommandError) return { code: 'failed', message };
+  if (error instanceof TollhouseError) return { code: error.code, message };
+  if (error instanceof RpcError) return { code: 'chain_unavailable', message: `${message}; ${NODE_ADVICE}` };
+  // Of the system: a file or a port that cannot be had.
+  const isOfSystem = typeof Reflect.get(error, 'syscall') === 'string';
+  return isOfSystem ? { code: String(Reflect.get(error, 'code')), message } : undefined;
+}

@@ -1,0 +1,34 @@
+// What is said where optional packages are missing: everything at once, with one command that installs versions that fit.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** The beginning of what `npm install` takes, by the ranges of the manifest. */
+function specsOf(manifest, names) {
+  return names.map((name) => `${name}@${manifest.peerDependencies[name].split(' || ')[0]}`);
+}
+
+/** In a project without optional packages. */
+export function checkMissing(folder, manifest) {
+  const run = (program, ...args) =>
+    spawnSync(process.execPath, [...program, ...args], { cwd: folder, encoding: 'utf8', timeout: 120_000 });
+  const cli = [join(folder, 'node_modules/tollhouse/dist/cli.js')];
+  const served = run(cli, 'serve', '--port', '0');
+  const all = specsOf(manifest, ['litesvm', 'kysely', 'better-sqlite3', 'pino', 'prom-client']);
+  assert.equal(served.status, 1);
+  assert.match(served.stderr, /^tollhouse: tollhouse serve needs the optional packages .+\n$/);
+  assert.ok(served.stderr.includes(`: npm install ${all.join(' ')}\n`), `all in one command: ${served.stderr}`);
+
+  const open = `const { openStorage } = require('tollhouse');
+    openStorage('postgres://127.0.0.1/books', { redisUrl: 'redis://127.0.0.1' }).catch(({ code, message }) => console.log(code, message));`;
+  const opened = run(['--input-type=commonjs', '--eval', open]).stdout;
+  const needed = specsOf(manifest, ['kysely', 'pg', 'ioredis']).join(' ');
+  assert.ok(
+    opened.startsWith('missing_dependency openStorage needs') && opened.includes(`npm install ${needed}`),
+    opened,
+  );
+
+  const paid = run(cli, 'pay', 'http://127.0.0.1:9/demo', '--demo');
+  assert.equal(paid.status, 1);
+  assert.match(paid.stderr, /^tollhouse: [^\n]+ cannot be reached [^\n]+\n$/, 'one sentence, no stack');
+}
