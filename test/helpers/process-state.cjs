@@ -26,7 +26,7 @@ function takeState() {
     if (seen.has(object)) return;
     seen.add(object);
     objects.add(name);
-    for (const key of Reflect.ownKeys(object)) {
+    for (const key of Reflect.ownKeys(object).filter((it) => !OF_UNDICI.has(it))) {
       const descriptor = Reflect.getOwnPropertyDescriptor(object, key);
       properties.set(`${name}.${String(key)}`, { of: name, ...descriptor });
       if (typeof descriptor.value === 'function' && key !== 'constructor')
@@ -59,6 +59,19 @@ function changesSince(before) {
   });
   return [...changed.filter((name) => !OF_NODE.has(name)), ...others];
 }
+
+/** Looking for these loads Node's own undici, which makes its dispatcher that of the process. */
+const OF_UNDICI = new Set([
+  'WebSocket',
+  'CloseEvent',
+  'MessageEvent',
+  'ErrorEvent',
+  'EventSource',
+  'Headers',
+  'Request',
+  'Response',
+  'FormData',
+]);
 
 /** Counted by Node itself. */
 const OF_NODE = new Set(['process._events', 'process._eventsCount', 'process._exiting', 'process.exitCode']);

@@ -30,6 +30,8 @@ const PROGRAM = `
 
   async function main() {
     const upstream = await listen((req, res) => res.end('weather'));
+    // From Node 22 on this alone loads Node's own undici.
+    if (how === 'import') await import('node:http');
     const before = takeState();
     const { createFacilitator, createGateway, createIdentity, createRouter, openStorage, requirePayment } = await load('index');
     const { startSandbox } = await load('sandbox');
