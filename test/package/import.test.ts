@@ -155,3 +155,28 @@ test('nothing that is built imports the program: loading it runs it', () => {
   const importers = files.filter((name) => /\.\/cli\.c?js["']/.test(readFileSync(join(built, name), 'utf8')));
   expect(importers).toEqual([]);
 });
+
+/** A call that is chained over many lines in the source is one line here; the longest makes a table. */
+const MAX_LINE = 1_100;
+
+test('the line of an error can be read: no file that is built is squeezed into a few lines', () => {
+  const files = readdirSync(built).filter((name) => /\.c?js$/.test(name) && !name.startsWith('program-'));
+  const long = files.flatMap((name) =>
+    readFileSync(join(built, name), 'utf8')
+      .split('\n')
+      .filter((line) => line.length > MAX_LINE && !/^(import|export) \{/.test(line))
+      .map((line) => `${name}: ${line.slice(0, 80)}`),
+  );
+  expect(long).toEqual([]);
+});
+
+test('an error at the start of an app is told with its own line and names, not with the whole package', async () => {
+  const file = join(built, 'program-start.mjs');
+  writeFileSync(
+    file,
+    `import { createFacilitator } from './index.js'; createFacilitator({ network: 'solana', keypair: 'x' });`,
+  );
+  const { stderr } = await run(process.execPath, [file], { cwd: ROOT }).catch((error: { stderr: string }) => error);
+  expect(stderr).toMatch(/TollhouseError: createFacilitator: .+\n +at \w+ .+(index|open-storage)/);
+  expect(stderr.length).toBeLessThan(3_000);
+});
