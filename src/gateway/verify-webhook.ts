@@ -60,7 +60,7 @@ const SECONDS = /^\d{1,12}$/;
  */
 export function verifyWebhook(
   received: ReceivedWebhook,
-  secret: string | readonly string[],
+  secret: string | readonly string[] | undefined,
   { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now }: VerifyWebhookOptions = {},
 ): WebhookVerification {
   if (typeof received?.headers !== 'object')
@@ -84,8 +84,8 @@ export function verifyWebhook(
   return { ok: true, event: JSON.parse(Buffer.from(body).toString()) as EventMessage };
 }
 
-function keysOf(secret: string | readonly string[]): readonly Buffer[] {
-  const keys = [secret].flat().map((it) => webhookKey(it ?? ''));
+function keysOf(secret: string | readonly string[] | undefined): readonly Buffer[] {
+  const keys = [secret ?? []].flat().map((it) => webhookKey(it ?? ''));
   const known = keys.filter((key) => key !== undefined);
   if (keys.length > 0 && known.length === keys.length) return known;
   throw badOption(WHERE, 'the secret must be whsec_ and base64 of 24 to 64 bytes, as the webhook showed it', 'secret');

@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { SQLITE } from './sqlite.mjs';
 
-/** The beginning of what `npm install` takes, by the ranges of the manifest. */
+/** What `npm install` takes, by the ranges of the manifest: of two, the latter is for the Node-API 10. */
 function specsOf(manifest, names) {
-  return names.map((name) => `${name}@${manifest.peerDependencies[name].split(' || ')[0]}`);
+  const at = Number(process.versions.napi) < 10 ? 0 : -1;
+  return names.map((name) => `${name}@${manifest.peerDependencies[name].split(' || ').at(at)}`);
 }
 
 /** In a project without optional packages. */
@@ -14,7 +16,7 @@ export function checkMissing(folder, manifest) {
     spawnSync(process.execPath, [...program, ...args], { cwd: folder, encoding: 'utf8', timeout: 120_000 });
   const cli = [join(folder, 'node_modules/tollhouse/dist/cli.js')];
   const served = run(cli, 'serve', '--port', '0');
-  const all = specsOf(manifest, ['litesvm', 'kysely', 'better-sqlite3', 'pino', 'prom-client']);
+  const all = specsOf(manifest, ['litesvm', 'kysely', ...SQLITE, 'pino', 'prom-client']);
   assert.equal(served.status, 1);
   assert.match(served.stderr, /^tollhouse: tollhouse serve needs the optional packages .+\n$/);
   assert.ok(served.stderr.includes(`: npm install ${all.join(' ')}\n`), `all in one command: ${served.stderr}`);

@@ -25,9 +25,8 @@ const title = 'a paid route answers who pays';
 async function body() {
   const { network, rpcUrl, wsUrl, demoWallets, createWallet, close } = await startSandbox();
   const storage = await openStorage('sqlite:./books-' + process.pid + '.db');
-  const { ledger, answers, counters } = storage;
   const [keypair, seller] = [await createWallet({ sol: '1' }), await createWallet({ usdc: '0' })];
-  const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair, ledger, answers, counters });
+  const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair, storage });
   const app = express();
   app.get('/paid', requirePayment({ facilitator, price: '$0.01', payTo: seller.publicKey.toBase58() }), (req, res) => {
     res.json({ payer: req.payment.payer });

@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+const ROOT = join(__dirname, '../..');
+const TYPES = join(__dirname, 'types');
+const FILES = readdirSync(TYPES).filter((name) => name.endsWith('.mts'));
+
+/** The names that an entry exports, each of them by name. */
+function exportsOf(entry: string): readonly string[] {
+  const { statements } = parse(join(ROOT, entry));
+  return statements.flatMap((statement) => {
+    if (ts.isExportDeclaration(statement)) return namesOf(statement.exportClause);
+    const isOwn =
+      ts.isFunctionDeclaration(statement) && ts.getModifiers(statement)?.[0]?.kind === ts.SyntaxKind.ExportKeyword;
+    return isOwn && statement.name !== undefined ? [statement.name.text] : [];
+  });
+}
+
+/** The names that the tests of types import from an entry, and use: an unused one does not compile. */
+function importsOf(entry: string): readonly string[] {
+  return FILES.flatMap((file) =>
+    parse(join(TYPES, file)).statements.flatMap((statement) => {
+      if (!ts.isImportDeclaration(statement) || !ts.isStringLiteral(statement.moduleSpecifier)) return [];
+      return statement.moduleSpecifier.text === entry ? namesOf(statement.importClause?.namedBindings) : [];
+    }),
+  );
+}
+
+function namesOf(bindings: ts.NamedExportBindings | ts.NamedImportBindings | undefined): readonly string[] {
+  return bindings !== undefined && 'elements' in bindings ? bindings.elements.map(({ name }) => name.text) : [];
+}
+
+function parse(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.ES2023);
+}
+
+test.each([
+  ['tollhouse', 'src/index.ts'],
+  ['tollhouse/sandbox', 'src/sandbox/start-sandbox.ts'],
+])('every name that %s exports is compiled in test/package/types', (entry, source) => {
+  const names = exportsOf(source);
+  const used = new Set(importsOf(entry));
+
+  expect(names.length).toBeGreaterThan(5);
+  expect(names.filter((name) => !used.has(name))).toEqual([]);
+});
+
+/** The other files are compiled with all of the repository; what these declare would be there for everything. */
+test.each(['declared', 'renamed'])('an app with properties of its own compiles: %s', (name) => {
+  const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, ROOT);
+  const path = join(TYPES, 'own-properties', `${name}.mts`);
+  const program = ts.createProgram([path], { ...options, paths: { tollhouse: [join(ROOT, 'src/index.ts')] } });
+  const source = program.getSourceFile(path);
+  const faults = [...program.getGlobalDiagnostics(), ...program.getSemanticDiagnostics(source)];
+
+  expect(source).toBeDefined();
+  expect(faults.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))).toEqual([]);
+});

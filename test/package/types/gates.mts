@@ -1,0 +1,132 @@
+import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
+import {
+  anyOf,
+  createMemoryAnswers,
+  createMemoryCounters,
+  createRateLimits,
+  type Facilitator,
+  type Gate,
+  type IdempotencyOptions,
+  idempotency,
+  type KeyGateway,
+  type Price,
+  type ProvenWallet,
+  paymentOf,
+  type RateLimitOptions,
+  type RateLimits,
+  type ReadTierOptions,
+  type RequestNames,
+  type RequestPayment,
+  type RequestProperties,
+  type RequestServiceKey,
+  type RequirePaymentOptions,
+  type RequireTierOptions,
+  type RequireTokenBalanceOptions,
+  readTier,
+  requirePayment,
+  requireTier,
+  requireTokenBalance,
+  type ServiceKeyAuthOptions,
+  serviceKeyAuth,
+  serviceKeyOf,
+  type Tier,
+  tierOf,
+  type WalletGateOptions,
+  walletOf,
+} from 'tollhouse';
+import { holds, type Same } from './exact.mjs';
+
+export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly Gate[] {
+  const payTo = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
+  const price: Price = ['$0.01', { amount: 1n, asset: { toBase58: () => payTo } }];
+  const paid: RequirePaymentOptions = { facilitator, price, payTo, requestNames: { payment: 'x402' } };
+  const asked: WalletGateOptions = { facilitator, requestNames: { wallet: false } };
+  const balance: RequireTokenBalanceOptions = { ...asked, mint: { toBase58: () => payTo }, minBalance: 1 };
+  const tier: RequireTierOptions = { facilitator, tier: 'gold', requestNames: { wallet: 'holder', tier: false } };
+  const read: ReadTierOptions = { facilitator };
+  const key: ServiceKeyAuthOptions = { gateway, scopes: ['call'], requestNames: { serviceKey: false } };
+  const once: IdempotencyOptions = {
+    answers: createMemoryAnswers(),
+    scopeOf: (req: Request<{ account: string }>) => req.params.account,
+  };
+  const counted: RateLimitOptions = { counters: createMemoryCounters(), scale: 2 };
+  const limits: RateLimits = createRateLimits(counted);
+  const holders = anyOf(requireTier(tier), requireTokenBalance(balance), serviceKeyAuth(key));
+  const names: RequestNames<'wallet' | 'tier'> = { wallet: 'holder' };
+  // @ts-expect-error a gate names only what it learns
+  requirePayment({ facilitator, price, payTo, requestNames: names });
+  // @ts-expect-error a price is not optional: the types are there and are not any
+  requirePayment({ facilitator, payTo });
+  requirePayment({
+    facilitator,
+    price: async (req: Request<{ id: string }>) => (req.params.id === '1' ? '$0.01' : '$0.02'),
+    payTo: (req) => (req.path === '/' ? payTo : { toBase58: () => payTo }),
+    memo: (req) => req.get('x-order'),
+  });
+  return [requirePayment(paid), readTier(read), holders, idempotency(once), ...limits.requests, ...limits.challenges];
+}
+
+const SHOWN = express.json();
+
+/** What handlers behind a gate see is what they would see without it. */
+export function routesBehind(app: express.Express, gate: Gate, gates: Gate[]): void {
+  app.get('/b/:id', gate, (req, res) => {
+    holds<Same<typeof req.params, { id: string }>>();
+    res.json(req.params.id.toUpperCase());
+  });
+  app.get('/b/:id', gate, gate, ...gates, (req) => holds<Same<typeof req.params.id, string>>());
+  app.route('/b/:id').get(gate, (req) => holds<Same<typeof req.params.id, string>>());
+  app.route('/b/:id').get(gate, gate, (req) => holds<Same<typeof req.params.id, string>>());
+  // Express itself does not infer a handler beside a list; one that says its types is taken.
+  app.get('/b/:id', [gate, ...gates], (req: Request<{ id: string }>) => holds<Same<typeof req.params.id, string>>());
+  app.get('/b/:id', [gate, SHOWN, shows]);
+  app.put('/b/:id', gate, shows);
+  app.use(gate);
+  app.use(gate, SHOWN, gate);
+  app.use('/c/:id', gate, ...gates, (req, _res, next) => {
+    holds<Same<typeof req.payment, RequestPayment | undefined>>();
+    next();
+  });
+  app.all('/d', gate, (req: Request, res: Response, next: NextFunction) => gate(req, res, next));
+
+  interface Shelf {
+    shelf: string;
+  }
+  const router = Router();
+  router.post<{ id: string }, { sold: boolean }, { copies: number }, { gift?: string }, Shelf & Record<string, string>>(
+    '/:id',
+    gate,
+    (req, res) => {
+      holds<Same<typeof req.params, { id: string }>>();
+      holds<Same<typeof req.body, { copies: number }>>();
+      holds<Same<typeof req.query, { gift?: string }>>();
+      holds<Same<typeof res.locals.shelf, string>>();
+      res.json({ sold: true });
+      // @ts-expect-error the type of the response is kept
+      res.json({ sold: 'yes' });
+    },
+  );
+  app.use('/books', router);
+
+  const plain: RequestHandler = gate;
+  const typed: RequestHandler<{ id: string }, string, { copies: number }> = gate;
+  app.use(plain).post('/b/:id', typed);
+}
+
+const shows: RequestHandler<{ id: string }, string> = (req, res) => void res.json(req.params.id);
+
+export function learned(req: Request): void {
+  holds<Same<typeof req.payment, RequestPayment | undefined>>();
+  holds<Same<typeof req.wallet, ProvenWallet | undefined>>();
+  holds<Same<typeof req.tier, Tier | undefined>>();
+  holds<Same<typeof req.serviceKey, RequestServiceKey | undefined>>();
+  holds<Same<ReturnType<typeof paymentOf>, RequestPayment | undefined>>();
+  holds<Same<ReturnType<typeof walletOf>, ProvenWallet | undefined>>();
+  holds<Same<ReturnType<typeof tierOf>, Tier | undefined>>();
+  holds<Same<ReturnType<typeof serviceKeyOf>, RequestServiceKey | undefined>>();
+  holds<Same<keyof RequestProperties, 'payment' | 'wallet' | 'tier' | 'serviceKey'>>();
+  const amount: bigint | undefined = paymentOf(req)?.terms.amount;
+  // @ts-expect-error
+  const text: string | undefined = paymentOf(req)?.terms.amount;
+  void [amount, text, walletOf(req)?.address, tierOf(req)?.id, serviceKeyOf(req)?.owner];
+}

@@ -1,0 +1,128 @@
+import express, { type Express, type Router } from 'express';
+import {
+  type AnswerBounds,
+  type AnswerRun,
+  type AnswerStore,
+  type AuthRouterOptions,
+  type BalanceInput,
+  type Counters,
+  createAuthRouter,
+  createFacilitator,
+  createGateway,
+  createIdentity,
+  createMemoryAnswers,
+  createMemoryCounters,
+  createMemoryLedger,
+  createRouter,
+  type DiscoveryOptions,
+  type EventMessage,
+  type Gateway,
+  type GatewayFault,
+  type GatewayOptions,
+  type GatewayRequest,
+  type GatewayVerification,
+  type Identity,
+  type IdentityOptions,
+  type IdentityRequest,
+  type KnownAnswer,
+  type Ledger,
+  type MemoryCountersOptions,
+  type MemoryLedgerOptions,
+  type Metrics,
+  openStorage,
+  type Proof,
+  type ProvenWallet,
+  type ReceivedWebhook,
+  type RouterOptions,
+  requirePayment,
+  type SignInChallenge,
+  type Storage,
+  type StorageOptions,
+  type TierOptions,
+  type TiersOptions,
+  type VerifiedCall,
+  type VerifyGatewayOptions,
+  type VerifyWebhookOptions,
+  verifyGateway,
+  verifyWebhook,
+  type WalletIdentity,
+  type WebhookFault,
+  type WebhookVerification,
+  type WindowCount,
+} from 'tollhouse';
+import { holds, type Same } from './exact.mjs';
+
+export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
+  const kept: StorageOptions = { now: Date.now };
+  const storage: Storage = await openStorage('memory:', kept);
+  const { ledger, counters, answers } = storage;
+  const facilitator = createFacilitator({ network: 'solana', keypair: '', ledger, counters, answers });
+  const signIn: IdentityOptions = { network: 'solana', domain: 'shop.example', jwtSecret: 'secret', sessionMs: 1 };
+  const identity: WalletIdentity = createIdentity(signIn);
+  const sells: GatewayOptions = { facilitator, storage, onFault: (error) => holds<Same<typeof error, unknown>>() };
+  const gateway = createGateway(sells);
+  const minBalance: BalanceInput = '0.5';
+  const level: TierOptions = { id: 'gold', minBalance, features: ['api'] };
+  const tiers: TiersOptions = { mint: 'USDC', levels: [level] };
+  const options: RouterOptions = { facilitator, identity, gateway, tiers, metrics, limits: { scale: 2 } };
+  const auth: AuthRouterOptions = { identity };
+  const routers: Router[] = [createRouter(options), createAuthRouter(auth)];
+  app.use(metrics.count, ...routers);
+  const discovery: DiscoveryOptions = { path: '/report', tags: ['news'] };
+  app.get('/b/:id', metrics.count, requirePayment({ facilitator, price: '$1', payTo: '', discovery }), (req) => {
+    holds<Same<typeof req.params.id, string>>();
+  });
+  // @ts-expect-error a router needs a facilitator
+  createRouter({ identity });
+  return gateway;
+}
+
+export async function memories(): Promise<WindowCount> {
+  const ledgerOptions: MemoryLedgerOptions = { maxOpen: 1, retentionMs: 1 };
+  const ledger: Ledger = createMemoryLedger(ledgerOptions);
+  const counting: MemoryCountersOptions = { maxEntries: 1 };
+  const counters: Counters = createMemoryCounters(counting);
+  const bounds: AnswerBounds = { maxBytes: 1, retentionMs: 1 };
+  const answers: AnswerStore = createMemoryAnswers(bounds);
+  const run: AnswerRun = { id: '', fingerprint: '', lease: ledger.newLease(), leaseMs: 1 };
+  const known: KnownAnswer | undefined = await answers.find(run.id, run.fingerprint);
+  if (known?.status === 'replay') holds<Same<typeof known.answer, Uint8Array>>();
+  return counters.increment('key', 1_000);
+}
+
+export async function whose(identity: Identity, request: IdentityRequest): Promise<ProvenWallet | SignInChallenge> {
+  const proof: Proof = await identity.prove(request);
+  if (proof.status !== 'proven') return identity.challenge(request);
+  holds<Same<typeof proof.wallet.by, 'jwt' | 'siwx'>>();
+  return proof.wallet;
+}
+
+export function upstream(app: Express): void {
+  const options: VerifyGatewayOptions = { toleranceSeconds: 60 };
+  app.use(express.raw(), (req, res, next) => {
+    const request: GatewayRequest = req;
+    const found: GatewayVerification = verifyGateway(request, process.env['GATEWAY_SECRET'], options);
+    if (found.ok === true) return admit(found, next);
+    holds<Same<typeof found.reason, GatewayFault>>();
+    res.status(403).end();
+  });
+}
+
+function admit(call: VerifiedCall, next: () => void): void {
+  holds<Same<typeof call.payer, string | undefined>>();
+  next();
+}
+
+export function hook(app: Express): void {
+  const options: VerifyWebhookOptions = { toleranceSeconds: 60 };
+  app.post('/hook', express.raw(), (req, res) => {
+    const received: ReceivedWebhook = req;
+    const check: WebhookVerification = verifyWebhook(received, process.env['WEBHOOK_SECRET'], options);
+    if (check.ok === false) {
+      holds<Same<typeof check.reason, WebhookFault>>();
+      return void res.status(400).end();
+    }
+    const event: EventMessage = check.event;
+    res.json({ id: event.id, isSettled: event.type === 'payment.settled' });
+  });
+}
