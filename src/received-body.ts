@@ -45,6 +45,7 @@ export function notePeeked(req: IncomingMessage, body: PeekedBody): void {
 export function receivedBody(req: IncomingMessage): ReceivedBody {
   const { body, rawBody } = req as ParsedRequest;
   if (rawBody instanceof Uint8Array) return keptBytes(req, rawBody);
+  if (typeof rawBody === 'string' && isWholeText(req, rawBody)) return keptBytes(req, Buffer.from(rawBody));
   if (body instanceof Uint8Array) return keptBytes(req, body);
   if (!hasBody(req)) return NONE;
   const seen = peeked.get(req);
@@ -66,6 +67,11 @@ function unreadOr(req: IncomingMessage, bytes: Uint8Array): ReceivedBody {
 
 function isEmpty(body: unknown): boolean {
   return Object.keys(Object(body)).length === 0;
+}
+
+/** Not where it was decoded as something that it was not. */
+function isWholeText({ headers }: IncomingMessage, text: string): boolean {
+  return Number(headers['content-length']) === Buffer.byteLength(text) && !text.includes('\ufffd');
 }
 
 /** Parsers decompress; who keeps the bytes of the wire has as many as were announced. */

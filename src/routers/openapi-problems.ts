@@ -10,7 +10,12 @@ const REPEATABLE: readonly ErrorCode[] = [
   'idempotency_in_progress',
   'store_unavailable',
 ];
-const WITH_BODY: readonly ErrorCode[] = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
+const WITH_BODY: readonly ErrorCode[] = [
+  'invalid_json',
+  'body_already_read',
+  'body_too_large',
+  'unsupported_media_type',
+];
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'integer', minimum: 0 } } };
 
 const text = { type: 'string' };

@@ -128,6 +128,12 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
       COMPACT,
     ],
     [
+      'express.json() that keeps the text',
+      [express.json({ verify: (req, _res, bytes) => void Object.assign(req, { rawBody: String(bytes) }) })],
+      { type: JSON_TYPE, body: PRETTY },
+      PRETTY,
+    ],
+    [
       'a parser that leaves rawBody alone',
       [swallow((rawBody) => ({ rawBody }))],
       { type: FORM, body: 'a[]=1' },
@@ -212,6 +218,18 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
     ],
   ])('%s: what cannot be written again is refused before it costs anything', async (_what, parsers, sent, why) => {
     await expectRefused(await serve(...parsers), sent, why);
+  });
+
+  test('a payment that has landed stays good where the body is lost', async () => {
+    const { client, key, pay, hits } = stand();
+    const { header } = await pay({ project });
+    const before = hits();
+    const init = { method: 'POST', body: PART, headers: { ...key.headers, ...header, 'content-type': MULTIPART } };
+    const url = await serve(swallow(() => ({ body: { a: '1' }, files: [] })));
+    const refused = await fetch(`${url}/v1/${project.slug}`, init);
+    expect([refused.status, await refused.json()]).toMatchObject([500, { code: 'body_already_read' }]);
+    expect((await client.call(project.slug, init)).status).toBe(200);
+    expect(hits()).toBe(before + 1);
   });
 
   test('a body that is longer than the parser takes is the parser’s 413, and costs nothing', async () => {

@@ -1,6 +1,9 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
+import { createIdentity } from '../../src/identity/create-identity.js';
+import { anyOf } from '../../src/middleware/any-of.js';
 import { requirePayment } from '../../src/middleware/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/require-token-balance.js';
 import { useGatewayStand } from '../helpers/gateway-stand.js';
 import { encodeHeader, signPayment } from '../helpers/payments.js';
 
@@ -19,6 +22,10 @@ beforeAll(async () => {
         res.send('served');
       });
     }
+    const identity = createIdentity({ network: facilitator.network });
+    const [usdc] = facilitator.tokens;
+    const holders = requireTokenBalance({ facilitator, identity, mint: usdc!.mint, minBalance: 100 });
+    app.get('/club', anyOf(holders, requirePayment({ facilitator, price: '$0.01', payTo })));
     app.use(router);
   });
 });
@@ -26,6 +33,7 @@ beforeAll(async () => {
 const routes = () => [
   { path: '/after', flow: undefined, headers: {} },
   { path: '/before', flow: 'upfront', headers: {} },
+  { path: '/club', flow: undefined, headers: {} },
   { path: `/v1/${stand().project.slug}`, flow: 'upfront', headers: stand().key.headers },
 ];
 
