@@ -125,7 +125,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#rules.maxAnswerBytes) return this.#fail('upstream_answer_too_large');
     this.#timer?.refresh();
-    if (!this.#res.write(chunk)) controller.pause();
+    if (this.#res.write(chunk) === false) controller.pause();
   }
 
   onResponseEnd(): void {

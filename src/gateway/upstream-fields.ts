@@ -54,14 +54,21 @@ export function upstreamFields(
 ): string[] {
   const ours = { ...callerFields(req, caller), ...traceFields(req), ...given };
   const replaced = new Set(Object.keys(ours).map(plainName));
-  const stays = hopByHop(req.rawHeaders);
+  const received = fieldsReceived(req);
+  const stays = hopByHop(received);
   const passed: string[] = [];
-  for (const [name, value] of pairsOf(req.rawHeaders)) {
+  for (const [name, value] of pairsOf(received)) {
     const plain = plainName(name);
     if (stays(plain) || isOurs(plain) || replaced.has(plain)) continue;
     if (isAsSent || !OF_THE_BYTES.has(plain)) passed.push(name, value);
   }
   return [...passed, ...fieldsOf(ours)];
+}
+
+/** Adapters for functions in a cloud make requests that have parsed header fields only. */
+function fieldsReceived({ headers, rawHeaders }: IncomingMessage): Fields {
+  if (rawHeaders.length > 0) return rawHeaders;
+  return Object.entries(headers).flatMap(([name, value]) => [value ?? []].flat().flatMap((it) => [name, it]));
 }
 
 function isOurs(name: string): boolean {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { hasLeft } from '../protocol/answer-left.js';
 import { isKept } from './idempotency-notes.js';
@@ -8,6 +9,11 @@ import { isKept } from './idempotency-notes.js';
  */
 export function isGone(res: ServerResponse): boolean {
   return res.closed || res.destroyed || res.req.socket.destroyed;
+}
+
+/** What tells of the end of a connection. Adapters for functions in a cloud have something there that tells of nothing. */
+function connectionOf({ req: { socket } }: ServerResponse): Pick<EventEmitter, 'once' | 'off'> {
+  return typeof socket.once === 'function' ? socket : new EventEmitter();
 }
 
 /** Half of the default hold on a payment. */
@@ -21,11 +27,11 @@ const PATIENCE_MS = 60_000;
  */
 export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS): Promise<boolean> {
   return new Promise((resolve) => {
-    const { socket } = res.req;
+    const connection = connectionOf(res);
     const decide = (done: boolean): void => {
       clearTimeout(timer);
       // The connection outlives the response.
-      socket.off('close', look);
+      connection.off('close', look);
       resolve(done || isKept(res));
     };
     const look = (): void => decide(hasLeft(res));
@@ -33,7 +39,7 @@ export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS):
     // The response is written after this was asked.
     if (isGone(res)) return void setImmediate(decide, false);
     for (const event of ['finish', 'close']) res.once(event, look);
-    socket.once('close', look);
+    connection.once('close', look);
   });
 }
 
@@ -42,7 +48,7 @@ export function closed(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     if (isGone(res)) return resolve();
     // Many responses may go over one connection.
-    const both = [res, res.req.socket];
+    const both = [res, connectionOf(res)];
     const close = (): void => {
       for (const it of both) it.off('close', close);
       resolve();
@@ -59,14 +65,15 @@ export function closed(res: ServerResponse): Promise<void> {
 export function watchBreak(res: ServerResponse): () => boolean {
   const { socket } = res.req;
   const { destroy } = res;
+  const connection = connectionOf(res);
   let isDestroyedHere = false;
   let isTimedOut = false;
   const onTimeout = (): void => {
     isTimedOut = true;
   };
   // The connection outlives the response.
-  socket.once('timeout', onTimeout);
-  res.once('finish', () => socket.off('timeout', onTimeout));
+  connection.once('timeout', onTimeout);
+  res.once('finish', () => connection.off('timeout', onTimeout));
   res.destroy = (error) => {
     isDestroyedHere ||= !isGone(res);
     return destroy.call(res, error);
