@@ -301,7 +301,7 @@ describe('discovery', () => {
             scheme: 'exact',
             amount: '10000',
             payTo: alice.address,
-            extra: { feePayer: toll.feePayer.publicKey.toBase58() },
+            extra: { feePayer: toll.feePayer.publicKey.toBase58(), paymentFlow: 'upfront' },
           }),
         ],
         lastUpdated: expect.any(String),
