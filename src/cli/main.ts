@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-import { runCli } from './run-cli.js';
-
 // A decoder that spl-token brings tells whoever has no compiler that it goes without. There is nothing to do about that.
 const { warn } = console;
 console.warn = (...said: unknown[]) => {
   if (!/^bigint: Failed to load bindings/.test(String(said[0]))) warn(...said);
 };
 
-runCli(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-});
+import('./run-cli.js')
+  .then(({ runCli }) => runCli(process.argv.slice(2)))
+  .then((code) => {
+    process.exitCode = code;
+  });
+
+export {};
