@@ -8,6 +8,7 @@ interface NodeSqlite {
 }
 
 interface Database {
+  readonly isOpen: boolean;
   readonly isTransaction: boolean;
   prepare(text: string): Statement;
   exec(text: string): void;
@@ -55,7 +56,9 @@ function connectionOf(database: Database): SqliteConnection {
     },
     prepare: (text) => statementOf(database.prepare(text)),
     exec: (text) => database.exec(text),
-    close: () => database.close(),
+    close() {
+      if (database.isOpen) database.close();
+    },
   };
 }
 

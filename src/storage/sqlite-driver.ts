@@ -21,6 +21,7 @@ export interface SqliteConnection {
   prepare(text: string): SqliteStatement;
   /** Runs statements without parameters, and forgets their rows. */
   exec(text: string): unknown;
+  /** Does nothing the second time. */
   close(): unknown;
 }
 

@@ -45,7 +45,7 @@ async function startedLine() {
     for (const stream of [server.stdout, server.stderr]) {
       stream.on('data', (chunk) => {
         printed += chunk;
-        const found = /npx tollhouse pay \S+ --demo/.exec(printed);
+        const found = /npx tollhouse pay .*--demo.*(?=\n)/.exec(printed);
         if (found !== null) resolve(found[0]);
       });
     }

@@ -102,10 +102,11 @@ test('amounts are plain 64-bit integers in the file; the largest come back exact
   await storage.close();
 });
 
-test('a database that is closed answers with store_unavailable', async () => {
+test('a database that is closed answers with store_unavailable, and can be closed again', async () => {
   const storage = await openStorage(`sqlite:${folder.newPath('db')}`);
   await storage.close();
   await expect(storage.ledger.claim(newClaim())).rejects.toMatchObject({ code: 'store_unavailable' });
+  await storage.close();
 });
 
 test('memory: keeps everything in this process', async () => {
