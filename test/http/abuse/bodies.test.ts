@@ -65,6 +65,16 @@ const CASES: readonly Case[] = [
 
 const stand = useGatewayStand();
 
+/** Whether this Node can write as JSON what it could read; before 26 it runs out of stack where that is nested deeply. */
+function canWrite(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, express) => {
   let url: string;
   let runs = 0;
@@ -151,11 +161,14 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
     const answer = await fetch(`${url}/paid`, { method: 'POST', body: DEEP, headers });
 
     expect([answer.status, runs]).toEqual([402, 0]);
-    const repeatable = { 'idempotency-key': 'a key of mine'.replaceAll(' ', '-') };
-    expect(await refusal('/once', DEEP, repeatable)).toMatchObject({
-      status: 413,
-      problem: { code: 'body_too_large' },
-    });
+    const repeatable = { 'idempotency-key': 'a-key-of-mine' };
+    if (canWrite(JSON.parse(DEEP))) {
+      const once = { method: 'POST', body: DEEP, headers: { 'content-type': JSON_TYPE, ...repeatable } };
+      expect(await (await fetch(`${url}/once`, once)).text()).toBe('done');
+    } else {
+      const refused = { status: 413, problem: { code: 'body_too_large' } };
+      expect(await refusal('/once', DEEP, repeatable)).toMatchObject(refused);
+    }
   });
 
   test.each([
