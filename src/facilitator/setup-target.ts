@@ -1,4 +1,5 @@
 import { isAddress } from '../protocol/address.js';
+import { type AddressInput, addressText } from '../protocol/address-input.js';
 import { type AtomicPrice, type PriceInput, readPrice } from '../protocol/money.js';
 import { shown } from '../protocol/parsed.js';
 import type { Token } from '../protocol/types.js';
@@ -6,8 +7,8 @@ import { type SetupFinding, setupError } from './setup-finding.js';
 
 /** What a check of the set-up looks at beside the facilitator itself. */
 export interface SetupTarget {
-  /** Wallet that is to be paid, base58, or several. Default: none is looked at. */
-  readonly payTo?: string | readonly string[];
+  /** Wallet that is to be paid, base58 or `PublicKey`, or several. Default: none is looked at. */
+  readonly payTo?: AddressInput | readonly AddressInput[];
   /** What it is paid: the price of a route, or several. Default: the token that a price in dollars means. */
   readonly price?: PriceInput | readonly PriceInput[];
 }
@@ -28,14 +29,14 @@ export interface ReadTarget {
 
 /** Reads what somebody asks to have checked; what cannot be read is a finding. */
 export function readTarget({ payTo = [], price }: SetupTarget, tokens: readonly Token[]): ReadTarget {
-  const wallets = listOf(payTo);
+  const wallets = listOf(payTo).map((it) => addressText(it) ?? it);
   const prices = price === undefined ? undefined : listOf(price).map((it) => ({ it, read: readPrice(it, tokens) }));
   const dollars = tokens.find(({ symbol }) => symbol === 'USDC') ?? tokens[0];
   const usual = wallets.length === 0 || dollars === undefined ? [] : [dollars.mint];
   const assets = prices?.flatMap(({ read }) => (read.ok ? [read.value.asset] : [])) ?? usual;
   const unreadable = prices?.flatMap(({ it, read }) => (read.ok ? [] : [priceFinding(it, read.detail)])) ?? [];
-  const good = wallets.filter((it) => typeof it === 'string' && isAddress(it));
-  const bad = wallets.filter((it) => !good.includes(it)).map(walletFinding);
+  const good = wallets.filter((it): it is string => typeof it === 'string' && isAddress(it));
+  const bad = wallets.filter((it) => typeof it !== 'string' || !isAddress(it)).map(walletFinding);
   const needs =
     good.length === 0
       ? assets.map((asset) => ({ asset }))
@@ -43,7 +44,7 @@ export function readTarget({ payTo = [], price }: SetupTarget, tokens: readonly 
   return { needs, findings: [...bad, ...unreadable] };
 }
 
-function listOf<T extends string | AtomicPrice>(value: T | readonly T[]): readonly T[] {
+function listOf<T extends AddressInput | AtomicPrice>(value: T | readonly T[]): readonly T[] {
   return Array.isArray(value) ? value : [value as T];
 }
 

@@ -1,11 +1,11 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { z } from 'zod';
 import { badOption } from '../errors.js';
 import { mistakeIn, resolveOptions } from '../options.js';
 import { isPreflight } from './cors.js';
 import { createPaymentGate } from './create-payment-gate.js';
 import { isExpress } from './express-only.js';
-import { admitOf, createGate, type Gate } from './gate.js';
+import { admitOf, asGate, createGate, type Gate } from './gate.js';
 import { decidePayment } from './paid-request.js';
 import { pathReadings } from './path-readings.js';
 import { type RequirePaymentOptions, requirePaymentOptions } from './payment-options.js';
@@ -50,14 +50,14 @@ const sharedOptions = requirePaymentOptions.partial();
  * @param options - options of `requirePayment` for all routes; those of a route win
  * @throws TollhouseError `bad_option` now, not at the first request; it names the route
  */
-export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOptions> = {}): RequestHandler {
+export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOptions> = {}): Gate {
   const entries = readEntries(routes, options);
-  return function tollhousePaywall(req, res, next) {
+  return asGate(function tollhousePaywall(req, res, next) {
     if (!isExpress(WHERE, req, next)) return;
     const [entry, other] = entriesFor(entries, req);
     if (other !== undefined) return sendProblem(res, 'invalid_request', AMBIGUOUS);
     return entry === undefined ? next() : entry.gate(req, res, next);
-  };
+  });
 }
 
 function readEntries(routes: unknown, options: unknown): readonly PaywallEntry[] {

@@ -5,13 +5,17 @@ import {
   createMemoryCounters,
   createRateLimits,
   type Facilitator,
+  type FailedPayment,
   type Gate,
   type IdempotencyOptions,
   idempotency,
   type KeyGateway,
+  type PaywallRoute,
+  type PaywallRoutes,
   type Price,
   type ProvenWallet,
   paymentOf,
+  paywall,
   type RateLimitOptions,
   type RateLimits,
   type ReadTierOptions,
@@ -35,6 +39,19 @@ import {
   walletOf,
 } from 'tollhouse';
 import { holds, type Same } from './exact.mjs';
+
+export function mapOf(facilitator: Facilitator): Gate {
+  const payTo = { toBase58: () => '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4' };
+  const onFailed = ({ refusal, findings }: FailedPayment): void => {
+    holds<Same<typeof refusal.reason extends string ? true : false, true>>();
+    for (const { code, fix } of findings) console.warn(code, fix);
+  };
+  const files: PaywallRoute = { price: '$0.05', settle: 'before', onFailed };
+  const routes: PaywallRoutes = { 'GET /report': '$0.01', '/files/*': files, '/by/:id': () => '$0.02' };
+  // @ts-expect-error a route has a price, and no number
+  paywall({ 'GET /report': 0.01 }, { facilitator, payTo });
+  return paywall(routes, { facilitator, payTo });
+}
 
 export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly Gate[] {
   const payTo = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';

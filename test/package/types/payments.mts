@@ -15,6 +15,7 @@ import {
   type Holdings,
   type HoldingsOptions,
   type HoldingsReader,
+  type KnownSetup,
   type MintFacts,
   type NetworkId,
   type OpenedPayment,
@@ -29,6 +30,11 @@ import {
   type RemoteFacilitatorOptions,
   remoteFacilitator,
   type Settlement,
+  type SetupCheck,
+  type SetupCode,
+  type SetupFinding,
+  type SetupTarget,
+  type SetupWatch,
   type Supported,
   type Terms,
   type Token,
@@ -118,6 +124,16 @@ export async function look(facilitator: Facilitator): Promise<readonly HealthFau
   holds<Same<MintFacts['decimals'], number>>();
   const health: FacilitatorHealth = await facilitator.health();
   return facts === undefined ? [] : health.faults;
+}
+
+export async function inspect(facilitator: Facilitator): Promise<readonly SetupCode[]> {
+  const target: SetupTarget = { payTo: [KEY, KEY.toBase58()], price: '$0.01' };
+  const check: SetupCheck = await facilitator.check(target);
+  const worst: SetupFinding | undefined = check.findings.find(({ severity }) => severity === 'error');
+  const watch: SetupWatch = facilitator.setup;
+  const known: KnownSetup | undefined = watch.known();
+  holds<Same<KnownSetup['checkedAt'], number>>();
+  return [...(worst === undefined ? [] : [worst.code]), ...(known?.findings ?? []).map(({ code }) => code)];
 }
 
 export function explain(error: unknown): Problem | undefined {
