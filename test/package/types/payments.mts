@@ -130,7 +130,7 @@ export async function inspect(facilitator: Facilitator): Promise<readonly SetupC
   const target: SetupTarget = { payTo: [KEY, KEY.toBase58()], price: '$0.01' };
   const check: SetupCheck = await facilitator.check(target);
   const worst: SetupFinding | undefined = check.findings.find(({ severity }) => severity === 'error');
-  const watch: SetupWatch = facilitator.setup;
+  const watch: Pick<SetupWatch, 'begin' | 'known'> = facilitator.setup;
   const known: KnownSetup | undefined = watch.known();
   holds<Same<KnownSetup['checkedAt'], number>>();
   return [...(worst === undefined ? [] : [worst.code]), ...(known?.findings ?? []).map(({ code }) => code)];
