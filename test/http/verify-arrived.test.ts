@@ -189,7 +189,7 @@ describe('what is expected is strict', () => {
     [
       'an amount with a comma',
       { expected: { amount: '0,01' } },
-      '/expected/amount: "0,01" is not a number such as 0.01',
+      '/expected/amount: "0,01" has a comma; write a point, 0.01',
     ],
     ['an empty amount', { expected: { amount: '' } }, '/expected/amount: "" is not a number'],
     ['an amount in words', { expected: { amount: 'one' } }, '"one" is not a number'],

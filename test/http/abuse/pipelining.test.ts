@@ -5,6 +5,7 @@ import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/ra
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FLOOD = 300;
 const PAYMENTS = 6;
 
@@ -67,6 +68,8 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
   test.each(['/report', '/first'])(
     'who leaves before the turn of an answer from %s has come has not got it, and gets it later',
     async (path) => {
+      const balance = () => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+      const before = balance();
       const lines = linesOf((await signPayment(stand, url + path)).v2);
       const socket = openSocket(url);
       socket.write(`${rawRequest('GET /silent')}${named(path, 1, lines)}`);
@@ -78,7 +81,11 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
 
       expect(answer).toMatchObject({ status: 200, body: 'id-1' });
       expect(await again()).toMatchObject({ status: 200, body: 'id-1' });
-      expect(runs).toHaveLength(1);
+      // Since Node 26 such a response is closed with its connection: who left before the money was taken has not paid, and the
+      // handler runs for the one who comes again.
+      const runsMost = path === '/report' && Number.parseInt(process.versions.node, 10) >= 26 ? 2 : 1;
+      expect(runs.length).toBeLessThanOrEqual(runsMost);
+      expect(before - balance()).toBe(10_000n);
     },
   );
 });
