@@ -101,12 +101,7 @@ describe('what is missing is named, with what to pass', () => {
     ],
     ['createRouter of the facilitator', createRouter, [facilitator], /option "facilitator" is missing/],
     ['createAuthRouter()', createAuthRouter, [], /^createAuthRouter: option "identity" is missing: .*createIdentity/],
-    [
-      'createGateway({})',
-      createGateway,
-      [{}],
-      /"facilitator" is missing: .*createFacilitator.*"storage" is missing: .*openStorage/,
-    ],
+    ['createGateway({})', createGateway, [{}], /"facilitator" is missing: .*createFacilitator/],
     ['createIdentity({})', createIdentity, [{}], /^createIdentity: option "network" is missing/],
     [
       'a price first',
@@ -172,8 +167,7 @@ describe('a recipient that is none says what it looks like', () => {
     ['a mint', facilitator.tokens[0]?.mint, /not the mint of USDC: name the wallet/],
     ['a program', facilitator.tokens[0]?.program, /not a token program/],
     ['spaces', ` ${payTo}`, /has spaces around it/],
-    ['a key object', wallet.publicKey, /as text: write payTo\.toBase58\(\)/],
-    ['a key pair', wallet, /as text: write payTo\.publicKey\.toBase58\(\)/],
+    ['a key pair', wallet, /not a key pair: write payTo\.publicKey/],
     ['bytes', `[${[...secret]}]`, /not the bytes of a key/],
     ['a number', 5, /not 5/],
   ])('%s', (_what, recipient, says) => {
