@@ -143,13 +143,16 @@ describe('health tells the truth', () => {
   });
 
   test('however often it is asked, the chain is asked once in five seconds, and a 402 asks it nothing', async () => {
-    const facilitator = stand.facilitatorWith({ blockhashHints: false });
-    await serve(facilitator);
+    // On a chain of its own: other facilitators of this file still look after theirs.
+    const own = await openTollStand();
+    await serve(own.facilitatorWith({ blockhashHints: false }));
     await health();
-    stand.sandbox.resetCalls();
+    own.sandbox.resetCalls();
     const since = performance.now();
     for (let n = 0; n < 20; n += 1) await Promise.all([health(), read('/readyz'), read('/paid')]);
-    expect(stand.sandbox.calls.total).toBeLessThanOrEqual(1 + (performance.now() - since) / 5_000);
+    const { total } = own.sandbox.calls;
+    await own.close();
+    expect(total).toBeLessThanOrEqual(1 + (performance.now() - since) / 5_000);
   });
 
   test('it is offered again by itself once the fee payer is filled up', async () => {
