@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
 import { badOption } from '../errors.js';
 import { nearest } from '../nearest.js';
+import { trimEnd } from '../protocol/trim-end.js';
 import { decodeSegments } from './path-readings.js';
 
 /** A route of a map: which requests it is about. */
@@ -14,9 +15,9 @@ export interface RoutePattern {
 }
 
 const EXAMPLE = 'such as "GET /report", "/report" for all methods, "/files/*" or "/reports/:id"';
-const PARAMETER = /\[[^\]/]+\]|:[a-z_]\w*/gi;
+const PARAMETER = /\[[^\][/]+\]|:[a-z_]\w*/gi;
 /** What a segment may hold one of: with two, a hostile path could be matched in too many ways. */
-const OPEN_PARTS = /\*|\[[^\]/]+\]|:[a-z_]\w*/gi;
+const OPEN_PARTS = /\*|\[[^\][/]+\]|:[a-z_]\w*/gi;
 
 /**
  * Reads a route as the route map of `@x402/express` has it: a method or none, and a path in which `*` stands for anything,
@@ -71,7 +72,7 @@ function pathFault(path: string): string | undefined {
 /** The pieces between the "*", in their order. Each is looked for once, so that no path takes longer than its length. */
 function pathMatcher(path: string): RoutePattern['matchesPath'] {
   const isOpen = path === '*' || path.endsWith('/*');
-  const body = path.replace(isOpen ? /\/?\*$/ : /\/+$/, '');
+  const body = isOpen ? path.replace(/\/?\*$/, '') : trimEnd(path, '/');
   const pieces = body.split('*').map(pieceSource);
   const last = pieces.length - 1;
   const end = isOpen ? '(?:/|$)' : '/?$';

@@ -13,11 +13,14 @@ const url = 'https://x402.example.com/api';
 describe('createFacilitator', () => {
   test.each<[object, string]>([
     [{ rpcUrl: [] }, 'option "rpcUrl" must be an address'],
-    [{ answers: {} }, 'option "answers" must be a store of answers'],
-    [{ answers: { begin: true } }, 'option "answers" must be a store of answers'],
-    [{ ledger: {} }, 'option "ledger" must be a ledger'],
-    [{ counters: {} }, 'option "counters" must be counters'],
-    [{ counters: 5 }, 'option "counters" must be counters'],
+    [{ answers: {} }, 'option "answers" must be a store of answers: "answers" of what openStorage answers'],
+    [
+      { answers: { begin: true } },
+      'option "answers" must be a store of answers: "answers" of what openStorage answers',
+    ],
+    [{ ledger: {} }, 'option "ledger" must be a ledger: "ledger" of what openStorage answers'],
+    [{ counters: {} }, 'option "counters" must be counters: "counters" of what openStorage answers'],
+    [{ counters: 5 }, 'option "counters" must be counters: "counters" of what openStorage answers'],
     [{ keypair: null }, 'option "keypair" must be the key that pays network fees'],
     [{ keypair: undefined }, 'option "keypair" is missing: it must be the key that pays network fees'],
     [{ splitKeypair: null }, 'option "splitKeypair" must be the key of the split wallet'],
