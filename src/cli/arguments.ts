@@ -36,8 +36,14 @@ export function readWallet(
   if (demo) return demoWallet(demoIndex);
   if (path === undefined) return undefined;
   const text = readSecretFile(path);
-  if (text === undefined) throw new UsageError(`--keypair: the file "${path}" cannot be read`);
+  if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read`);
   return text;
+}
+
+/** What was given as the name of a file may be the key itself, which is shown to nobody. */
+function shownFile(path: string): string {
+  const isKey = /^\s*\[|^[1-9A-HJ-NP-Za-km-z]{64,}\s*$/.test(path);
+  return isKey ? 'it takes the name of a key file, and what was given is no file: it' : `the file "${path}"`;
 }
 
 /** The one argument that a command takes. */

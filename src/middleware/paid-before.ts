@@ -29,7 +29,7 @@ export function decidePaidBefore(gate: PaymentGate, req: Request): Promise<Decis
 }
 
 async function decideBehind(gate: PaymentGate, before: PaidBefore, req: Request): Promise<Decision> {
-  if (before.gate === gate || (await asksTheSame(gate, before, req))) {
+  if (await asksTheSame(gate, before, req)) {
     return { admitted: true, enter: (next) => next() };
   }
   throw badOption(

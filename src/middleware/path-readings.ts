@@ -1,18 +1,34 @@
 /** What can make a path mean more than it says: escapes, backslashes, empty segments and dot segments. */
 const UNPLAIN = /[%\\]|\/\/|\/\.\.?(?:\/|$)/;
+const HOST = 'http://host';
 const ESCAPES = /(?:%[\da-f]{2})+/gi;
 
 /**
  * Every path that a handler may take a request's for. Express compares paths as they were sent and decodes what its
- * parameters have caught; file servers decode first, take a decoded slash for a slash, and resolve empty and dot segments.
+ * parameters have caught; file servers decode first, take a decoded slash for a slash, and resolve empty and dot segments;
+ * `new URL()` lets a dot segment take an empty one away, and takes what stands behind two slashes for a host.
  * Nearly always there is one reading.
  * @param path - as the router sees it, without the query
+ * @param mount - the path that the router is mounted on, for handlers that read the whole; default: none
  */
-export function pathReadings(path: string): readonly string[] {
+export function pathReadings(path: string, mount = ''): readonly string[] {
   if (!UNPLAIN.test(path)) return [path];
   const decoded = decodeSegments(path);
   const flat = decode(path).replaceAll('\\', '/');
-  return [...new Set([decoded, flat, resolveSegments(decoded), resolveSegments(flat)])];
+  const asUrls = [path, decoded, flat].flatMap((it) => [urlPath(it, HOST), urlPath(HOST + it), below(mount, it)]);
+  const read = asUrls.filter((it) => it !== undefined).map(decodeSegments);
+  return [...new Set([decoded, flat, resolveSegments(decoded), resolveSegments(flat), ...read])];
+}
+
+/** The path of an address; undefined where it is none. */
+function urlPath(address: string, base?: string): string | undefined {
+  return URL.canParse(address, base) ? new URL(address, base).pathname : undefined;
+}
+
+/** What is left for a router when dot segments were resolved in the whole path. */
+function below(mount: string, path: string): string | undefined {
+  const whole = urlPath(HOST + mount + path);
+  return whole?.toLowerCase().startsWith(`${mount.toLowerCase()}/`) ? whole.slice(mount.length) : undefined;
 }
 
 /** Escapes are resolved, but for those of slashes and backslashes, which stay part of their segment. */

@@ -100,12 +100,18 @@ function whereOf(text: string): string {
   return `${WHERE}: route "${text}"`;
 }
 
-/** The routes that a request may be for, at most one for each way to read its path. */
+/** A preflight asks about another method, and what looks like one may be meant for a handler of OPTIONS. */
+function methodsOf(req: Request): readonly string[] {
+  if (!isPreflight(req)) return [req.method];
+  return [String(req.headers['access-control-request-method']).toUpperCase(), req.method];
+}
+
+/** The routes that a request may be for, at most one for each way to read its path, and its method. */
 function entriesFor(entries: readonly PaywallEntry[], req: Request): readonly PaywallEntry[] {
-  const { method, headers, path } = req;
-  const asked = isPreflight(req) ? String(headers['access-control-request-method']).toUpperCase() : method;
-  const found = pathReadings(path).map((reading) =>
-    entries.find(({ pattern }) => takesMethod(pattern, asked) && pattern.matchesPath(reading)),
+  const found = pathReadings(req.path, req.baseUrl).flatMap((reading) =>
+    methodsOf(req).map((method) =>
+      entries.find(({ pattern }) => takesMethod(pattern, method) && pattern.matchesPath(reading)),
+    ),
   );
   return [...new Set(found.filter((entry) => entry !== undefined))];
 }

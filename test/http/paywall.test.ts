@@ -2,6 +2,7 @@ import type { Request, Response as ServerAnswer } from 'express';
 import { paywall } from '../../src/middleware/paywall.js';
 import { payingFetch } from '../helpers/official-clients.js';
 import { askTerms, receiptOf, signPayment } from '../helpers/payments.js';
+import { ask } from '../helpers/raw-http.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
 
 describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
@@ -27,6 +28,7 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
           'GET /items/:id': '$0.05',
           'GET /old/[id]/text': '$0.06',
           'GET /*.pdf': '$0.07',
+          'OPTIONS /asked': '$0.1',
         },
         { facilitator, payTo, description: 'A thing' },
       );
@@ -53,6 +55,7 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
     ['GET', '/REPORT?a=1', '10000'],
     ['GET', '/r%65port', '10000'],
     ['GET', '//report', '10000'],
+    ['OPTIONS', '/asked', '100000'],
     ['POST', '/report', 'free'],
     ['GET', '/reports', 'free'],
     ['GET', '/report/more', 'free'],
@@ -115,5 +118,32 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
       fetch(`${url}${path}`, { method: 'OPTIONS', headers: { 'access-control-request-method': method } });
     expect((await ask('/report', 'GET')).status).toBe(204);
     expect((await ask('/report', 'POST')).status).toBe(200);
+  });
+
+  /** A request's target as it is, which `fetch` would tidy up. */
+  const statusOf = async (target: string, lines: readonly string[] = [], method = 'GET') =>
+    (await ask(url, `${method} ${target}`, lines)).status;
+
+  test.each([
+    '//x/report',
+    '/\\x/report',
+    '/a//../report',
+    '/a//..//../report',
+    '/files//%2e%2e/report',
+    '/report/x//../..//report',
+    '/api//../report',
+  ])('what "new URL()" makes of %s is not served unpaid', async (target) => {
+    expect([400, 402]).toContain(await statusOf(target));
+  });
+
+  test('whoever pays for a cheap path does not get the dear one that it becomes', async () => {
+    expect(await statusOf('/files/x//../gold')).toBe(400);
+    expect(await statusOf('/files/x')).toBe(402);
+  });
+
+  test('what looks like a preflight reaches no handler of a gated OPTIONS route', async () => {
+    const asking = ['Origin: https://shop.example', 'Access-Control-Request-Method: GET'];
+    expect(await statusOf('/asked', asking, 'OPTIONS')).toBe(204);
+    expect(await statusOf('/asked', [], 'OPTIONS')).toBe(402);
   });
 });

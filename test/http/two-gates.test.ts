@@ -32,12 +32,21 @@ describe.each(EXPRESSES)('two payment gates before one handler, %s', (_name, exp
       sooner: [gate, streaming],
       later: [streaming, gate],
     };
+    const dearer = requirePayment({
+      ...options,
+      price: (req: Request) => (req.url.startsWith('/dear') ? '$2' : '$0.01'),
+    });
     url = await stand.serve((app) => {
       for (const [name, [first, second]] of Object.entries(pairs)) {
         if (first === undefined || second === undefined) throw new Error('two gates');
         app.use(`/${name}`, first);
         app.get(`/${name}/report`, second, (req, res) => res.json({ payer: req.payment?.payer }));
       }
+      app.get('/moved', dearer, (req, _res, next) => {
+        req.url = '/dear';
+        next();
+      });
+      app.get('/dear', dearer, (_req, res) => void res.send('dear goods'));
       app.use((error: Error, _req: Request, res: ServerAnswer, _next: NextFunction) => {
         faults.push(error.message);
         res.status(500).send('a fault');
@@ -87,5 +96,15 @@ describe.each(EXPRESSES)('two payment gates before one handler, %s', (_name, exp
     expect((await fetch(address, { headers: v2 })).status).toBe(500);
     expect(balance() - before).toBe(10_000n);
     expect(faults).toHaveLength(2);
+  });
+
+  test('of which one is met twice, as another address: what was paid at the cheap one opens no dear one', async () => {
+    const { v2 } = await signPayment(stand, `${url}/moved`);
+    const before = balance();
+    const response = await fetch(`${url}/moved`, { headers: v2 });
+
+    expect([response.status, await response.text()]).toEqual([500, 'a fault']);
+    expect(faults[0]).toContain('stands behind two payment gates that ask for different things');
+    expect(balance()).toBe(before);
   });
 });
