@@ -71,7 +71,7 @@ const alice = walletKey('alice');
     );
     const ready = await fetch(`${server.url}/readyz`);
     const checks = expect.objectContaining({ counters: 'ok', limits: 'unreachable' });
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready', checks }]);
+    expect([ready.status, await ready.json()]).toEqual([200, expect.objectContaining({ status: 'ready', checks })]);
     const [paid, again, thief] = [await pay(payment.v2), await pay(payment.v2), await pay(stolen.v2)];
     expect([paid.status, again.status, thief.status]).toEqual([200, 200, 402]);
     expect([paid, again].map((it) => it.headers.has('idempotency-replayed'))).toEqual([false, true]);

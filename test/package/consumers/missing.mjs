@@ -12,8 +12,10 @@ function specsOf(manifest, names) {
 
 /** In a project without optional packages. */
 export function checkMissing(folder, manifest) {
+  // Variables of the server that .ci/run sets for tests.
+  const env = { ...process.env, REDIS_URL: '' };
   const run = (program, ...args) =>
-    spawnSync(process.execPath, [...program, ...args], { cwd: folder, encoding: 'utf8', timeout: 120_000 });
+    spawnSync(process.execPath, [...program, ...args], { cwd: folder, env, encoding: 'utf8', timeout: 120_000 });
   const cli = [join(folder, 'node_modules/tollhouse/dist/cli.js')];
   const served = run(cli, 'serve', '--port', '0');
   const all = specsOf(manifest, ['litesvm', 'kysely', ...SQLITE, 'pino', 'prom-client']);
