@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isAbsolute } from 'node:path';
 import manifest from '../package.json' with { type: 'json' };
 import { TollhouseError } from './errors.js';
 
@@ -101,8 +102,9 @@ function installCommand(names: readonly OptionalPackage[]): string {
   return ['npm install', ...flag, ...own, ...names.map((name) => wantedRange(name))].join(' ');
 }
 
-function whereAmI(): string {
-  return typeof __filename === 'string' ? __filename : import.meta.url;
+/** The file that this code is in. In `node -e` and the like `__filename` is a global that names no file. */
+export function whereAmI(): string {
+  return typeof __filename === 'string' && isAbsolute(__filename) ? __filename : import.meta.url;
 }
 
 /** Whether an error says that this very package was not found, and not one that it needs itself. */

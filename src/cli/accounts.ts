@@ -16,6 +16,7 @@ import { accountCreationTransaction } from '../solana/transfer-transaction.js';
 import { onlyOne, readArguments, readWallet } from './arguments.js';
 import { type Command, CommandError, UsageError } from './command.js';
 import { readNetwork } from './network-argument.js';
+import { ownRpc } from './own-rpc.js';
 import { type Action, pickAction } from './sub-command.js';
 import { printStep, withProgress } from './terminal.js';
 
@@ -37,7 +38,7 @@ about 0.002 SOL, once. Where the account is there already nothing is sent, and i
   --keypair <file>   key file of the wallet that pays for it; it need not be the one that gets the account
   --demo             pay with the sandbox chain's public demo wallet
   --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
-  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)`,
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)`,
   run: ([name, ...args]) => pickAction(NAME, ACTIONS, name)(args),
 };
 
@@ -62,7 +63,7 @@ async function create(args: readonly string[]): Promise<number> {
   const payer = readWallet(values.keypair, values.demo);
   if (payer === undefined)
     throw new UsageError('say which wallet pays for the account: --keypair <file>, or --demo on the sandbox chain');
-  const rpc = createSolanaRpc({ urls: values.rpc ?? (values.demo ? SANDBOX_RPC : PUBLIC_RPC[network]) });
+  const rpc = createSolanaRpc({ urls: values.rpc ?? (values.demo ? SANDBOX_RPC : ownRpc(PUBLIC_RPC[network])) });
   try {
     for (const mint of mints) await createOne(rpc, { owner, payer, ...mint });
     return 0;

@@ -9,6 +9,7 @@ import { readTokenBalances } from '../solana/token-accounts.js';
 import { readArguments, readWallet } from './arguments.js';
 import { type Command, UsageError } from './command.js';
 import { readNetwork } from './network-argument.js';
+import { ownRpc } from './own-rpc.js';
 import { printJson, printStep } from './terminal.js';
 
 const SANDBOX_RPC = 'http://127.0.0.1:8899';
@@ -25,7 +26,7 @@ Shows the SOL and the known tokens of a wallet.
   --keypair <file>   key file of the wallet
   --demo             the sandbox chain's public demo wallet
   --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
-  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
   --json             for programs`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
@@ -37,7 +38,7 @@ Shows the SOL and the known tokens of a wallet.
     });
     const network = readNetwork(values.network);
     const wallet = walletOf(positionals, values.keypair, values.demo);
-    const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : PUBLIC_RPC[network]);
+    const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : ownRpc(PUBLIC_RPC[network]));
     const balances = await readBalances(wallet, network, urls);
     if (values.json) printJson({ wallet, network, balances });
     else {

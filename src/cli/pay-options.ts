@@ -1,6 +1,7 @@
 import type { KeypairInput } from '../solana/keypair.js';
 import { readArguments, readWallet } from './arguments.js';
 import { UsageError } from './command.js';
+import { ownRpc } from './own-rpc.js';
 
 /** What `tollhouse pay` was asked to do. */
 export interface PayOptions {
@@ -29,7 +30,7 @@ Asks for a URL, pays its price over x402, and shows each step.
 
   --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
   --demo             pay with the sandbox chain's public demo wallet
-  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else the network's public one)
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
   --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
@@ -49,7 +50,7 @@ export function readPayOptions(args: readonly string[]): PayOptions {
     headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
     body: values.data,
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
-    rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : undefined),
+    rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : ownRpc(undefined)),
     max: values.max ?? DEFAULT_MAX,
     json: values.json,
   };

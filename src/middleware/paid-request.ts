@@ -223,7 +223,7 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
   next();
   await Promise.race([recorded.ended, closed(res)]);
   // The handler may still make a whole response, which can be asked for again.
-  if (!recorded.hasEnded) await recorded.endsWithin(handlerTimeoutMs);
+  if (!recorded.hasEnded && !recorded.isPassing) await recorded.endsWithin(handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
   return { served: given && charges(gate, res) };

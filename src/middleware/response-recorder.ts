@@ -33,6 +33,8 @@ export interface RecordedResponse {
   readonly begun: boolean;
   /** Whether its handler has ended it, and `beforeEnd` is done. */
   readonly hasEnded: boolean;
+  /** Whether it cannot be kept, whenever its handler ends it: a stream of events, or longer than what is kept. */
+  readonly isPassing: boolean;
   /** What `beforeEnd` said: whether it can be had again. */
   readonly isKept: boolean;
   /** Resolves when it {@link hasEnded}. */
@@ -58,8 +60,16 @@ export function recordResponse(
   const ended = new Promise<void>((done) => {
     resolve = done;
   });
-  const endsWithin = (timeoutMs: number): Promise<void> => within(ended, timeoutMs);
-  const recorded = { begun: false, hasEnded: false, isKept: false, ended, endsWithin };
+  const recorded = {
+    begun: false,
+    hasEnded: false,
+    isKept: false,
+    ended,
+    endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
+    get isPassing() {
+      return !isWhole || isEventStream(res);
+    },
+  };
   const intercept = interceptMethods(res, () => mode);
   const { write, end, flushHeaders } = res;
   const headOf = noteHead(res, () => isEnding);
@@ -116,11 +126,15 @@ function isAsLongAsSaid(res: ServerResponse, { length }: Uint8Array): boolean {
   return said !== undefined && Number(said) === length;
 }
 
+function isEventStream(res: ServerResponse): boolean {
+  return /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
+}
+
 /** Waits for a promise, so many milliseconds at most. */
 async function within(promise: Promise<void>, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+    timer = setTimeout(resolve, timeoutMs).unref();
   });
   await Promise.race([promise, late]);
   clearTimeout(timer);

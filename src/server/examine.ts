@@ -3,6 +3,7 @@ import { broken, type Examined, risky, well } from './examination.js';
 import { examineChain } from './examine-chain.js';
 import { examineAddress, examineDatabase, examineRedis, examineSecret } from './examine-server.js';
 import { type Misspelt, misspeltVariables } from './misspelt.js';
+import { requirePackages } from './needed-packages.js';
 import { modeForOthers } from './secret-file.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -15,6 +16,8 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
   const misspelt = misspeltVariables(env, VARIABLES).map(misspeltLine);
   const { configuration, faults } = inspectEnvironment(env);
   if (configuration === undefined) return [...misspelt, ...faults.map(faultLine)];
+  const packages = examinePackages(configuration);
+  if (packages.length > 0) return [...misspelt, ...packages];
   const [database, redis, chain] = await Promise.all([
     examineDatabase(configuration),
     examineRedis(configuration),
@@ -29,6 +32,18 @@ export async function examine(env: Variables): Promise<readonly Examined[]> {
     examineSecret(configuration),
     ...examineAddress(configuration),
   ];
+}
+
+/** Packages that the server cannot start without, and without which nothing more can be looked at. */
+function examinePackages(configuration: ServerConfiguration): readonly Examined[] {
+  try {
+    requirePackages(configuration);
+    return [];
+  } catch (error) {
+    const [, detail = String(error), command = 'install them'] =
+      /^.*? (needs .*?): (npm .*)$/.exec(String(error)) ?? [];
+    return [broken('packages', detail, command)];
+  }
 }
 
 function misspeltLine({ name, meant }: Misspelt): Examined {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { TollhouseError } from '../errors.js';
-import { wantedRange } from '../optional-packages.js';
+import { wantedRange, whereAmI } from '../optional-packages.js';
 import { codeOf, loadDriver } from './load-driver.js';
 import type { SqliteDriver } from './sqlite-driver.js';
 
@@ -43,7 +43,6 @@ function brokenDriver(cause: unknown): TollhouseError | undefined {
 
 /** The module itself loads no native code and does not tell its version; its manifest does. */
 function driverVersion(): string {
-  const here = typeof __filename === 'string' ? __filename : import.meta.url;
-  const manifest: unknown = createRequire(here)('better-sqlite3/package.json');
+  const manifest: unknown = createRequire(whereAmI())('better-sqlite3/package.json');
   return String(Reflect.get(Object(manifest), 'version'));
 }

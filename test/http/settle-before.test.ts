@@ -44,6 +44,7 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
       };
       app.get('/stream', requirePayment(options), run);
       app.get('/endless', requirePayment({ ...options, handlerTimeoutMs: 50 }), run);
+      app.get('/patient', requirePayment({ ...options, handlerTimeoutMs: 3_600_000 }), run);
     }, express);
   });
   afterAll(() => stand.close());
@@ -56,6 +57,35 @@ describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
   const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
   const sign = (path = '/stream') => signPayment(stand, `${url}${path}`);
   const get = (headers: PaymentHeaders, path = '/stream') => fetch(`${url}${path}`, { headers });
+
+  test.each<[string, Handler]>([
+    ['events', (_req, res) => void res.type('text/event-stream').write('data: 1\n\n')],
+    ['more than is kept', (_req, res) => void res.write(Buffer.alloc(2 * 1024 * 1024))],
+  ])('a stream of %s that its client has left is over, though its handler never ends it', async (_what, streams) => {
+    handler = streams;
+    const { v2 } = await sign('/patient');
+    const asked = request(`${url}/patient`, { headers: v2 }).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    await once(answer, 'data');
+    asked.destroy();
+    await until(() => usedUp.length > 0);
+
+    expect([(await get(v2, '/patient')).status, runs]).toEqual([402, 1]);
+  });
+
+  test('events of which none has left are owed to the client that left, though their handler never ends them', async () => {
+    handler = (_req, res) => void res.type('text/event-stream');
+    const { v2 } = await sign('/patient');
+    const asked = request(`${url}/patient`, { headers: v2 })
+      .on('error', () => undefined)
+      .end();
+    await until(() => runs === 1);
+    asked.destroy();
+    await until(() => keptOpen.length > 0);
+    handler = (_req, res) => void res.send('paid');
+
+    expect([await (await get(v2, '/patient')).text(), runs]).toEqual(['paid', 2]);
+  });
 
   test('the money has landed before the handler runs, which sees the receipt', async () => {
     const before = balance();

@@ -11,7 +11,9 @@ import { checkRunners } from './consumers/runners.mjs';
 import { SQLITE } from './consumers/sqlite.mjs';
 import { COMMON_SETTING, checkTypes } from './types/check.mjs';
 
-const tarball = resolve(process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball> [--without-types]'));
+const tarball = resolve(
+  process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball> [--without-types]'),
+);
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const optionalPeers = Object.keys(manifest.peerDependenciesMeta);

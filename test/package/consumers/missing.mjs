@@ -23,6 +23,10 @@ export function checkMissing(folder, manifest) {
   assert.match(served.stderr, /^tollhouse: tollhouse serve needs the optional packages .+\n$/);
   assert.ok(served.stderr.includes(`: npm install ${all.join(' ')}\n`), `all in one command: ${served.stderr}`);
 
+  const examined = run(cli, 'doctor', '--json');
+  assert.equal(examined.status, 2);
+  assert.ok(examined.stdout.includes(`npm install ${all.join(' ')}`), `the doctor says so: ${examined.stdout}`);
+
   const open = `const { openStorage } = require('tollhouse');
     openStorage('postgres://127.0.0.1/books', { redisUrl: 'redis://127.0.0.1' }).catch(({ code, message }) => console.log(code, message));`;
   const opened = run(['--input-type=commonjs', '--eval', open]).stdout;
@@ -31,6 +35,13 @@ export function checkMissing(folder, manifest) {
     opened.startsWith('missing_dependency openStorage needs') && opened.includes(`npm install ${needed}`),
     opened,
   );
+
+  // Where the code has no file, `__filename` is a global that names none.
+  const evaluated = run([
+    '--eval',
+    `import('tollhouse').then(({ openStorage }) => openStorage('memory:')).catch(({ code }) => console.log(code))`,
+  ]);
+  assert.equal(evaluated.stdout, 'missing_dependency\n');
 
   const paid = run(cli, 'pay', 'http://127.0.0.1:9/demo', '--demo');
   assert.equal(paid.status, 1);
