@@ -11,6 +11,11 @@ export interface Leases {
    * ahead, the lease seems to have run out.
    */
   holds(id: string): boolean;
+  /**
+   * Whether a lease is still this process's. The ledger is asked only where it has not been extended for as long as it lasts,
+   * as in a process that was frozen; one that cannot be reached is no reason to think it lost.
+   */
+  isHeld(id: string, lease: string): Promise<boolean>;
   /** Ends that. */
   drop(lease: string): void;
   /** Ends that by work that uses the payment up. Never rejects: work that fails is tried again at every heart-beat. */
@@ -32,12 +37,27 @@ const BEATS = 5;
 interface Held {
   readonly id: string;
   readonly leaseMs: number;
+  /** When it was taken, or last extended; milliseconds since the epoch. */
+  since: number;
   /** What is still to be done before it is dropped. */
   work?: () => Promise<unknown>;
   /** The first try of it. */
   finishing?: Promise<void>;
   /** Held when the last heart-beat began: most payments are over before their second one, and cost nothing. */
   old: boolean;
+}
+
+/** Extends a lease, or goes on with what is to be done before it is dropped. False when it is over. */
+async function isExtended(ledger: Pick<Ledger, 'extend'>, lease: string, held: Held): Promise<boolean> {
+  const { id, leaseMs, work } = held;
+  const since = Date.now();
+  try {
+    const isHeld = work === undefined ? await ledger.extend(id, lease, leaseMs) : await work().then(() => false);
+    held.since = since;
+    return isHeld;
+  } catch {
+    return true;
+  }
 }
 
 /**
@@ -52,10 +72,7 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   let beating = false;
 
   async function extend(lease: string, held: Held): Promise<void> {
-    const { id, work } = held;
-    const beaten = work === undefined ? ledger.extend(id, lease, held.leaseMs) : work().then(() => false);
-    const isHeld = await beaten.catch(() => true);
-    if (!isHeld) drop(lease);
+    if (!(await isExtended(ledger, lease, held))) drop(lease);
   }
 
   async function beat(): Promise<void> {
@@ -79,11 +96,16 @@ export function createLeases(ledger: Pick<Ledger, 'extend'>, leaseMs: number = D
   return {
     leaseMs,
     hold(id, lease, heldMs) {
-      all.set(lease, { id, leaseMs: heldMs, old: false });
+      all.set(lease, { id, leaseMs: heldMs, since: Date.now(), old: false });
       byPayment.set(id, lease);
       timer ??= setInterval(() => void beat(), leaseMs / BEATS).unref();
     },
     holds: (id) => byPayment.has(id),
+    async isHeld(id, lease) {
+      const held = all.get(lease);
+      if (held !== undefined && Math.abs(Date.now() - held.since) < held.leaseMs) return true;
+      return ledger.extend(id, lease, held?.leaseMs ?? leaseMs).catch(() => true);
+    },
     drop,
     finish(lease, work) {
       const held = all.get(lease);

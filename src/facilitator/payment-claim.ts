@@ -6,7 +6,7 @@ import type { Claim } from './types.js';
 /** What a claim is made of. */
 export interface ClaimParts {
   readonly ledger: Pick<Ledger, 'forget' | 'keep' | 'runAgain' | 'served'>;
-  readonly leases: Pick<Leases, 'drop' | 'finish'>;
+  readonly leases: Pick<Leases, 'drop' | 'finish' | 'isHeld'>;
   readonly record: PaymentRecord;
   readonly lease: string;
   readonly resumed: boolean;
@@ -65,6 +65,7 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
       if (served && isOwed) await useUp();
       return settlement;
     },
+    isHeld: () => leases.isHeld(id, lease),
     async forget() {
       over();
       await ledger.forget(id, lease);

@@ -85,6 +85,11 @@ export interface Claim {
    *   used up in the same step. Default false
    */
   settle(options?: { readonly served?: boolean }): Promise<Settlement>;
+  /**
+   * Whether nobody has taken it over. A process that was frozen for longer than a lease lasts has lost it without noticing, and
+   * must not write down its response over that of the other.
+   */
+  isHeld(): Promise<boolean>;
   /** Before the money: nothing was sent, and it is as if the payment had never been brought. */
   forget(): Promise<void>;
   /** After the money: a response is owed. The payment waits for the one who may come again. */

@@ -169,7 +169,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
       return buffered.send(() => sendUncharged(paid, end));
     }
     const { response } = end;
-    await kept.put(withoutExchangeHeaders(response));
+    if (await claim.isHeld()) await kept.put(withoutExchangeHeaders(response));
     const settlement = await takeMoney(paid, buffered.send);
     if (settlement?.status !== 'settled') return;
     const headers = required.paidHeaders(response.headers, paid.receiptHeaders(settlement));
@@ -204,7 +204,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     exposeHeaders(res, required.EXPOSED_HEADERS);
   });
   const recorded = recordResponse(res, async (response) => {
-    return response !== undefined && charges(gate, res) && (await kept.put(response));
+    return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });
   try {
     const { served, write } = await run(paid, receipt, recorded);

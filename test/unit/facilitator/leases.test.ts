@@ -179,6 +179,34 @@ describe('the heart-beat', () => {
     answer(true);
   });
 
+  test('asks whether a payment is still held only where it was silent for as long as the lease lasts', async () => {
+    let asked = 0;
+    const quiet = createLeases({
+      extend(id, lease, leaseMs) {
+        asked += 1;
+        return ledger.extend(id, lease, leaseMs);
+      },
+    });
+    const claim = newClaim();
+    await ledger.claim(claim);
+    quiet.hold(claim.id, claim.lease, LEASE_MS);
+    const clock = jest.spyOn(Date, 'now');
+    const since = Date.now();
+    try {
+      clock.mockReturnValue(since + LEASE_MS - 1);
+      expect([await quiet.isHeld(claim.id, claim.lease), asked]).toEqual([true, 0]);
+      clock.mockReturnValue(since + LEASE_MS + 1);
+      expect([await quiet.isHeld(claim.id, claim.lease), asked]).toEqual([true, 1]);
+      await ledger.forget(claim.id, claim.lease);
+      expect(await quiet.isHeld(claim.id, claim.lease)).toBe(false);
+      fails = true;
+      expect(await leases.isHeld(claim.id, claim.lease)).toBe(true);
+    } finally {
+      clock.mockRestore();
+      quiet.close();
+    }
+  });
+
   test('knows what this process is at work on, until the newest lease is dropped', async () => {
     const claim = await held();
     leases.hold(claim.id, 'newer', LEASE_MS);
