@@ -189,9 +189,9 @@ describe('the heart-beat', () => {
     });
     const claim = newClaim();
     await ledger.claim(claim);
-    quiet.hold(claim.id, claim.lease, LEASE_MS);
-    const clock = jest.spyOn(Date, 'now');
     const since = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(since);
+    quiet.hold(claim.id, claim.lease, LEASE_MS);
     try {
       clock.mockReturnValue(since + LEASE_MS - 1);
       expect([await quiet.isHeld(claim.id, claim.lease), asked]).toEqual([true, 0]);
