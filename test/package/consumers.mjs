@@ -1,5 +1,5 @@
 // Installs the packed tarball into fresh projects (ESM, CommonJS, TypeScript, test runners) and uses it as a stranger would.
-// Run by .ci/run: node test/package/consumers.mjs <tarball> [--without-types]
+// Run by .ci/run: node test/package/consumers.mjs <tarball> [--quick]
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { checkRunners } from './consumers/runners.mjs';
 import { SQLITE } from './consumers/sqlite.mjs';
 import { COMMON_SETTING, checkTypes } from './types/check.mjs';
 
-const tarball = resolve(
-  process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball> [--without-types]'),
-);
+const tarball = resolve(process.argv[2] ?? assert.fail('usage: node test/package/consumers.mjs <tarball> [--quick]'));
+/** Without what is the same on every Node. */
+const isQuick = process.argv.includes('--quick');
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const optionalPeers = Object.keys(manifest.peerDependenciesMeta);
@@ -35,8 +35,7 @@ try {
   const esm = checkEsm();
   const cjs = checkCommonJs();
   assert.deepEqual(esm, cjs, 'the ESM and the CommonJS build export the same names');
-  // They are the same on every Node.
-  if (!process.argv.includes('--without-types')) checkTypeScript();
+  if (!isQuick) checkTypeScript();
   await checkTestRunners();
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -76,7 +75,7 @@ async function checkTestRunners() {
   const folder = install('runners', {}, [...versions, 'ts-jest@29.4.15', 'vitest@3.2.7', '--ignore-scripts']);
   const native = 'node_modules/better-sqlite3/build/Release';
   if (existsSync(join(root, native))) cpSync(join(root, native), join(folder, native), { recursive: true });
-  await checkRunners(folder);
+  await checkRunners(folder, isQuick ? ['jest-commonjs', 'node-test'] : undefined);
 }
 
 /** The version of a package that is installed here without being in the manifest. */
