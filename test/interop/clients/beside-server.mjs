@@ -17,7 +17,7 @@ if (first === 'client') await import(client);
 const [tollhouse, { startSandbox }, { default: expressOf }] = await Promise.all(
   [`${build}/index.js`, `${build}/sandbox.js`, express].map((it) => import(it)),
 );
-const shop = await openShop(tollhouse, await startSandbox({ slotMs: 20, maxBlockhashAgeBlocks: 20_000 }), expressOf);
+const shop = await openShop(tollhouse, await startSandbox({ slotMs: 20, maxBlockhashAgeBlocks: 10_000 }), expressOf);
 try {
   if (first === 'server') await shop.touch();
   const { calls, cost, body } = await shop.calls();
