@@ -107,6 +107,23 @@ describe('tollhouse keygen', () => {
   });
 });
 
+test('a key that is given where the name of its file belongs is shown to nobody', async () => {
+  const { secretKey } = Keypair.generate();
+  for (const key of [JSON.stringify([...secretKey]), '5'.repeat(88)]) {
+    const { code, text } = await stand.run('accounts', 'create', newAddress(), '--keypair', key);
+    expect([code, text.includes(key.slice(0, 12))]).toEqual([2, false]);
+    expect(text).toContain('it takes the name of a key file');
+  }
+});
+
+test('a node that the environment names is asked, where no other is named', async () => {
+  process.env['SOLANA_RPC_URL'] = `${sandbox.rpcUrl}, http://127.0.0.1:1`;
+  const { code, text } = await stand.run('balance', newAddress());
+  delete process.env['SOLANA_RPC_URL'];
+  expect(text).toMatch(/SOL +0\b/);
+  expect(code).toBe(0);
+});
+
 describe('tollhouse doctor', () => {
   interface Check {
     readonly what: string;
