@@ -16,13 +16,12 @@ import { accountCreationTransaction } from '../solana/transfer-transaction.js';
 import { onlyOne, readArguments, readWallet } from './arguments.js';
 import { type Command, CommandError, UsageError } from './command.js';
 import { readNetwork } from './network-argument.js';
-import { ownRpc } from './own-rpc.js';
+import { rpcArgument } from './rpc-argument.js';
 import { type Action, pickAction } from './sub-command.js';
 import { printStep, withProgress } from './terminal.js';
 
 const NAME = 'tollhouse accounts';
 const USAGE = `${NAME} create <wallet> [--token USDC] (--keypair <file> | --demo)`;
-const SANDBOX_RPC = 'http://127.0.0.1:8899';
 const TIMEOUT_MS = 60_000;
 
 /** `tollhouse accounts`: token accounts, which a wallet needs before it can be paid. */
@@ -63,7 +62,7 @@ async function create(args: readonly string[]): Promise<number> {
   const payer = readWallet(values.keypair, values.demo);
   if (payer === undefined)
     throw new UsageError('say which wallet pays for the account: --keypair <file>, or --demo on the sandbox chain');
-  const rpc = createSolanaRpc({ urls: values.rpc ?? (values.demo ? SANDBOX_RPC : ownRpc(PUBLIC_RPC[network])) });
+  const rpc = createSolanaRpc({ urls: rpcArgument(values, PUBLIC_RPC[network]) });
   try {
     for (const mint of mints) await createOne(rpc, { owner, payer, ...mint });
     return 0;

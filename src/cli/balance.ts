@@ -9,10 +9,9 @@ import { readTokenBalances } from '../solana/token-accounts.js';
 import { readArguments, readWallet } from './arguments.js';
 import { type Command, UsageError } from './command.js';
 import { readNetwork } from './network-argument.js';
-import { ownRpc } from './own-rpc.js';
+import { rpcArgument } from './rpc-argument.js';
 import { printJson, printStep } from './terminal.js';
 
-const SANDBOX_RPC = 'http://127.0.0.1:8899';
 const SOL_DECIMALS = 9;
 
 /** `tollhouse balance`: what a wallet holds. */
@@ -38,7 +37,7 @@ Shows the SOL and the known tokens of a wallet.
     });
     const network = readNetwork(values.network);
     const wallet = walletOf(positionals, values.keypair, values.demo);
-    const urls = values.rpc ?? (values.demo ? SANDBOX_RPC : ownRpc(PUBLIC_RPC[network]));
+    const urls = rpcArgument(values, PUBLIC_RPC[network]);
     const balances = await readBalances(wallet, network, urls);
     if (values.json) printJson({ wallet, network, balances });
     else {

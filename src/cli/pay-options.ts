@@ -1,7 +1,7 @@
 import type { KeypairInput } from '../solana/keypair.js';
 import { readArguments, readWallet } from './arguments.js';
 import { UsageError } from './command.js';
-import { ownRpc } from './own-rpc.js';
+import { rpcArgument } from './rpc-argument.js';
 
 /** What `tollhouse pay` was asked to do. */
 export interface PayOptions {
@@ -19,8 +19,6 @@ export interface PayOptions {
   readonly json: boolean;
 }
 
-/** Where `tollhouse serve` and `tollhouse sandbox` listen unless the port is taken. */
-const SANDBOX_RPC_URL = 'http://127.0.0.1:8899';
 const DEFAULT_MAX = '1';
 
 /** Help of `tollhouse pay`. */
@@ -50,7 +48,7 @@ export function readPayOptions(args: readonly string[]): PayOptions {
     headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
     body: values.data,
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
-    rpcUrl: values.rpc ?? (values.demo ? SANDBOX_RPC_URL : ownRpc(undefined)),
+    rpcUrl: rpcArgument(values, undefined),
     max: values.max ?? DEFAULT_MAX,
     json: values.json,
   };

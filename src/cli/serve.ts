@@ -4,6 +4,7 @@ import { misspeltVariables, warnOfMisspelt } from '../server/misspelt.js';
 import { type RunningServer, startServer } from '../server/start-server.js';
 import { none, readArguments } from './arguments.js';
 import type { Command } from './command.js';
+import { SANDBOX_RPC } from './rpc-argument.js';
 import { printJson, printStep } from './terminal.js';
 import { untilStopped } from './until-stopped.js';
 
@@ -84,7 +85,7 @@ async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningSe
   printStep('fee payer', `${wallet} (${status})`);
   if (!tokens) printStep('sign-in', 'by SIGN-IN-WITH-X only; set JWT_SECRET for access tokens');
   if (!demo) return;
-  const rpc = sandbox === undefined || sandbox.rpcUrl === 'http://127.0.0.1:8899' ? '' : ` --rpc ${sandbox.rpcUrl}`;
+  const rpc = sandbox === undefined || sandbox.rpcUrl === SANDBOX_RPC ? '' : ` --rpc ${sandbox.rpcUrl}`;
   const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';
   console.log(
     `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  npx tollhouse pay ${url}/demo ${wallets}${rpc}\n`,

@@ -1,11 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../errors.js';
-import type { Claim } from '../facilitator/types.js';
-import { withAmountJson } from '../protocol/amount-json.js';
-import type { Receipt, Settlement } from '../protocol/types.js';
+import type { Settlement } from '../protocol/types.js';
 import { whenKnown } from '../soon.js';
 import { beforeHead } from './apply-head.js';
-import { callHook } from './call-hook.js';
+import { callHook, tellFailure, tellSettled } from './call-hook.js';
 import { signInExtensions } from './caller.js';
 import { charges } from './charges.js';
 import type { Decision, Refused } from './gate.js';
@@ -18,7 +16,7 @@ import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment
 import * as required from './payment-required.js';
 import { sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
 import { paymentFingerprint } from './request-fingerprint.js';
-import { type RequestPayment, tell } from './request-properties.js';
+import { tellPayment } from './request-properties.js';
 import { exposeHeaders, privateCacheControl, sendError, sendProblem, setHeaders } from './respond.js';
 import { bufferResponse, sendStored } from './response-buffer.js';
 import { closed, delivered, isGone, limitDelivery, watchBreak } from './response-end.js';
@@ -33,8 +31,8 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
 export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
-  const { options } = gate;
   gate.watch?.();
+  const { options } = gate;
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return paidBefore;
   exposeHeaders(res, required.EXPOSED_HEADERS);
@@ -81,16 +79,15 @@ export function refused(presented: boolean, answer: Refused['answer']): Refused 
 /** What follows from what came of claiming a payment. */
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
   const { req, res, gate, codec, opened, retry, challenge } = attempt;
-  const { facilitator, onFailed } = gate.options;
+  const { facilitator } = gate.options;
   const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, facilitator.network);
   switch (opened?.status) {
     case undefined:
       return refused(true, () => challenge(required.NO_MATCH));
     case 'refused': {
-      const { refusal } = opened;
-      callHook(gate.where, 'onFailed', onFailed, { req, refusal, findings: facilitator.setup.known()?.findings ?? [] });
-      const settlement = { status: 'failed', ...refusal } as const;
-      return refused(true, () => challenge({ ...required.refusalCause(refusal), settlement }));
+      tellFailure(gate, req, opened.refusal);
+      const settlement = { status: 'failed', ...opened.refusal } as const;
+      return refused(true, () => challenge({ ...required.refusalCause(opened.refusal), settlement }));
     }
     case 'in_progress':
       return refused(true, () => sendInProgress(res));
@@ -146,7 +143,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     await giveBack(paid);
     throw error;
   }
-  tell(req, options.requestNames, 'payment', paymentFrom(claim, claim.receipt));
+  tellPayment(req, options.requestNames, claim, claim.receipt);
   notePaid(req, gate, claim);
   callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
   return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
@@ -191,13 +188,11 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
  */
 async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { req, res, gate, claim, kept } = paid;
-  const { options } = gate;
-  const { run = runHandler } = gate;
+  const { options, run = runHandler } = gate;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
   if (isGone(res)) return claim.keep();
-  const { receipt } = settlement;
-  tell(req, options.requestNames, 'payment', paymentFrom(claim, receipt));
+  tellPayment(req, options.requestNames, claim, settlement.receipt);
   setHeaders(res, paid.receiptHeaders(settlement));
   beforeHead(res, () => {
     res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
@@ -207,7 +202,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });
   try {
-    const { served, write } = await run(paid, receipt, recorded);
+    const { served, write } = await run(paid, settlement.receipt, recorded);
     if (served) return await claim.served(write);
     await giveBack(paid);
   } catch (error) {
@@ -223,7 +218,7 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
   next();
   await Promise.race([recorded.ended, closed(res)]);
   // The handler may still make a whole response, which can be asked for again.
-  if (!recorded.hasEnded && !recorded.isPassing) await recorded.endsWithin(handlerTimeoutMs);
+  if (!recorded.hasEnded && !recorded.cannotBeKept) await recorded.endsWithin(handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
   return { served: given && charges(gate, res) };
@@ -235,7 +230,6 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
  */
 async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
   const { req, res, claim, gate, identified } = paid;
-  const { facilitator, onSettled, onFailed } = gate.options;
   const settlement = await claim.settle().catch(async (error: unknown) => {
     if (!(error instanceof TollhouseError)) throw error;
     // Once money may have moved under an identifier, no other payment goes under it.
@@ -243,24 +237,17 @@ async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): 
     send(() => sendError(res, error));
     return undefined;
   });
-  if (settlement?.status === 'settled')
-    callHook(gate.where, 'onSettled', onSettled, { req, receipt: settlement.receipt });
+  if (settlement?.status === 'settled') tellSettled(gate, req, settlement.receipt);
   if (settlement?.status === 'pending') send(() => sendPending(res, paid.receiptHeaders(settlement)));
   if (settlement?.status === 'failed') {
     await identified.giveBack();
-    const findings = facilitator.setup.known()?.findings ?? [];
-    callHook(gate.where, 'onFailed', onFailed, { req, refusal: settlement, findings });
+    tellFailure(gate, req, settlement);
     const isTakenOver = settlement.reason === 'settlement_in_progress';
     send(() =>
       isTakenOver ? sendInProgress(res) : paid.challenge({ ...required.refusalCause(settlement), settlement }),
     );
   }
   return settlement;
-}
-
-/** What the handler is told of a payment. */
-function paymentFrom({ payer, terms }: Claim, receipt: Receipt | undefined): RequestPayment {
-  return withAmountJson({ payer, terms, receipt });
 }
 
 /** Whether the response has its price, as its seller's own rule says. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Tier } from '../access/tiers.js';
 import type { ServiceKey } from '../identity/service-key-types.js';
 import type { ProvenWallet } from '../identity/types.js';
+import { withAmountJson } from '../protocol/amount-json.js';
 import type { Receipt, Terms } from '../protocol/types.js';
 import { createRequestNote, type RequestNote } from './request-note.js';
 
@@ -96,6 +97,16 @@ export function tell<Name extends Learned>(
   notes[what].put(req, value);
   const property = names[what];
   if (property !== false) Reflect.set(req, property, value);
+}
+
+/** The same for a payment; its receipt is there once the money has landed. */
+export function tellPayment(
+  req: IncomingMessage,
+  names: { readonly payment: string | false },
+  { payer, terms }: Pick<RequestPayment, 'payer' | 'terms'>,
+  receipt: Receipt | undefined,
+): void {
+  tell(req, names, 'payment', withAmountJson({ payer, terms, receipt }));
 }
 
 const FORM = /^[A-Za-z_$][\w$]{0,63}$/;

@@ -34,7 +34,7 @@ export interface RecordedResponse {
   /** Whether its handler has ended it, and `beforeEnd` is done. */
   readonly hasEnded: boolean;
   /** Whether it cannot be kept, whenever its handler ends it: a stream of events, or longer than what is kept. */
-  readonly isPassing: boolean;
+  readonly cannotBeKept: boolean;
   /** What `beforeEnd` said: whether it can be had again. */
   readonly isKept: boolean;
   /** Resolves when it {@link hasEnded}. */
@@ -66,7 +66,7 @@ export function recordResponse(
     isKept: false,
     ended,
     endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
-    get isPassing() {
+    get cannotBeKept() {
       return !isWhole || isEventStream(res);
     },
   };

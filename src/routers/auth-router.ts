@@ -52,7 +52,7 @@ export const refreshBody = z.object({ refresh_token: opaque(128) }, 'must be a J
 /** Body of `POST /api/v1/auth/revoke`: a refresh token, whose session ends, or one access token. */
 export const revokeBody = z.object({ token: opaque(4_096) }, 'must be a JSON object');
 
-/** Sign-in of wallets (service.md §3): challenge, token, refresh, revoke, and the public keys of the tokens. Throws `bad_option` for a wrong option. */
+/** Sign-in of wallets: challenge, token, refresh, revoke, and the public keys of the tokens. Throws `bad_option` for a wrong option. */
 export function createAuthRouter(options: AuthRouterOptions): Router {
   resolveOptions('createAuthRouter', authRouterOptions, options);
   const { identity, baseUrl } = options;

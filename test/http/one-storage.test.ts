@@ -6,7 +6,7 @@ import { requireTokenBalance } from '../../src/middleware/require-token-balance.
 import { createRouter } from '../../src/routers/create-router.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { ledgerWith } from '../helpers/ledgers.js';
+import { ledgerOfTheDead } from '../helpers/ledgers.js';
 import { signPayment } from '../helpers/payments.js';
 import { accessTokenFor } from '../helpers/sign-in.js';
 import { testClock } from '../helpers/test-clock.js';
@@ -54,16 +54,7 @@ describe('a facilitator that was given a storage', () => {
   }
 
   test('brings to an end, unasked, what a dead instance has sent', async () => {
-    const gone = async (): Promise<never> => {
-      throw new Error('this process is dead');
-    };
-    const silenced = ledgerWith(storage.ledger, {
-      recordOutcome: gone,
-      served: gone,
-      forget: gone,
-      keep: gone,
-      extend: gone,
-    });
+    const silenced = ledgerOfTheDead(storage.ledger);
     expect(await pay(await sell(stand.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 })))).toEqual([500]);
     await advance(LEASE_MS);
 

@@ -3,7 +3,7 @@ import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitat
 import { requirePayment } from '../../src/middleware/require-payment.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { ledgerWith } from '../helpers/ledgers.js';
+import { ledgerOfTheDead, ledgerWith } from '../helpers/ledgers.js';
 import { createGate, signPayment } from '../helpers/payments.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
@@ -30,16 +30,7 @@ describe('what a dead instance leaves', () => {
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
-    const gone = async (): Promise<never> => {
-      throw new Error('this process is dead');
-    };
-    const silenced = ledgerWith(storage.ledger, {
-      recordOutcome: gone,
-      served: gone,
-      forget: gone,
-      keep: gone,
-      extend: gone,
-    });
+    const silenced = ledgerOfTheDead(storage.ledger);
     dead = stand.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 });
     alive = stand.facilitatorWith({ ledger: storage.ledger });
     deadUrl = await serve(dead);

@@ -1,0 +1,16 @@
+/** Where `tollhouse serve` and `tollhouse sandbox` listen unless the port is taken. */
+export const SANDBOX_RPC = 'http://127.0.0.1:8899';
+
+/**
+ * The Solana RPC that a command asks: `--rpc`, with `--demo` the sandbox, or the first that `SOLANA_RPC_URL` names, which the
+ * server takes too.
+ * @param otherwise - what is taken where none is named
+ */
+export function rpcArgument<T>(
+  { rpc, demo }: { readonly rpc?: string | undefined; readonly demo?: boolean | undefined },
+  otherwise: T,
+): string | T {
+  if (rpc !== undefined) return rpc;
+  if (demo) return SANDBOX_RPC;
+  return process.env['SOLANA_RPC_URL']?.split(',')[0]?.trim() || otherwise;
+}
