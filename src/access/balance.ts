@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { badOption } from '../errors.js';
-import { formatAmount, parseDecimal } from '../protocol/money.js';
-import { type Parsed, parsed } from '../protocol/parsed.js';
-import { type Soon, whenKnown } from '../soon.js';
+import { badOption } from '../errors/errors.js';
+import { type Soon, whenKnown } from '../lib/maybe-promise.js';
+import { type Parsed, parsed } from '../lib/parsed.js';
+import { formatAmount, parseDecimal } from '../protocol/money/money.js';
 import type { Holdings } from './holdings.js';
 
 /** A minimum as it is written: decimal digits with at most one point, or a number, read through its shortest decimal text. */

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Holding, HoldingQuery, MintFacts } from '../facilitator/holdings.js';
 import type { Facilitator } from '../facilitator/types.js';
-import { resolveOptions } from '../options.js';
-import type { Soon } from '../soon.js';
+import type { Soon } from '../lib/maybe-promise.js';
+import { resolveOptions } from '../lib/options.js';
 
 /** Options of {@link createHoldings}. */
 export interface HoldingsOptions {

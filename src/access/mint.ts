@@ -1,9 +1,9 @@
-import { badOption } from '../errors.js';
+import { badOption } from '../errors/errors.js';
 import { SOL_MINT } from '../facilitator/holdings.js';
-import { nearest } from '../nearest.js';
+import { nearest } from '../lib/did-you-mean.js';
+import { type Parsed, parsed, shown, unparsed } from '../lib/parsed.js';
 import { isAddress } from '../protocol/address.js';
-import { type Parsed, parsed, shown, unparsed } from '../protocol/parsed.js';
-import { isKnownSymbol } from '../protocol/tokens.js';
+import { isKnownSymbol } from '../protocol/networks/tokens.js';
 import type { Token } from '../protocol/types.js';
 
 /** The System Program, which keeps SOL: some write it where a mint is asked for. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { badOption } from '../errors.js';
-import { resolveOptions } from '../options.js';
+import { badOption } from '../errors/errors.js';
+import { resolveOptions } from '../lib/options.js';
 import { type AddressInput, addressTextOption } from '../protocol/address-input.js';
-import { parseDecimal } from '../protocol/money.js';
+import { parseDecimal } from '../protocol/money/money.js';
 import type { Token } from '../protocol/types.js';
 import { atomicMinimum, type BalanceInput, type Minimum, minimumOption } from './balance.js';
 import { mintOption } from './mint.js';

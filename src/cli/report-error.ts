@@ -1,7 +1,7 @@
-import { TollhouseError } from '../errors.js';
-import { RpcError } from '../solana/rpc.js';
+import { TollhouseError } from '../errors/errors.js';
+import { RpcError } from '../solana/rpc/rpc.js';
 import { CommandError, UsageError } from './command.js';
-import { RefusedError } from './server-client.js';
+import { RefusedError } from './session/server-client.js';
 
 /** What to do when a node does not answer. */
 const NODE_ADVICE =

@@ -1,25 +1,25 @@
-import { nearest } from '../nearest.js';
-import { VERSION } from '../routers/version.js';
-import { accounts } from './accounts.js';
-import { analytics } from './analytics.js';
-import { balance } from './balance.js';
+import { nearest } from '../lib/did-you-mean.js';
+import { VERSION } from '../lib/version.js';
+import { db } from './books/db.js';
+import { payouts } from './books/payouts.js';
+import { reconcile } from './books/reconcile.js';
 import { type Command, UsageError } from './command.js';
-import { createPayment } from './create-payment.js';
-import { db } from './db.js';
-import { doctor } from './doctor.js';
-import { keygen } from './keygen.js';
-import { keys } from './keys.js';
-import { login } from './login.js';
-import { logout } from './logout.js';
-import { pay } from './pay.js';
-import { payouts } from './payouts.js';
-import { projects } from './projects.js';
-import { reconcile } from './reconcile.js';
+import { accounts } from './operator/accounts.js';
+import { doctor } from './operator/doctor.js';
+import { keygen } from './operator/keygen.js';
+import { sandbox } from './operator/sandbox.js';
+import { serve } from './operator/serve.js';
+import { balance } from './pay/balance.js';
+import { createPayment } from './pay/create-payment.js';
+import { pay } from './pay/pay.js';
+import { verify } from './pay/verify.js';
 import { reportError } from './report-error.js';
-import { sandbox } from './sandbox.js';
-import { serve } from './serve.js';
-import { verify } from './verify.js';
-import { webhooks } from './webhooks.js';
+import { analytics } from './seller/analytics.js';
+import { keys } from './seller/keys.js';
+import { projects } from './seller/projects.js';
+import { webhooks } from './seller/webhooks.js';
+import { login } from './session/login.js';
+import { logout } from './session/logout.js';
 
 /** In the order in which a user meets them: the server, those who pay, those who sell, those who run it. */
 const COMMANDS: readonly Command[] = [

@@ -1,4 +1,4 @@
-import { nearest } from '../nearest.js';
+import { nearest } from '../lib/did-you-mean.js';
 import { UsageError } from './command.js';
 
 /** What a subcommand does; answers the exit code. */

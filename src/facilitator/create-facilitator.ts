@@ -1,38 +1,38 @@
-import { badOption } from '../errors.js';
-import { resolveOptions } from '../options.js';
-import { withAmountJson } from '../protocol/amount-json.js';
-import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { badOption } from '../errors/errors.js';
+import { resolveOptions } from '../lib/options.js';
+import { withAmountJson } from '../protocol/money/amount-json.js';
+import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
-import { createBlockhashCache } from '../solana/blockhash-cache.js';
-import { createTransactionDelivery } from '../solana/delivery.js';
+import { createMintPolicy } from '../solana/accounts/mint-policy.js';
+import { createSplitWallet, type SplitWallet } from '../solana/building/payout-transaction.js';
+import { createBlockhashCache } from '../solana/confirmation/blockhash-cache.js';
+import { createTransactionDelivery } from '../solana/confirmation/delivery.js';
 import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
 import type { KeypairInput } from '../solana/keypair.js';
-import { createMintPolicy } from '../solana/mint-policy.js';
-import { createSplitWallet, type SplitWallet } from '../solana/payout-transaction.js';
-import type { SolanaRpc } from '../solana/rpc.js';
-import { createSolanaRpc } from '../solana/rpc-client.js';
-import type { Counters } from '../storage/counters.js';
-import { createMemoryAnswers } from '../storage/memory-answers.js';
+import type { SolanaRpc } from '../solana/rpc/rpc.js';
+import { createSolanaRpc } from '../solana/rpc/rpc-client.js';
+import type { Counters } from '../storage/counters/counters.js';
+import { createMemoryAnswers } from '../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
-import { createChainBackend } from './chain-backend.js';
-import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events.js';
+import { createLandedReader } from './backend/landed-reader.js';
+import { createChainBackend } from './chain/chain-backend.js';
+import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
-import { createFeeLimit, withFeeLimit } from './fee-limit.js';
-import { createHealthMonitor } from './health.js';
 import { createHoldingsReader } from './holdings.js';
-import { createLandedReader } from './landed-reader.js';
-import { createLeases } from './leases.js';
-import { createMoneyInFlight } from './money-in-flight.js';
-import { createPayerStanding } from './payer-standing.js';
-import type { PaymentRequests } from './payment-request-types.js';
-import { createPaymentRequests } from './payment-requests.js';
-import { createPayoutSender, type PayoutSender } from './payout-sender.js';
-import { createRecovery } from './recovery.js';
-import { createSendWindow } from './send-window.js';
-import type { SetupParts } from './setup-check.js';
-import { createSponsorship, followOutcomes } from './sponsorship.js';
+import { createLeases } from './payments/leases.js';
+import { createPayoutSender, type PayoutSender } from './payouts/payout-sender.js';
+import { createRecovery } from './recovery/recovery.js';
+import { startUpkeep } from './recovery/upkeep.js';
+import type { PaymentRequests } from './requests/payment-request-types.js';
+import { createPaymentRequests } from './requests/payment-requests.js';
+import { createHealthMonitor } from './setup/health.js';
+import type { SetupParts } from './setup-check/setup-check.js';
+import { createFeeLimit, withFeeLimit } from './sponsorship/fee-limit.js';
+import { createMoneyInFlight } from './sponsorship/money-in-flight.js';
+import { createPayerStanding } from './sponsorship/payer-standing.js';
+import { createSendWindow } from './sponsorship/send-window.js';
+import { createSponsorship, followOutcomes } from './sponsorship/sponsorship.js';
 import type { Facilitator } from './types.js';
-import { startUpkeep } from './upkeep.js';
 
 /** A facilitator with a chain of its own: it also makes payments of its own and looks up those of others. */
 export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
@@ -134,7 +134,7 @@ function chainReaders(
 
 /** Loaded with the first check. */
 function setupChecker(parts: SetupParts): FacilitatorParts['checkSetup'] {
-  return async (needs, signal) => (await import('./setup-check.js')).checkSetup(parts, needs, signal);
+  return async (needs, signal) => (await import('./setup-check/setup-check.js')).checkSetup(parts, needs, signal);
 }
 
 /** What is undefined came from a promise that nobody waited for, as a rule. */

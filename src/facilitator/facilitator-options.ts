@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type AddressInput, addressOption } from '../protocol/address-input.js';
-import { networkWanted } from '../protocol/network-name.js';
-import { NETWORK_IDS } from '../protocol/networks.js';
+import { networkWanted } from '../protocol/networks/network-name.js';
+import { NETWORK_IDS } from '../protocol/networks/networks.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
-import type { AnswerStore } from '../storage/answers.js';
-import type { Counters } from '../storage/counters.js';
-import type { Ledger } from '../storage/ledger.js';
+import type { Counters } from '../storage/counters/counters.js';
+import type { AnswerStore } from '../storage/idempotency/idempotency-store.js';
+import type { Ledger } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
-import { DEFAULT_LEASE_MS } from './leases.js';
+import { DEFAULT_LEASE_MS } from './payments/leases.js';
 
 /** A token as it is configured: its addresses base58 or web3.js `PublicKey`. */
 export interface TokenInput extends Omit<Token, 'mint' | 'program'> {

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { TollhouseError } from '../errors.js';
-import { withAmountJson } from '../protocol/amount-json.js';
+import { TollhouseError } from '../errors/errors.js';
+import { withAmountJson } from '../protocol/money/amount-json.js';
 import type { Token } from '../protocol/types.js';
-import { createAccountBatch, type LoadAccount } from '../solana/account-batch.js';
-import { associatedTokenAddress } from '../solana/associated-token.js';
-import { PROGRAMS } from '../solana/programs.js';
-import { RpcError, type SolanaRpc, type TokenAccountFilter } from '../solana/rpc.js';
-import { type MintFacts, mintFactsOf, tokenAccountOf } from '../solana/token-accounts.js';
+import { createAccountBatch, type LoadAccount } from '../solana/accounts/account-batch.js';
+import { type MintFacts, mintFactsOf, tokenAccountOf } from '../solana/accounts/token-accounts.js';
+import { RpcError, type SolanaRpc, type TokenAccountFilter } from '../solana/rpc/rpc.js';
+import { associatedTokenAddress } from '../solana/transaction/associated-token.js';
+import { PROGRAMS } from '../solana/transaction/programs.js';
 
-export type { MintFacts } from '../solana/token-accounts.js';
+export type { MintFacts } from '../solana/accounts/token-accounts.js';
 
 /** What is asked about a wallet. */
 export interface HoldingQuery {

@@ -11,15 +11,15 @@ import type {
   Token,
   Verification,
 } from '../protocol/types.js';
-import type { AnswerStore } from '../storage/answers.js';
-import type { ClaimRequest } from '../storage/ledger.js';
+import type { AnswerStore } from '../storage/idempotency/idempotency-store.js';
+import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
-import type { PaymentEvents } from './events.js';
-import type { FacilitatorHealth } from './health.js';
+import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings.js';
-import type { SetupCheck } from './setup-finding.js';
-import type { SetupTarget } from './setup-target.js';
-import type { SetupWatch } from './setup-watch.js';
+import type { FacilitatorHealth } from './setup/health.js';
+import type { SetupCheck } from './setup/setup-finding.js';
+import type { SetupTarget } from './setup/setup-target.js';
+import type { SetupWatch } from './setup/setup-watch.js';
 
 /** What a payment is for. */
 export interface PaymentUse {

@@ -4,7 +4,7 @@ import {
   encodeSupported,
   encodeVerification,
   readFacilitatorCall,
-} from '../protocol/facilitator-wire.js';
+} from '../protocol/codecs/facilitator-codec.js';
 import type { NetworkId } from '../protocol/types.js';
 import type { Facilitator } from './types.js';
 

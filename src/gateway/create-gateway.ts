@@ -1,29 +1,29 @@
 import { z } from 'zod';
-import { badOption } from '../errors.js';
+import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
-import { createServiceKeys } from '../identity/service-keys.js';
-import { resolveOptions } from '../options.js';
-import { moneyOf } from '../protocol/tokens.js';
+import { createServiceKeys } from '../identity/service-keys/service-keys.js';
+import { resolveOptions } from '../lib/options.js';
+import { moneyOf } from '../protocol/networks/tokens.js';
 import type { Token } from '../protocol/types.js';
-import type { Counters } from '../storage/counters.js';
+import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
 import type { Storage } from '../storage/storage.js';
-import { type AddressGuard, createAddressGuard } from './address-guard.js';
-import { createAnalytics } from './analytics.js';
-import { createCallLimits } from './call-limits.js';
-import { createEventTail } from './event-tail.js';
+import { createCallLimits } from './calls/call-limits.js';
+import { createAnalytics } from './figures/analytics.js';
+import { createSpending } from './figures/spending.js';
+import { createSpendingReports } from './figures/spending-report.js';
 import type { Gateway } from './gateway.js';
-import { createMarketplace } from './marketplace.js';
-import { DOLLARS, leastOf, UNLISTED_WAIT_MS } from './payout-minimum.js';
-import { createPayouts } from './payouts.js';
-import { createProjects } from './projects.js';
-import { createSpending } from './spending.js';
-import { createSpendingReports } from './spending-report.js';
+import { type AddressGuard, createAddressGuard } from './network-guard/address-guard.js';
+import { DOLLARS, leastOf, UNLISTED_WAIT_MS } from './payouts/payout-minimum.js';
+import { createPayouts } from './payouts/payouts.js';
+import { createMarketplace } from './projects/marketplace.js';
+import { createProjects } from './projects/projects.js';
+import { createUpstreamProxy } from './proxy/upstream-proxy.js';
 import { labelOf } from './token-label.js';
-import { createUpstreamProxy } from './upstream-proxy.js';
-import { createWebhookSender } from './webhook-sender.js';
-import { createWebhookWorker } from './webhook-worker.js';
-import { createWebhooks } from './webhooks.js';
+import { createEventTail } from './webhooks/event-tail.js';
+import { createWebhookSender } from './webhooks/webhook-sender.js';
+import { createWebhookWorker } from './webhooks/webhook-worker.js';
+import { createWebhooks } from './webhooks/webhooks.js';
 
 /** Options of {@link createGateway}. */
 export interface GatewayOptions {

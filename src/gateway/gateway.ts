@@ -1,18 +1,18 @@
-import type { ServiceKeys } from '../identity/service-keys.js';
-import type { CallBook } from '../storage/call-book.js';
-import type { EventLog } from '../storage/event-log.js';
-import type { ProjectRecord } from '../storage/projects.js';
-import type { Analytics } from './analytics.js';
-import type { CallLimits } from './call-limits.js';
-import type { EventTail } from './event-tail.js';
-import type { Marketplace } from './marketplace.js';
-import type { Payouts } from './payouts.js';
-import type { Projects } from './projects.js';
-import type { Spending } from './spending.js';
-import type { SpendingReports } from './spending-report.js';
+import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
+import type { CallBook } from '../storage/calls/call-store.js';
+import type { EventLog } from '../storage/events/event-log.js';
+import type { ProjectRecord } from '../storage/projects/projects.js';
+import type { CallLimits } from './calls/call-limits.js';
+import type { Analytics } from './figures/analytics.js';
+import type { Spending } from './figures/spending.js';
+import type { SpendingReports } from './figures/spending-report.js';
+import type { Payouts } from './payouts/payouts.js';
+import type { Marketplace } from './projects/marketplace.js';
+import type { Projects } from './projects/projects.js';
+import type { UpstreamProxy } from './proxy/upstream-proxy.js';
 import type { DescribeToken } from './token-label.js';
-import type { UpstreamProxy } from './upstream-proxy.js';
-import type { Webhooks } from './webhooks.js';
+import type { EventTail } from './webhooks/event-tail.js';
+import type { Webhooks } from './webhooks/webhooks.js';
 
 /** Sells APIs: projects, their callers, their money and their figures. Made by `createGateway`. */
 export interface Gateway {

@@ -1,4 +1,4 @@
-import { moneyOf } from '../protocol/tokens.js';
+import { moneyOf } from '../protocol/networks/tokens.js';
 import type { Token } from '../protocol/types.js';
 
 /** How a token is shown. */

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
-import { badOption, TollhouseError } from '../errors.js';
-import { resolveOptions } from '../options.js';
-import { type Soon, whenKnown } from '../soon.js';
-import type { Counters } from '../storage/counters.js';
-import { createMemoryCounters } from '../storage/memory-counters.js';
-import { type AccessCheck, type AccessTokens, createAccessTokens } from './access-token.js';
+import { badOption, TollhouseError } from '../errors/errors.js';
+import { type Soon, whenKnown } from '../lib/maybe-promise.js';
+import { resolveOptions } from '../lib/options.js';
+import type { Counters } from '../storage/counters/counters.js';
+import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
-import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './key-ring.js';
-import { createRefreshTokens } from './refresh-token.js';
+import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
+import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
 import type { SignInSetup } from './sign-in-options.js';
-import { createSiwx, SIWX_HEADER } from './siwx.js';
+import { type AccessCheck, type AccessTokens, createAccessTokens } from './tokens/access-token.js';
+import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './tokens/key-ring.js';
+import { createRefreshTokens } from './tokens/refresh-token.js';
+import { createWalletTokens, type TokenGrant, type WalletTokens } from './tokens/wallet-tokens.js';
 import type { Identity, IdentityRequest, Proof } from './types.js';
-import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './wallet-challenge.js';
-import { createWalletTokens, type TokenGrant, type WalletTokens } from './wallet-tokens.js';
 
 /** What the sign-in endpoints need beside what gates do. All of it rejects with `not_configured` where no tokens are issued. */
 export interface WalletIdentity extends Identity {

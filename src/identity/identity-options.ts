@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { networkOption } from '../facilitator/facilitator-options.js';
 import type { Facilitator } from '../facilitator/types.js';
 import type { NetworkId } from '../protocol/types.js';
-import type { Counters } from '../storage/counters.js';
-import type { EcKey, Secret } from './key-ring.js';
+import type { Counters } from '../storage/counters/counters.js';
+import type { EcKey, Secret } from './tokens/key-ring.js';
 
 /** Options of {@link createIdentity}. */
 export interface IdentityOptions {

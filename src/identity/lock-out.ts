@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Soon, whenKnownOr } from '../soon.js';
-import type { Counters } from '../storage/counters.js';
+import { type Soon, whenKnownOr } from '../lib/maybe-promise.js';
+import type { Counters } from '../storage/counters/counters.js';
 
 /** What lock-outs are made with. */
 export interface LockOutSetup {

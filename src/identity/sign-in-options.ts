@@ -1,5 +1,5 @@
 import type { NetworkId } from '../protocol/types.js';
-import type { Counters } from '../storage/counters.js';
+import type { Counters } from '../storage/counters/counters.js';
 
 /** What both ways to sign in need. */
 export interface SignInSetup {

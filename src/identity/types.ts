@@ -1,4 +1,4 @@
-import type { Soon } from '../soon.js';
+import type { Soon } from '../lib/maybe-promise.js';
 
 /** What of an HTTP request may prove who is calling. Header names in lower case. */
 export interface IdentityRequest {

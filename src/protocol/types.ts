@@ -2,7 +2,7 @@ import type { Reason } from './reasons.js';
 
 /**
  * A Solana cluster by the name that x402 version 1 and the service contract use.
- * `protocol/networks.ts` translates to and from CAIP-2.
+ * `protocol/networks/networks.ts` translates to and from CAIP-2.
  */
 export type NetworkId = 'solana' | 'solana-devnet' | 'solana-testnet';
 

@@ -1,4 +1,4 @@
-import { badOption } from '../errors.js';
+import { badOption } from '../errors/errors.js';
 
 /**
  * What goes wrong with a call:

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { badOption } from '../errors.js';
-import { resolveOptions } from '../options.js';
+import { badOption } from '../errors/errors.js';
+import { resolveOptions } from '../lib/options.js';
 
 /** The cluster the sandbox answers as. It decides the genesis hash and the mint addresses. */
 export type SandboxNetwork = 'solana-devnet' | 'solana';

@@ -1,11 +1,11 @@
 import type { Keypair } from '@solana/web3.js';
 import type { AddressInput } from '../protocol/address-input.js';
 import type { Token } from '../protocol/types.js';
-import type { Calls } from './calls.js';
-import type { CreatedMint, MintOptions } from './create-mint.js';
 import type { Faults } from './faults.js';
-import type { AccountState } from './runtime.js';
+import type { Calls } from './rpc/calls.js';
+import type { AccountState } from './runtime/runtime.js';
 import type { SandboxNetwork } from './sandbox-options.js';
+import type { CreatedMint, MintOptions } from './tokens/create-mint.js';
 
 /**
  * What a new wallet holds, as decimal text by lower-case symbol: `{ sol: '1', usdc: '20.5' }`. `'0'` of a token gives it an

@@ -1,7 +1,7 @@
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
-import { KNOWN_TOKENS } from '../protocol/tokens.js';
+import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.js';
-import { type ServerConfiguration, tokensBySymbol } from './configuration.js';
+import { type ServerConfiguration, tokensBySymbol } from './configuration/configuration.js';
 
 /** The chain that a server works on, and what its facilitator needs for that. */
 export interface ChainParts {

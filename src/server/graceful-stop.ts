@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { RequestHandler } from 'express';
-import { sendProblem } from '../middleware/respond.js';
+import { sendProblem } from '../middleware/gate/respond.js';
 
 /** How a server ends. */
 export interface GracefulStop {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ErrorCode, problem } from '../errors.js';
-import { newId } from '../protocol/ids.js';
+import { type ErrorCode, problem } from '../errors/errors.js';
+import { newId } from '../lib/ids.js';
 
 /** Headers of a request, in bytes; a payment with its terms has some 4,000. */
 const MAX_HEADER_BYTES = 16 * 1024;

@@ -1,6 +1,6 @@
-import type { RequestLogger } from '../middleware/request-log.js';
-import { loadIfInstalled } from '../optional-packages.js';
-import type { LogLevel } from './configuration.js';
+import { loadIfInstalled } from '../lib/optional-packages.js';
+import type { RequestLogger } from '../middleware/gate/request-log.js';
+import type { LogLevel } from './configuration/configuration.js';
 
 /** Where a log is written; a stream is one. */
 export interface LogTarget {

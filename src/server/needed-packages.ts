@@ -1,6 +1,6 @@
-import { notInstalled, type OptionalPackage, requireInstalled } from '../optional-packages.js';
-import { packagesFor } from '../storage/needed-packages.js';
-import type { ServerConfiguration } from './configuration.js';
+import { notInstalled, type OptionalPackage, requireInstalled } from '../lib/optional-packages.js';
+import { packagesFor } from '../storage/sql/needed-packages.js';
+import type { ServerConfiguration } from './configuration/configuration.js';
 
 type Configured = Pick<ServerConfiguration, 'chain' | 'databaseUrl' | 'redisUrl' | 'logLevel'>;
 

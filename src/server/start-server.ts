@@ -8,16 +8,16 @@ import { createIdentity, type WalletIdentity } from '../identity/create-identity
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
-import type { ServerConfiguration } from './configuration.js';
+import type { ServerConfiguration } from './configuration/configuration.js';
 import { createApp } from './create-app.js';
-import { createFloodGuard, type FloodGuard } from './flood-guard.js';
+import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
-import { startHousekeeping } from './housekeeping.js';
 import { createHttpServer, listen } from './http-server.js';
-import { logPayments } from './log-payments.js';
 import { createLogger, type LogTarget, type ServerLogger } from './logger.js';
 import { requirePackages } from './needed-packages.js';
-import { watchFees } from './watch-fees.js';
+import { startHousekeeping } from './upkeep/housekeeping.js';
+import { logPayments } from './upkeep/log-payments.js';
+import { watchFees } from './upkeep/watch-fees.js';
 
 /** The chain of a server; the keys that were needed to connect it are not kept. */
 export type RunningChain = Omit<ChainParts, 'facilitatorOptions'>;

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { addressOf } from '../protocol/address.js';
 import { type KeypairInput, readKeypair } from './keypair.js';
-import type { DecodedTransaction } from './transaction.js';
+import type { DecodedTransaction } from './transaction/transaction.js';
 
 /** A key that pays network fees, and can do nothing else. */
 export interface FeePayer {

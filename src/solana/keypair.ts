@@ -1,8 +1,8 @@
 import { generateKeyPairSync } from 'node:crypto';
 import bs58 from 'bs58';
-import { badOption } from '../errors.js';
+import { badOption } from '../errors/errors.js';
+import { createEd25519Signer, type Ed25519Signer } from '../lib/ed25519/ed25519.js';
 import { addressOf } from '../protocol/address.js';
-import { createEd25519Signer, type Ed25519Signer } from '../protocol/ed25519.js';
 
 /** A secret key in one of the usual forms: web3.js `Keypair`, its 64 bytes, base58 text, or the JSON array of a key file. */
 export type KeypairInput = { readonly secretKey: Uint8Array } | Uint8Array | string;

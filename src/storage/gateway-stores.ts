@@ -1,18 +1,18 @@
-import type { CallBook } from './call-book.js';
-import type { DeliveryStore } from './deliveries.js';
-import type { EventLog } from './event-log.js';
-import type { PayoutBook } from './payout-book.js';
-import type { ProjectStore } from './projects.js';
-import type { ServiceKeyStore } from './service-keys.js';
-import { createSqlCallBook } from './sql-call-book.js';
-import type { SqlDatabase } from './sql-database.js';
-import { createSqlDeliveries } from './sql-deliveries.js';
-import { createSqlEventLog } from './sql-event-log.js';
-import { createSqlPayoutBook } from './sql-payout-book.js';
-import { createSqlProjects } from './sql-projects.js';
-import { createSqlServiceKeys } from './sql-service-keys.js';
-import { createSqlWebhooks } from './sql-webhooks.js';
-import type { WebhookStore } from './webhooks.js';
+import type { CallBook } from './calls/call-store.js';
+import { createSqlCallBook } from './calls/sql-call-store.js';
+import type { EventLog } from './events/event-log.js';
+import { createSqlEventLog } from './events/sql-event-log.js';
+import type { ServiceKeyStore } from './keys/service-keys.js';
+import { createSqlServiceKeys } from './keys/sql-service-keys.js';
+import type { PayoutBook } from './payouts/payout-store.js';
+import { createSqlPayoutBook } from './payouts/sql-payout-store.js';
+import type { ProjectStore } from './projects/projects.js';
+import { createSqlProjects } from './projects/sql-projects.js';
+import type { SqlDatabase } from './sql/sql-database.js';
+import type { DeliveryStore } from './webhooks/deliveries.js';
+import { createSqlDeliveries } from './webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from './webhooks/sql-webhooks.js';
+import type { WebhookStore } from './webhooks/webhooks.js';
 
 /** Where a gateway keeps its projects, their callers, their figures and what is told of them. */
 export interface GatewayStores {

@@ -1,17 +1,17 @@
-import { badOption } from '../errors.js';
-import { namingAllMissing } from '../optional-packages.js';
-import type { Counters } from './counters.js';
-import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './database-url.js';
+import { badOption } from '../errors/errors.js';
+import { namingAllMissing } from '../lib/optional-packages.js';
+import type { Counters } from './counters/counters.js';
+import { createMemoryCounters } from './counters/memory-counters.js';
+import { openRedisCounters } from './counters/redis-counters.js';
+import { createSqlCounters } from './counters/sql-counters.js';
 import { createGatewayStores } from './gateway-stores.js';
-import { createMemoryCounters } from './memory-counters.js';
-import { packagesFor } from './needed-packages.js';
-import { openPostgres } from './postgres-database.js';
-import { openRedisCounters } from './redis-counters.js';
-import { createSqlAnswers } from './sql-answers.js';
-import { createSqlCounters } from './sql-counters.js';
-import type { SqlDatabase } from './sql-database.js';
-import { createSqlLedger } from './sql-ledger.js';
-import { openSqlite } from './sqlite-database.js';
+import { createSqlAnswers } from './idempotency/sql-idempotency-store.js';
+import { createSqlLedger } from './ledger/sql-ledger.js';
+import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
+import { packagesFor } from './sql/needed-packages.js';
+import { openPostgres } from './sql/postgres-database.js';
+import type { SqlDatabase } from './sql/sql-database.js';
+import { openSqlite } from './sql/sqlite/sqlite-database.js';
 import type { Storage, StorageOptions } from './storage.js';
 
 /** What `openStorage` answers. */

@@ -1,8 +1,8 @@
-import type { AnswerStore } from './answers.js';
-import type { Counters } from './counters.js';
+import type { Counters } from './counters/counters.js';
 import type { GatewayStores } from './gateway-stores.js';
-import type { Ledger } from './ledger.js';
-import type { SqlDatabase } from './sql-database.js';
+import type { AnswerStore } from './idempotency/idempotency-store.js';
+import type { Ledger } from './ledger/ledger.js';
+import type { SqlDatabase } from './sql/sql-database.js';
 
 /** Options of `openStorage`. */
 export interface StorageOptions {

@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { ComputeBudgetProgram, type Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { WebSocket } from 'ws';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
-import { buildPaymentTransaction, type PaymentTransactionInput } from '../../src/solana/payment-transaction.js';
-import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
+import {
+  buildPaymentTransaction,
+  type PaymentTransactionInput,
+} from '../../src/solana/building/payment-transaction.js';
+import { transferInstructions, unsignedTransaction } from '../../src/solana/building/transfer-transaction.js';
 import type { BenchChain } from './chain.js';
 
 /** Payments that go to the chain straight away, their payer paying the fee. */

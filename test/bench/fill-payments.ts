@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import type { Contestant } from './contestant.js';
 import type { BenchPart, Figure } from './figure.js';
 import { fillPayments } from './fill-payments.js';

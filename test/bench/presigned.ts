@@ -1,7 +1,7 @@
 import type { PaymentRequirements } from '@x402/core/types';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
+import { buildPaymentTransaction } from '../../src/solana/building/payment-transaction.js';
 import type { KeypairInput } from '../../src/solana/keypair.js';
-import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
 import { askTerms, carry, type SignedPayment } from '../helpers/payments.js';
 
 /** What is to be signed. */

@@ -1,11 +1,11 @@
 import { createHoldings } from '../../src/access/holdings.js';
-import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
+import { remoteFacilitator } from '../../src/facilitator/remote/remote-facilitator.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
 import { addressBytes } from '../../src/protocol/address.js';
-import type { AccountState } from '../../src/sandbox/runtime.js';
+import type { AccountState } from '../../src/sandbox/runtime/runtime.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { codeOf } from '../helpers/code-of.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 import { walletKey } from '../helpers/wallet-key.js';

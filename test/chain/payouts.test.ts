@@ -1,9 +1,9 @@
 import { Connection } from '@solana/web3.js';
-import { splitAmount } from '../../src/protocol/split.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import type { PayoutRecord } from '../../src/storage/payout-book.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { splitAmount } from '../../src/protocol/money/split.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
+import type { PayoutRecord } from '../../src/storage/payouts/payout-store.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { startLyingNode } from '../helpers/lying-node.js';
 import { createGate } from '../helpers/payments.js';
 import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { Connection, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
-import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
+import { transferInstructions, unsignedTransaction } from '../../src/solana/building/transfer-transaction.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import type { Row } from '../../src/storage/sql-database.js';
+import type { Row } from '../../src/storage/sql/sql-database.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { confirmed, sendToChain, transferDirectly } from '../helpers/direct-transfer.js';
 import type { GatewayStand } from '../helpers/gateway-stand.js';
@@ -276,7 +276,7 @@ const ERRORS: readonly PlantedError[] = [
   [
     'the shares of a payout are changed',
     'paid',
-    `${PAYOUT} legs = replace(legs, substr(legs, 4, 44), '${STRANGER}') where id = '$'`,
+    `${PAYOUT} legs = replace(legs, substr(legs, 4, instr(substr(legs, 4), '"') - 1), '${STRANGER}') where id = '$'`,
     'payout',
   ],
   ['the total of a payout is changed', 'paid', `${PAYOUT} total = total || '0' where id = '$'`, 'payout'],

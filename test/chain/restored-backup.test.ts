@@ -1,9 +1,9 @@
-import { readSplitWallets } from '../../src/facilitator/check-split-wallet.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
-import { createBookReaders } from '../../src/storage/book-readers.js';
-import type { LandedPayout } from '../../src/storage/payout-book.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { readSplitWallets } from '../../src/facilitator/reconcile/check-split-wallet.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
+import { createBookReaders } from '../../src/storage/books/book-readers.js';
+import type { LandedPayout } from '../../src/storage/payouts/payout-store.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
 
 let stand: PayoutStand;
@@ -203,7 +203,7 @@ test('reconciling says of such a payout that a backup may have been restored, an
 
 test('a memo that somebody else writes, who names the split wallet, holds nobody back', async () => {
   const { Connection, PublicKey, SystemProgram, Transaction } = await import('@solana/web3.js');
-  const { memoInstruction } = await import('../../src/solana/memo.js');
+  const { memoInstruction } = await import('../../src/solana/building/memo.js');
   const stranger = await stand.sandbox.createWallet({ sol: '1' });
   const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
   const { blockhash } = await connection.getLatestBlockhash();

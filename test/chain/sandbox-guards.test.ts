@@ -1,7 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
-import { guardProgram } from '../../src/sandbox/guard-program.js';
+import { guardProgram } from '../../src/sandbox/programs/guard-program.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { type Account, instruction } from '../helpers/raw-instructions.js';
 import { upgradeProgram } from '../helpers/upgrade-program.js';
 import { call, lamports, send, sign } from './sandbox-client.js';

@@ -9,7 +9,7 @@ import {
   unpackAccount,
 } from '@solana/spl-token';
 import { Keypair, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { SOL_MINT } from '../../src/protocol/tokens.js';
+import { SOL_MINT } from '../../src/protocol/networks/tokens.js';
 import { type MintExtensions, type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { call, send, sign, tokens } from './sandbox-client.js';
 

@@ -1,7 +1,7 @@
 import bs58 from 'bs58';
-import { payouts as command } from '../../src/cli/payouts.js';
+import { payouts as command } from '../../src/cli/books/payouts.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import type { PayoutState } from '../../src/storage/payout-book.js';
+import type { PayoutState } from '../../src/storage/payouts/payout-store.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
 import type { Ended } from '../helpers/run-file.js';

@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { keepSignIn, signInAt } from '../../src/cli/credentials.js';
-import { openSession } from '../../src/cli/session.js';
+import { keepSignIn, signInAt } from '../../src/cli/session/credentials.js';
+import { openSession } from '../../src/cli/session/session.js';
 import { serveApp } from '../helpers/app-server.js';
 import { type CliStand, openCliStand, type Ran } from '../helpers/cli-stand.js';
 import { startReceiver, status } from '../helpers/webhook-receiver.js';

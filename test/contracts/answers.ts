@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { ANSWER_RETENTION_MS, type AnswerRun, type AnswerStore } from '../../src/storage/answers.js';
+import {
+  ANSWER_RETENTION_MS,
+  type AnswerRun,
+  type AnswerStore,
+} from '../../src/storage/idempotency/idempotency-store.js';
 
 /** A store under test, and a way to let its time pass. */
 export interface AnswersUnderTest {

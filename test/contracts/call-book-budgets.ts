@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { CallBook } from '../../src/storage/call-book.js';
-import { newEvent } from '../../src/storage/events.js';
-import { DAY_MS, HOUR_MS } from '../../src/storage/periods.js';
-import { SPENDING_WINDOWS } from '../../src/storage/service-keys.js';
+import type { CallBook } from '../../src/storage/calls/call-store.js';
+import { DAY_MS, HOUR_MS } from '../../src/storage/calls/periods.js';
+import { newEvent } from '../../src/storage/events/events.js';
+import { SPENDING_WINDOWS } from '../../src/storage/keys/service-keys.js';
 import type { BookUnderTest } from './call-book-stand.js';
 import { ALICE, LATE_MARCH, newCall, newReservation, USDC, USDT } from './call-samples.js';
 

@@ -1,6 +1,6 @@
-import type { CallBook } from '../../src/storage/call-book.js';
-import { createSqlCallBook } from '../../src/storage/sql-call-book.js';
-import type { SqlDatabase, Step } from '../../src/storage/sql-database.js';
+import type { CallBook } from '../../src/storage/calls/call-store.js';
+import { createSqlCallBook } from '../../src/storage/calls/sql-call-store.js';
+import type { SqlDatabase, Step } from '../../src/storage/sql/sql-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { LATE_MARCH } from './call-samples.js';
 

@@ -1,9 +1,9 @@
-import type { CallBook, CallRecord } from '../../src/storage/call-book.js';
-import { newEvent } from '../../src/storage/events.js';
-import { latencyBucket } from '../../src/storage/latency-buckets.js';
-import type { ClaimRequest } from '../../src/storage/ledger.js';
-import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/periods.js';
-import { createSqlLedger } from '../../src/storage/sql-ledger.js';
+import type { CallBook, CallRecord } from '../../src/storage/calls/call-store.js';
+import { latencyBucket } from '../../src/storage/calls/latency-buckets.js';
+import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/calls/periods.js';
+import { newEvent } from '../../src/storage/events/events.js';
+import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import type { BookUnderTest } from './call-book-stand.js';
 import { ALICE, failedCall, LATE_MARCH, newCall, newRefusal, newReservation, USDC, USDT } from './call-samples.js';
 import { newClaim } from './ledger-samples.js';

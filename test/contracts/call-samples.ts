@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { newId } from '../../src/protocol/ids.js';
-import type { CallRecord, KeyedCaller, RefusedCall, ReservationRequest } from '../../src/storage/call-book.js';
+import { newId } from '../../src/lib/ids.js';
+import type { CallRecord, KeyedCaller, RefusedCall, ReservationRequest } from '../../src/storage/calls/call-store.js';
 
 /** Mints of two tokens. */
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';

@@ -1,4 +1,4 @@
-import { type Counters, MAX_KEY_LENGTH } from '../../src/storage/counters.js';
+import { type Counters, MAX_KEY_LENGTH } from '../../src/storage/counters/counters.js';
 
 /** A store under test, and a way to let its time pass. */
 export interface CountersUnderTest {

@@ -1,10 +1,10 @@
-import type { DeliveryStore, TakenDelivery } from '../../src/storage/deliveries.js';
-import type { EventRecord } from '../../src/storage/events.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
-import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
-import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
-import type { WebhookRecord } from '../../src/storage/webhooks.js';
+import type { EventRecord } from '../../src/storage/events/events.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import type { DeliveryStore, TakenDelivery } from '../../src/storage/webhooks/deliveries.js';
+import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
+import type { WebhookRecord } from '../../src/storage/webhooks/webhooks.js';
 import { testClock } from '../helpers/test-clock.js';
 import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
 

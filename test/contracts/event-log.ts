@@ -1,9 +1,9 @@
-import type { EventLog } from '../../src/storage/event-log.js';
-import { EVENTS_BEGIN } from '../../src/storage/event-log.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
-import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
-import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
+import type { EventLog } from '../../src/storage/events/event-log.js';
+import { EVENTS_BEGIN } from '../../src/storage/events/event-log.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
 import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
 
 const ids = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);

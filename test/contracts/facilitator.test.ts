@@ -1,5 +1,5 @@
-import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { remoteFacilitator } from '../../src/facilitator/remote/remote-facilitator.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { serveFacilitator } from '../helpers/facilitator-server.js';
 import { facilitatorContract } from './facilitator.js';
 

@@ -1,8 +1,8 @@
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import { retryHashOf } from '../../src/facilitator/retry-hash.js';
+import { retryHashOf } from '../../src/facilitator/payments/retry-hash.js';
 import type { Claim, Facilitator, OpenedPayment } from '../../src/facilitator/types.js';
 import type { Payment, Terms } from '../../src/protocol/types.js';
-import { writeTerms } from '../../src/protocol/wire-terms.js';
+import { writeTerms } from '../../src/protocol/wire/terms.js';
 import { ONE_CENT, offeredTerms, payTerms } from '../helpers/core-payments.js';
 import { countOpenHandles } from '../helpers/open-handles.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';

@@ -1,8 +1,8 @@
-import { newEvent } from '../../src/storage/events.js';
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import type { SqlDatabase, Statement } from '../../src/storage/sql-database.js';
-import { createSqlLedger } from '../../src/storage/sql-ledger.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { newEvent } from '../../src/storage/events/events.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
+import type { SqlDatabase, Statement } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { newClaim, rivalOf } from './ledger-samples.js';
 

@@ -12,7 +12,7 @@ import {
   type PaymentRecord,
   type PaymentState,
   type UnresolvedQuery,
-} from '../../src/storage/ledger.js';
+} from '../../src/storage/ledger/ledger.js';
 import type { LedgerUnderTest } from './ledger.js';
 import { newRequest } from './ledger-requests.js';
 import { newClaim, TERMS } from './ledger-samples.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Ledger } from '../../src/storage/ledger.js';
-import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
+import type { Ledger } from '../../src/storage/ledger/ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
 /** A payment request that nobody has heard of. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Terms } from '../../src/protocol/types.js';
-import type { ClaimRequest } from '../../src/storage/ledger.js';
+import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 
 /** Terms with everything that a store may get wrong: the largest amount, a memo outside of ASCII. */
 export const TERMS: Terms = {

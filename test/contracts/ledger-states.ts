@@ -1,4 +1,4 @@
-import type { Broadcast, ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger.js';
+import type { Broadcast, ClaimRequest, Ledger, Outcome, PaymentRecord } from '../../src/storage/ledger/ledger.js';
 import type { LedgerUnderTest } from './ledger.js';
 import { newRequest } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';

@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../src/protocol/types.js';
-import type { ClaimRequest, Ledger, Outcome } from '../../src/storage/ledger.js';
+import type { ClaimRequest, Ledger, Outcome } from '../../src/storage/ledger/ledger.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';
 
 const REST_MS = 10_000;

@@ -4,7 +4,7 @@ import {
   MAX_RERUNS,
   type Outcome,
   type PaymentRecord,
-} from '../../src/storage/ledger.js';
+} from '../../src/storage/ledger/ledger.js';
 import { ledgerModelContract } from './ledger-model.js';
 import { paymentRequestsContract } from './ledger-requests.js';
 import { LEASE_MS, newClaim, rivalOf, TERMS } from './ledger-samples.js';

@@ -1,4 +1,4 @@
-import { createMemoryAnswers } from '../../src/storage/memory-answers.js';
+import { createMemoryAnswers } from '../../src/storage/idempotency/memory-idempotency-store.js';
 import { testClock } from '../helpers/test-clock.js';
 import { answersContract, newRun } from './answers.js';
 

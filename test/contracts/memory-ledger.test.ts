@@ -1,4 +1,4 @@
-import { createMemoryLedger, type MemoryLedgerOptions } from '../../src/storage/memory-ledger.js';
+import { createMemoryLedger, type MemoryLedgerOptions } from '../../src/storage/ledger/memory-ledger.js';
 import { codeOf } from '../helpers/code-of.js';
 import { ledgerContract } from './ledger.js';
 import { newRequest } from './ledger-requests.js';

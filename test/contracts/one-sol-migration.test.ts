@@ -1,7 +1,7 @@
 import { type Dialect as Connection, Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import pg from 'pg';
-import { oneSol } from '../../src/storage/migrations/0012-one-sol.js';
 import { openStorage } from '../../src/storage/open-storage.js';
+import { oneSol } from '../../src/storage/sql/migrations/0012-one-sol.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { openSqliteFile } from '../helpers/sqlite-file.js';
 import { testFolder } from '../helpers/test-folder.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Leg } from '../../src/protocol/split.js';
-import type { OwedAccount, PayoutBook, PayoutRecord, SignedPayout } from '../../src/storage/payout-book.js';
-import type { SqlDatabase, Statement } from '../../src/storage/sql-database.js';
-import { createSqlLedger } from '../../src/storage/sql-ledger.js';
-import { createSqlPayoutBook } from '../../src/storage/sql-payout-book.js';
+import type { Leg } from '../../src/protocol/money/split.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
+import type { OwedAccount, PayoutBook, PayoutRecord, SignedPayout } from '../../src/storage/payouts/payout-store.js';
+import { createSqlPayoutBook } from '../../src/storage/payouts/sql-payout-store.js';
+import type { SqlDatabase, Statement } from '../../src/storage/sql/sql-database.js';
 import { newClaim, TERMS } from './ledger-samples.js';
 
 /** A database whose books are under test, and a clock for them. */

@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';

@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlCounters } from '../../src/storage/sql-counters.js';
+import { createSqlCounters } from '../../src/storage/counters/sql-counters.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { countersContract } from './counters.js';

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { EVENTS_BEGIN } from '../../src/storage/event-log.js';
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
-import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
-import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
+import { EVENTS_BEGIN } from '../../src/storage/events/event-log.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
+import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { ALICE, anEvent, aWebhook } from '../helpers/webhook-samples.js';
 import { deliveriesContract } from './deliveries.js';

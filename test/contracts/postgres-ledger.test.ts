@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlLedger } from '../../src/storage/sql-ledger.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { ledgerContract } from './ledger.js';

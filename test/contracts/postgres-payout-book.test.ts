@@ -1,4 +1,4 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { payoutBookContract } from './payout-book.js';

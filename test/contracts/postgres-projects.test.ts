@@ -1,4 +1,4 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { projectsContract } from './projects.js';
 

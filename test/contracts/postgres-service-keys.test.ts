@@ -1,5 +1,5 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlServiceKeys } from '../../src/storage/sql-service-keys.js';
+import { createSqlServiceKeys } from '../../src/storage/keys/sql-service-keys.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { serviceKeysContract } from './service-keys.js';
 

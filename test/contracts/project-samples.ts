@@ -1,8 +1,8 @@
-import { newId } from '../../src/protocol/ids.js';
-import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
+import { newId } from '../../src/lib/ids.js';
+import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Token } from '../../src/protocol/types.js';
-import { type EventRecord, type EventType, newEvent } from '../../src/storage/events.js';
-import type { ProjectRecord } from '../../src/storage/projects.js';
+import { type EventRecord, type EventType, newEvent } from '../../src/storage/events/events.js';
+import type { ProjectRecord } from '../../src/storage/projects/projects.js';
 import { walletKey } from '../helpers/wallet-key.js';
 
 export const ANNA = walletKey('anna').address;

@@ -1,6 +1,11 @@
-import { type MarketQuery, type ProjectRecord, type ProjectStore, priceKey } from '../../src/storage/projects.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlProjects } from '../../src/storage/sql-projects.js';
+import {
+  type MarketQuery,
+  type ProjectRecord,
+  type ProjectStore,
+  priceKey,
+} from '../../src/storage/projects/projects.js';
+import { createSqlProjects } from '../../src/storage/projects/sql-projects.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { ANNA, BORIS, eventOf, newProject, nextVersion, tokenOf } from './project-samples.js';
 
 const EVENTS = { name: 'test_events', text: 'select type from tollhouse_event where project_id = $1 order by seq' };

@@ -1,4 +1,4 @@
-import { openRedisCounters } from '../../src/storage/redis-counters.js';
+import { openRedisCounters } from '../../src/storage/counters/redis-counters.js';
 import { codeOf } from '../helpers/code-of.js';
 import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';
 import { testClock } from '../helpers/test-clock.js';

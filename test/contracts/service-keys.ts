@@ -1,7 +1,7 @@
-import { newId } from '../../src/protocol/ids.js';
-import { newEvent } from '../../src/storage/events.js';
-import type { ServiceKeyRecord, ServiceKeyStore } from '../../src/storage/service-keys.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
+import { newId } from '../../src/lib/ids.js';
+import { newEvent } from '../../src/storage/events/events.js';
+import type { ServiceKeyRecord, ServiceKeyStore } from '../../src/storage/keys/service-keys.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 
 /** A store under test, on a database that the test can look into. */
 export interface ServiceKeysUnderTest {

@@ -1,8 +1,8 @@
-import { ANSWER_RETENTION_MS, type AnswerBounds } from '../../src/storage/answers.js';
-import { openPostgres } from '../../src/storage/postgres-database.js';
-import { createSqlAnswers, type PrunableAnswers } from '../../src/storage/sql-answers.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { ANSWER_RETENTION_MS, type AnswerBounds } from '../../src/storage/idempotency/idempotency-store.js';
+import { createSqlAnswers, type PrunableAnswers } from '../../src/storage/idempotency/sql-idempotency-store.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';

@@ -1,5 +1,5 @@
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';

@@ -1,5 +1,5 @@
-import { createSqlCounters } from '../../src/storage/sql-counters.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { createSqlCounters } from '../../src/storage/counters/sql-counters.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { countersContract } from './counters.js';

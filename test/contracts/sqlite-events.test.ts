@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { deliveriesContract } from './deliveries.js';
 import { eventLogContract } from './event-log.js';
 import { webhooksContract } from './webhooks.js';

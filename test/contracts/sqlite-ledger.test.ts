@@ -1,6 +1,6 @@
-import { LEDGER } from '../../src/storage/ledger-statements.js';
-import { createSqlLedger } from '../../src/storage/sql-ledger.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { LEDGER } from '../../src/storage/ledger/ledger-statements.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { ledgerContract } from './ledger.js';

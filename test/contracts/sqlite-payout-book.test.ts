@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { payoutBookContract } from './payout-book.js';

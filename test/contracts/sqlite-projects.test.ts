@@ -1,4 +1,4 @@
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { projectsContract } from './projects.js';
 
 projectsContract('SQLite', () => openSqlite(':memory:'));

@@ -1,5 +1,5 @@
-import { createSqlServiceKeys } from '../../src/storage/sql-service-keys.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { createSqlServiceKeys } from '../../src/storage/keys/sql-service-keys.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { serviceKeysContract } from './service-keys.js';
 

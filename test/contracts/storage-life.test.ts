@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '../../src/storage/ledger.js';
+import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';

@@ -1,4 +1,4 @@
-import { openPostgres } from '../../src/storage/postgres-database.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
 import { until } from '../helpers/until.js';
 import { type Receiver, startReceiver } from '../helpers/webhook-receiver.js';

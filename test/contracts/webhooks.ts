@@ -1,8 +1,8 @@
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
-import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
-import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
-import type { WebhookStore } from '../../src/storage/webhooks.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
+import type { WebhookStore } from '../../src/storage/webhooks/webhooks.js';
 import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
 
 /** What the store of webhooks does on every database. */

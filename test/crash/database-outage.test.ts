@@ -1,7 +1,7 @@
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from '@x402/core/http';
 import bs58 from 'bs58';
-import { newNonce } from '../../src/protocol/nonce-header.js';
-import { readConfiguration } from '../../src/server/configuration.js';
+import { newNonce } from '../../src/protocol/codecs/nonce-header.js';
+import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { mistold, readBooks } from '../helpers/books.js';

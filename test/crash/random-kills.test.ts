@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { MAX_RERUNS } from '../../src/storage/ledger.js';
+import { MAX_RERUNS } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from '../helpers/books.js';

@@ -1,4 +1,4 @@
-import { readConfiguration } from '../../src/server/configuration.js';
+import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../helpers/payments.js';
 import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';

@@ -1,4 +1,4 @@
-import { CHECKS } from '../../src/solana/checks.js';
+import { CHECKS } from '../../src/solana/rules/checks.js';
 import { openDifferential } from './differential.js';
 
 // The long form: npm run fuzz.

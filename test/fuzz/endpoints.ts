@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:http';
 import fc from 'fast-check';
-import { readConfiguration } from '../../src/server/configuration.js';
+import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { startServer } from '../../src/server/start-server.js';
 import type { OpenApi } from '../helpers/documented.js';
 import { walletKey } from '../helpers/wallet-key.js';

@@ -1,7 +1,7 @@
 import * as spl from '@solana/spl-token';
 import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import fc from 'fast-check';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { handOver, madeInside, transferChecked, transferCheckedWithFee } from '../helpers/raw-instructions.js';
 import { WEALTH, type World } from './landed-world.js';
 

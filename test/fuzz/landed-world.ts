@@ -1,14 +1,14 @@
 import { ACCOUNT_SIZE } from '@solana/spl-token';
 import { AddressLookupTableAccount, Keypair, PublicKey } from '@solana/web3.js';
-import { SOL_MINT } from '../../src/protocol/tokens.js';
-import { type Chain, createChain } from '../../src/sandbox/chain.js';
-import { createMint } from '../../src/sandbox/create-mint.js';
-import { createFaucet } from '../../src/sandbox/faucet.js';
-import { type AccountState, createRuntime, type Runtime } from '../../src/sandbox/runtime.js';
+import { SOL_MINT } from '../../src/protocol/networks/tokens.js';
+import { type Chain, createChain } from '../../src/sandbox/chain/chain.js';
+import { type AccountState, createRuntime, type Runtime } from '../../src/sandbox/runtime/runtime.js';
 import { resolveSandboxOptions } from '../../src/sandbox/sandbox-options.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
-import { tokenAccountOf } from '../../src/solana/token-accounts.js';
+import { createMint } from '../../src/sandbox/tokens/create-mint.js';
+import { createFaucet } from '../../src/sandbox/tokens/faucet.js';
+import { tokenAccountOf } from '../../src/solana/accounts/token-accounts.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { multisigOf } from '../helpers/multisig.js';
 
 /** A mint of the world. */

@@ -2,18 +2,22 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { TollhouseError } from '../../src/errors.js';
-import { isInside, isNetwork, isPublicAddress, readNetwork } from '../../src/gateway/address-ranges.js';
-import { SIGNED_HEADERS, signatureHeaders } from '../../src/gateway/gateway-signature.js';
-import { mergePatch } from '../../src/gateway/merge-patch.js';
-import { upstreamTarget } from '../../src/gateway/upstream-target.js';
-import { verifyGateway } from '../../src/gateway/verify-gateway.js';
-import { verifyWebhook } from '../../src/gateway/verify-webhook.js';
-import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhook-signature.js';
-import { clientOfAddress, isAllowedAddress, readAllowedAddress } from '../../src/identity/allowed-addresses.js';
-import { isPublicKey, isSecret, newPublicKey, newSecret } from '../../src/identity/service-key.js';
-import { buildSiwsMessage, parseSiwsMessage } from '../../src/identity/siws-message.js';
-import { encodeCursor, readCursor } from '../../src/routers/list-answer.js';
+import { TollhouseError } from '../../src/errors/errors.js';
+import { isInside, isNetwork, isPublicAddress, readNetwork } from '../../src/gateway/network-guard/address-ranges.js';
+import { mergePatch } from '../../src/gateway/projects/merge-patch.js';
+import { SIGNED_HEADERS, signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
+import { upstreamTarget } from '../../src/gateway/proxy/upstream-target.js';
+import { verifyGateway } from '../../src/gateway/proxy/verify-gateway.js';
+import { verifyWebhook } from '../../src/gateway/webhooks/verify-webhook.js';
+import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhooks/webhook-signature.js';
+import { encodeCursor, readCursor } from '../../src/http/framework/list-response.js';
+import {
+  clientOfAddress,
+  isAllowedAddress,
+  readAllowedAddress,
+} from '../../src/identity/service-keys/allowed-addresses.js';
+import { isPublicKey, isSecret, newPublicKey, newSecret } from '../../src/identity/service-keys/service-key.js';
+import { buildSiwsMessage, parseSiwsMessage } from '../../src/identity/sign-in/siws-message.js';
 import { PAYER } from '../unit/protocol/samples.js';
 import { type Fuzz, fuzz, nearly, nearlyText, orRefuses } from './fuzz.js';
 

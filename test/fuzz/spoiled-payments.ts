@@ -8,8 +8,8 @@ import {
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import fc from 'fast-check';
 import type { Token } from '../../src/protocol/types.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import type { Draft } from '../helpers/draft.js';
 import { multisigTransfer } from '../helpers/multisig.js';
 import {

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { TollhouseError } from '../../src/errors.js';
+import { TollhouseError } from '../../src/errors/errors.js';
 import { addressBytes, addressOf, isAddress, isSignature, signatureText } from '../../src/protocol/address.js';
-import { readOffers, readReceipt } from '../../src/protocol/client-wire.js';
-import { DOORS } from '../../src/protocol/doors.js';
+import { DOORS } from '../../src/protocol/codecs/codecs.js';
 import {
   encodeSettlement,
   encodeSupported,
   encodeVerification,
   readFacilitatorRequest,
-} from '../../src/protocol/facilitator-wire.js';
-import { formatAmount, parseDecimal, parsePrice, readPrice } from '../../src/protocol/money.js';
+} from '../../src/protocol/codecs/facilitator-codec.js';
+import { formatAmount, parseDecimal, parsePrice, readPrice } from '../../src/protocol/money/money.js';
+import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { readIdentifier } from '../../src/protocol/payment-identifier.js';
+import type { Terms } from '../../src/protocol/types.js';
+import { readOffers, readReceipt } from '../../src/protocol/wire/client.js';
+import { decodeBase64, jsonFault, readHeader, writeHeader } from '../../src/protocol/wire/json.js';
 import {
   decodeSettlement,
   decodeSupported,
   decodeVerification,
   encodeFacilitatorRequest,
-} from '../../src/protocol/remote-wire.js';
-import { readServicePayment } from '../../src/protocol/service-payment.js';
-import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
-import type { Terms } from '../../src/protocol/types.js';
-import { decodeBase64, jsonFault, readHeader, writeHeader } from '../../src/protocol/wire-json.js';
+} from '../../src/protocol/wire/remote.js';
+import { readServicePayment } from '../../src/protocol/wire/service-payment.js';
 import {
   anAddress,
   anAmount,

@@ -1,9 +1,9 @@
 import type { RequestHandler } from 'express';
 import express5 from 'express';
-import type { Scope } from '../../src/identity/scopes.js';
-import type { KeyAuthenticator, ServiceKey } from '../../src/identity/service-key-types.js';
-import type { ApiCallerParts } from '../../src/routers/api-caller.js';
-import { createApiCaller } from '../../src/routers/api-caller.js';
+import type { ApiCallerParts } from '../../src/http/framework/api-caller.js';
+import { createApiCaller } from '../../src/http/framework/api-caller.js';
+import type { Scope } from '../../src/identity/service-keys/scopes.js';
+import type { KeyAuthenticator, ServiceKey } from '../../src/identity/service-keys/service-key-types.js';
 import { type AppServer, serveApp } from './app-server.js';
 import { openIdentity } from './identity-stand.js';
 import { accessTokenFor, type ProofHeaders } from './sign-in.js';

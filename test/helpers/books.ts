@@ -1,4 +1,4 @@
-import type { SqlDatabase, Statement } from '../../src/storage/sql-database.js';
+import type { SqlDatabase, Statement } from '../../src/storage/sql/sql-database.js';
 
 /** What the books know of one payment. */
 export interface BookedEntry {

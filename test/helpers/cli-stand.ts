@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { runCli } from '../../src/cli/run-cli.js';
-import { readConfiguration } from '../../src/server/configuration.js';
+import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import type { Ended } from './run-file.js';
 

@@ -1,4 +1,4 @@
-import { TollhouseError } from '../../src/errors.js';
+import { TollhouseError } from '../../src/errors/errors.js';
 
 /** The code of the TollhouseError that a promise rejects with; fails for anything else. */
 export async function codeOf(promise: unknown): Promise<string> {

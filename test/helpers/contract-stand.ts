@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { readConfiguration } from '../../src/server/configuration.js';
+import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { createConformance, type OpenApi } from './documented.js';
 

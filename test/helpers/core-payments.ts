@@ -1,6 +1,6 @@
 import type { Facilitator } from '../../src/facilitator/types.js';
 import type { Payment, Terms } from '../../src/protocol/types.js';
-import { writeTerms } from '../../src/protocol/wire-terms.js';
+import { writeTerms } from '../../src/protocol/wire/terms.js';
 import { signTerms, type Wallet } from './payments.js';
 
 /** What a purchase costs in tests: one cent of USDC. */

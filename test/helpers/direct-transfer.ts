@@ -1,11 +1,11 @@
 import { type Keypair, PublicKey, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import type { Leg } from '../../src/protocol/split.js';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import type { Leg } from '../../src/protocol/money/split.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { memoInstruction } from '../../src/solana/memo.js';
-import { NATIVE_SOL } from '../../src/solana/programs.js';
-import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
+import { memoInstruction } from '../../src/solana/building/memo.js';
+import { transferInstructions, unsignedTransaction } from '../../src/solana/building/transfer-transaction.js';
+import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
 import { until } from './until.js';
 
 /** A transfer that a wallet makes and sends by itself, at its own cost. */

@@ -6,7 +6,7 @@ import {
   TransactionMessage,
   type VersionedMessage,
 } from '@solana/web3.js';
-import { createEd25519Signer } from '../../src/protocol/ed25519.js';
+import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
 
 /** Everything that somebody who builds a transaction can choose. */
 export interface Draft {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
 import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
-import { createRouter } from '../../src/routers/create-router.js';
+import { createRouter } from '../../src/http/create-router.js';
 import { endsOf, type ServerEnds } from './server-ends.js';
 
 /** A facilitator's HTTP API on a port of its own. */

@@ -1,5 +1,5 @@
-import type { SolanaRpc } from '../../src/solana/rpc.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
+import type { SolanaRpc } from '../../src/solana/rpc/rpc.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
 
 /** A node that gives these answers; every other call finds nobody. */
 export function fakeNode(answers: Partial<SolanaRpc>): SolanaRpc {

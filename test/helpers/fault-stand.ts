@@ -1,10 +1,10 @@
 import type { EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile.js';
-import { requirePayment } from '../../src/middleware/require-payment.js';
+import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile/reconcile.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
-import { createBookReaders } from '../../src/storage/book-readers.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
+import { createBookReaders } from '../../src/storage/books/book-readers.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { mistold, readBooks } from './books.js';

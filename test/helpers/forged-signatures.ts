@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createEd25519Signer } from '../../src/protocol/ed25519.js';
+import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
 
 /** The neutral point of the curve (RFC 8032: y = 1). As a public key, one signature of it is good for every message. */
 export const NEUTRAL_POINT: Uint8Array = Uint8Array.of(1, ...new Uint8Array(31));

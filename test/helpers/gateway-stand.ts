@@ -2,8 +2,8 @@ import type { Keypair } from '@solana/web3.js';
 import type { Router } from 'express';
 import { createGateway } from '../../src/gateway/create-gateway.js';
 import type { Gateway } from '../../src/gateway/gateway.js';
+import { createRouter } from '../../src/http/create-router.js';
 import { createIdentity } from '../../src/identity/create-identity.js';
-import { createRouter } from '../../src/routers/create-router.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import {

@@ -2,7 +2,7 @@
 // environment.
 import { createInterface } from 'node:readline';
 import { writeHeapSnapshot } from 'node:v8';
-import { serve } from '../../src/cli/serve.js';
+import { serve } from '../../src/cli/operator/serve.js';
 
 createInterface({ input: process.stdin }).on('line', (path) => {
   writeHeapSnapshot(path);

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Keypair, TransactionInstruction } from '@solana/web3.js';
 import type { Terms, Token } from '../../src/protocol/types.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import type { Draft } from './draft.js';
 import { memo, type TransferParts, transferChecked, unitLimit, unitPrice } from './raw-instructions.js';
 

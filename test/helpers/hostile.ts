@@ -2,10 +2,10 @@ import { Connection, type Keypair, VersionedTransaction } from '@solana/web3.js'
 import type { Express } from 'express';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
-import { requirePayment } from '../../src/middleware/require-payment.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import type { Reason } from '../../src/protocol/reasons.js';
 import type { Payment, Terms, Token } from '../../src/protocol/types.js';
-import { writeTerms } from '../../src/protocol/wire-terms.js';
+import { writeTerms } from '../../src/protocol/wire/terms.js';
 import { buildDraft, type Draft } from './draft.js';
 import { honestDraft, honestTransfer } from './honest-draft.js';
 import type { TransferParts } from './raw-instructions.js';

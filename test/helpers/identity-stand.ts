@@ -1,7 +1,7 @@
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
 import type { IdentityOptions } from '../../src/identity/identity-options.js';
 import type { IdentityRequest } from '../../src/identity/types.js';
-import { createMemoryCounters } from '../../src/storage/memory-counters.js';
+import { createMemoryCounters } from '../../src/storage/counters/memory-counters.js';
 
 /** An identity whose clock the test moves. */
 export interface IdentityStand {

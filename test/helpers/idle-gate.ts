@@ -1,6 +1,6 @@
 import express from 'express';
 import { createFacilitator, requirePayment } from '../../src/index.js';
-import { demoWallet } from '../../src/sandbox/demo-wallets.js';
+import { demoWallet } from '../../src/sandbox/tokens/demo-wallets.js';
 
 /**
  * A gate whose set-up was looked at, with much that is wrong, and that nobody closes: nothing of it may keep the process alive.

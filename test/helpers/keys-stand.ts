@@ -1,15 +1,19 @@
 import type express5 from 'express';
 import type { Express } from 'express';
-import type { WantedServiceKey } from '../../src/identity/new-service-key.js';
-import type { RevealedKey } from '../../src/identity/service-keys.js';
-import { createServiceKeys, type ServiceKeys, type ServiceKeysSetup } from '../../src/identity/service-keys.js';
-import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
-import { createApiCaller } from '../../src/routers/api-caller.js';
-import { createKeysRouter } from '../../src/routers/keys-router.js';
-import { createMemoryCounters } from '../../src/storage/memory-counters.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlServiceKeys } from '../../src/storage/sql-service-keys.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
+import { createApiCaller } from '../../src/http/framework/api-caller.js';
+import { createKeysRouter } from '../../src/http/keys/keys-router.js';
+import type { WantedServiceKey } from '../../src/identity/service-keys/new-service-key.js';
+import type { RevealedKey } from '../../src/identity/service-keys/service-keys.js';
+import {
+  createServiceKeys,
+  type ServiceKeys,
+  type ServiceKeysSetup,
+} from '../../src/identity/service-keys/service-keys.js';
+import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
+import { createMemoryCounters } from '../../src/storage/counters/memory-counters.js';
+import { createSqlServiceKeys } from '../../src/storage/keys/sql-service-keys.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { type AppServer, serveApp } from './app-server.js';
 import { type IdentityStand, openIdentity } from './identity-stand.js';
 import { accessTokenFor, type ProofHeaders } from './sign-in.js';

@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/storage/ledger.js';
+import type { Ledger } from '../../src/storage/ledger/ledger.js';
 
 /** A ledger as it is to a process that died right after it sent a transaction: nothing that it does arrives any more. */
 export function ledgerOfTheDead(ledger: Ledger): Ledger {

@@ -1,7 +1,7 @@
 import { MULTISIG_SIZE, MultisigLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
-import type { AccountState } from '../../src/sandbox/runtime.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
+import type { AccountState } from '../../src/sandbox/runtime/runtime.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { instruction, type TransferParts, transferChecked } from './raw-instructions.js';
 
 /** A multisig account of a token program for which one signature, that of `signer`, is enough. */

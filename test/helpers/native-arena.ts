@@ -2,7 +2,7 @@ import { createAssociatedTokenAccountIdempotentInstruction } from '@solana/spl-t
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import type { Reason } from '../../src/protocol/reasons.js';
 import type { Token } from '../../src/protocol/types.js';
-import { associatedTokenAddress } from '../../src/solana/associated-token.js';
+import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { buildDraft, type Draft } from './draft.js';
 import type { CreatedBody, NativeStand } from './native-stand.js';
 import { transferChecked } from './raw-instructions.js';

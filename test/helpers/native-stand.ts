@@ -1,6 +1,6 @@
 import { Connection, type Keypair, PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import { createRouter, type RouterOptions } from '../../src/routers/create-router.js';
+import { createRouter, type RouterOptions } from '../../src/http/create-router.js';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.js';
 import type { Draft } from './draft.js';
 import { openTollStand, type TollStand } from './toll-stand.js';

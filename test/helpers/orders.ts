@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
-import { newNonce } from '../../src/protocol/nonce-header.js';
+import { newNonce } from '../../src/protocol/codecs/nonce-header.js';
 import { type CrashStand, PRICE, type Seller, USDC } from './crash-stand.js';
 import { type SignedPayment, signTerms } from './payments.js';
 

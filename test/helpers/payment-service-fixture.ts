@@ -1,27 +1,32 @@
 import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createChainBackend } from '../../src/facilitator/chain-backend.js';
-import { createPaymentEventBus, type PaymentEvents } from '../../src/facilitator/events.js';
-import { createHealthMonitor } from '../../src/facilitator/health.js';
-import { createLeases } from '../../src/facilitator/leases.js';
-import { createPaymentService } from '../../src/facilitator/payment-service.js';
-import type { RequestParts } from '../../src/facilitator/request-terms.js';
-import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
+import { createChainBackend } from '../../src/facilitator/chain/chain-backend.js';
+import { createPaymentEventBus, type PaymentEvents } from '../../src/facilitator/events/events.js';
+import { createLeases } from '../../src/facilitator/payments/leases.js';
+import { createPaymentService } from '../../src/facilitator/payments/payment-service.js';
+import type { RequestParts } from '../../src/facilitator/proofs/request-terms.js';
+import { createHealthMonitor } from '../../src/facilitator/setup/health.js';
+import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Receipt, Terms } from '../../src/protocol/types.js';
-import { createBlockhashCache } from '../../src/solana/blockhash-cache.js';
-import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../../src/solana/confirmation.js';
+import { createMintPolicy } from '../../src/solana/accounts/mint-policy.js';
+import { buildPaymentTransaction } from '../../src/solana/building/payment-transaction.js';
+import { transferInstructions, unsignedTransaction } from '../../src/solana/building/transfer-transaction.js';
+import { createBlockhashCache } from '../../src/solana/confirmation/blockhash-cache.js';
+import type {
+  Delivery,
+  Landing,
+  SentDelivery,
+  TransactionDelivery,
+} from '../../src/solana/confirmation/confirmation.js';
 import { createFeePayer } from '../../src/solana/fee-payer.js';
-import type { LandedTransaction } from '../../src/solana/landed-transaction.js';
-import { createMintPolicy } from '../../src/solana/mint-policy.js';
-import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
-import { NATIVE_SOL } from '../../src/solana/programs.js';
-import { RpcError } from '../../src/solana/rpc.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
-import { type DecodedTransaction, decodeTransaction } from '../../src/solana/transaction.js';
-import { transferInstructions, unsignedTransaction } from '../../src/solana/transfer-transaction.js';
-import type { Ledger } from '../../src/storage/ledger.js';
-import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
-import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
+import type { LandedTransaction } from '../../src/solana/rpc/landed-transaction.js';
+import { RpcError } from '../../src/solana/rpc/rpc.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
+import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
+import { type DecodedTransaction, decodeTransaction } from '../../src/solana/transaction/transaction.js';
+import type { Ledger } from '../../src/storage/ledger/ledger.js';
+import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
 import { ledgerWith } from './ledgers.js';
 import { newSponsorship } from './sponsorship.js';
 import { testClock } from './test-clock.js';

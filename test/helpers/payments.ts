@@ -5,9 +5,9 @@ import {
   encodePaymentSignatureHeader,
 } from '@x402/core/http';
 import type { PaymentRequired, PaymentRequirements, SettleResponse } from '@x402/core/types';
-import { SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
+import { buildPaymentTransaction } from '../../src/solana/building/payment-transaction.js';
 
 /** Header fields that carry one payment; send them as often and wherever a test likes. */
 export type PaymentHeaders = Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@ import {
   createTransferCheckedWithFeeInstruction,
 } from '@solana/spl-token';
 import { type AccountMeta, PublicKey, TransactionInstruction } from '@solana/web3.js';
-import { PROGRAMS } from '../../src/solana/programs.js';
+import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 
 /** An account of an instruction: address, and whether it signs or is written to. */
 export type Account = string | { readonly address: string; readonly signs?: boolean; readonly written?: boolean };

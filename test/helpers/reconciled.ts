@@ -1,8 +1,8 @@
-import type { Finding } from '../../src/facilitator/finding.js';
-import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile.js';
+import type { Finding } from '../../src/facilitator/reconcile/finding.js';
+import { type Reconciliation, reconcile } from '../../src/facilitator/reconcile/reconcile.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
-import { createBookReaders } from '../../src/storage/book-readers.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
+import { createBookReaders } from '../../src/storage/books/book-readers.js';
 import type { Storage } from '../../src/storage/storage.js';
 
 /** Whose books are compared with a chain. */

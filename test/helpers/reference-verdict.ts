@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import type { PaymentPayload } from '@x402/core/types';
-import { toCaip2 } from '../../src/protocol/networks.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import type { Terms } from '../../src/protocol/types.js';
-import { writeTerms } from '../../src/protocol/wire-terms.js';
+import { writeTerms } from '../../src/protocol/wire/terms.js';
 import type { TollStand } from './toll-stand.js';
 
 /** What became of one hostile transaction; one line of JSON in the file that `ATTACKS_OUT` names. */

@@ -1,4 +1,4 @@
-import { RpcError } from '../../src/solana/rpc.js';
+import { RpcError } from '../../src/solana/rpc/rpc.js';
 
 /** The RpcError a promise rejects with; fails for anything else. */
 export async function rpcErrorOf(promise: Promise<unknown>): Promise<RpcError> {

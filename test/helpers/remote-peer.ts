@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js';
-import { toCaip2 } from '../../src/protocol/networks.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import type { NetworkId } from '../../src/protocol/types.js';
 import { type HttpPeer, openHttpPeer, type PeerReply } from './http-peer.js';
 

@@ -1,11 +1,11 @@
 import { Keypair } from '@solana/web3.js';
-import type { InspectedPayment, SettlementBackend } from '../../src/facilitator/backend.js';
-import { createRemote, type Remote } from '../../src/facilitator/remote.js';
-import { createRemoteBackend, type RemoteBackendParts } from '../../src/facilitator/remote-backend.js';
-import { RemoteFault } from '../../src/facilitator/remote-client.js';
-import { KNOWN_TOKENS } from '../../src/protocol/tokens.js';
+import type { InspectedPayment, SettlementBackend } from '../../src/facilitator/backend/backend.js';
+import { createRemote, type Remote } from '../../src/facilitator/remote/remote.js';
+import { createRemoteBackend, type RemoteBackendParts } from '../../src/facilitator/remote/remote-backend.js';
+import { RemoteFault } from '../../src/facilitator/remote/remote-client.js';
+import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Commitment, Payment, Terms } from '../../src/protocol/types.js';
-import { buildPaymentTransaction } from '../../src/solana/payment-transaction.js';
+import { buildPaymentTransaction } from '../../src/solana/building/payment-transaction.js';
 import { DEVNET, newAddress, openRemotePeer, type RemotePeer } from './remote-peer.js';
 
 const LONG = 7_000;

@@ -1,8 +1,8 @@
-import type { RequestParts } from '../../src/facilitator/request-terms.js';
-import { settleRequest } from '../../src/facilitator/settle-request.js';
-import type { WalletSearch } from '../../src/facilitator/wallet-payments.js';
-import type { Ledger } from '../../src/storage/ledger.js';
-import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
+import type { RequestParts } from '../../src/facilitator/proofs/request-terms.js';
+import type { WalletSearch } from '../../src/facilitator/proofs/wallet-payments.js';
+import { settleRequest } from '../../src/facilitator/requests/settle-request.js';
+import type { Ledger } from '../../src/storage/ledger/ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
 import { ledgerWith } from './ledgers.js';
 import { newRequest, openPaymentService, type paying, signatureOf } from './payment-service-fixture.js';
 

@@ -1,13 +1,13 @@
-import { createPaymentEventBus } from '../../src/facilitator/events.js';
-import { createLeases } from '../../src/facilitator/leases.js';
-import { createRemoteBackend } from '../../src/facilitator/remote-backend.js';
-import type { RequestParts } from '../../src/facilitator/request-terms.js';
+import { createPaymentEventBus } from '../../src/facilitator/events/events.js';
+import { createLeases } from '../../src/facilitator/payments/leases.js';
+import type { RequestParts } from '../../src/facilitator/proofs/request-terms.js';
+import { createRemoteBackend } from '../../src/facilitator/remote/remote-backend.js';
 import type { NetworkId, Token } from '../../src/protocol/types.js';
-import { createTransactionDelivery } from '../../src/solana/delivery.js';
-import type { LandedTransaction } from '../../src/solana/landed-transaction.js';
-import { NATIVE_SOL } from '../../src/solana/programs.js';
-import { createMemoryLedger } from '../../src/storage/memory-ledger.js';
-import type { PaymentRequestRecord } from '../../src/storage/payment-request.js';
+import { createTransactionDelivery } from '../../src/solana/confirmation/delivery.js';
+import type { LandedTransaction } from '../../src/solana/rpc/landed-transaction.js';
+import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
+import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
+import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
 import { fakeNode } from './fake-node.js';
 import { walletKey } from './wallet-key.js';
 

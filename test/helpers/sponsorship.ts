@@ -1,8 +1,8 @@
-import { createFeeLimit } from '../../src/facilitator/fee-limit.js';
-import { createMoneyInFlight } from '../../src/facilitator/money-in-flight.js';
-import { createPayerStanding } from '../../src/facilitator/payer-standing.js';
-import { createSendWindow } from '../../src/facilitator/send-window.js';
-import { createSponsorship, type SponsorshipParts } from '../../src/facilitator/sponsorship.js';
+import { createFeeLimit } from '../../src/facilitator/sponsorship/fee-limit.js';
+import { createMoneyInFlight } from '../../src/facilitator/sponsorship/money-in-flight.js';
+import { createPayerStanding } from '../../src/facilitator/sponsorship/payer-standing.js';
+import { createSendWindow } from '../../src/facilitator/sponsorship/send-window.js';
+import { createSponsorship, type SponsorshipParts } from '../../src/facilitator/sponsorship/sponsorship.js';
 
 /** What keeps count of the risk of a fee payer on devnet, in this process's memory. */
 export function newSponsorship(

@@ -1,6 +1,6 @@
 import type { TransactionInstruction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { decodeTransaction } from '../../src/solana/transaction.js';
+import { decodeTransaction } from '../../src/solana/transaction/transaction.js';
 
 /** A token account as a node tells of it, before a transaction and after it. */
 export interface ToldTokens {

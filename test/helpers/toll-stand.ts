@@ -4,7 +4,7 @@ import express5 from 'express';
 import express4 from 'express4';
 import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/tokens.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { serveApp } from './app-server.js';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
-import { problem } from '../../src/errors.js';
-import { createAddressGuard } from '../../src/gateway/address-guard.js';
+import { problem } from '../../src/errors/errors.js';
+import { createAddressGuard } from '../../src/gateway/network-guard/address-guard.js';
 import {
   createUpstreamProxy,
   type Delivered,
@@ -10,7 +10,7 @@ import {
   GATEWAY_ERROR_HEADERS,
   type Undelivered,
   type UpstreamProxyOptions,
-} from '../../src/gateway/upstream-proxy.js';
+} from '../../src/gateway/proxy/upstream-proxy.js';
 
 /** A gateway before one upstream, on real sockets. */
 export interface UpstreamStand {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type CompleteSIWxInfo, encodeSIWxHeader, formatSIWSMessage } from '@x402/extensions/sign-in-with-x';
 import type { SignInChallenge } from '../../src/identity/types.js';
+import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
 import { addressOf, signatureText } from '../../src/protocol/address.js';
-import { createEd25519Signer } from '../../src/protocol/ed25519.js';
 
 /** A wallet that signs texts. */
 export interface WalletKey {

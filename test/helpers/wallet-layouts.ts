@@ -1,5 +1,5 @@
 import { Connection, type TransactionInstruction } from '@solana/web3.js';
-import { readTerms } from '../../src/protocol/wire-terms.js';
+import { readTerms } from '../../src/protocol/wire/terms.js';
 import { buildDraft, type Draft } from './draft.js';
 import { honestDraft, honestTransfer } from './honest-draft.js';
 import { askTerms, carry, type SignedPayment, type Wallet } from './payments.js';

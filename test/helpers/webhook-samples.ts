@@ -1,6 +1,6 @@
-import { newId } from '../../src/protocol/ids.js';
-import { type EventRecord, newEvent } from '../../src/storage/events.js';
-import type { WebhookRecord } from '../../src/storage/webhooks.js';
+import { newId } from '../../src/lib/ids.js';
+import { type EventRecord, newEvent } from '../../src/storage/events/events.js';
+import type { WebhookRecord } from '../../src/storage/webhooks/webhooks.js';
 import { walletKey } from './wallet-key.js';
 
 /** Two wallets that have nothing to do with each other. */

@@ -1,14 +1,14 @@
-import { createAddressGuard } from '../../src/gateway/address-guard.js';
-import { createWebhookSender } from '../../src/gateway/webhook-sender.js';
-import { createWebhookWorker, type WebhookWorkerParts } from '../../src/gateway/webhook-worker.js';
-import type { DeliveryAttempt } from '../../src/storage/deliveries.js';
-import type { EventRecord } from '../../src/storage/events.js';
-import type { SqlDatabase } from '../../src/storage/sql-database.js';
-import { createSqlDeliveries } from '../../src/storage/sql-deliveries.js';
-import { createSqlEventLog } from '../../src/storage/sql-event-log.js';
-import { createSqlWebhooks } from '../../src/storage/sql-webhooks.js';
-import { openSqlite } from '../../src/storage/sqlite-database.js';
-import type { WebhookRecord } from '../../src/storage/webhooks.js';
+import { createAddressGuard } from '../../src/gateway/network-guard/address-guard.js';
+import { createWebhookSender } from '../../src/gateway/webhooks/webhook-sender.js';
+import { createWebhookWorker, type WebhookWorkerParts } from '../../src/gateway/webhooks/webhook-worker.js';
+import type { EventRecord } from '../../src/storage/events/events.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
+import type { DeliveryAttempt } from '../../src/storage/webhooks/deliveries.js';
+import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
+import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
+import type { WebhookRecord } from '../../src/storage/webhooks/webhooks.js';
 import { testClock } from './test-clock.js';
 import { aWebhook } from './webhook-samples.js';
 

@@ -10,9 +10,9 @@ import {
   validateDiscoveryExtensionSpec,
   withBazaar,
 } from '@x402/extensions/bazaar';
-import type { DiscoveryOptions } from '../../src/middleware/discovery-options.js';
-import { requirePayment } from '../../src/middleware/require-payment.js';
-import { createRouter } from '../../src/routers/create-router.js';
+import { createRouter } from '../../src/http/create-router.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import type { DiscoveryOptions } from '../../src/middleware/terms/discovery-options.js';
 import { askTerms } from '../helpers/payments.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
 

@@ -1,7 +1,7 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
 import type { PaymentRequirementsV1 } from '@x402/core/types/v1';
-import { requirePayment } from '../../src/middleware/require-payment.js';
-import { toCaip2 } from '../../src/protocol/networks.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import { clientV2, payingFetch, payingFetchV1, schemeV1, understood } from '../helpers/official-clients.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
 

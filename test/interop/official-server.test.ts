@@ -1,7 +1,7 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader, HTTPFacilitatorClient } from '@x402/core/http';
 import type { FacilitatorClient } from '@x402/core/server';
-import { toCaip2 } from '../../src/protocol/networks.js';
-import { createRouter } from '../../src/routers/create-router.js';
+import { createRouter } from '../../src/http/create-router.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import { payingFetch } from '../helpers/official-clients.js';
 import { officialGate } from '../helpers/official-servers.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';

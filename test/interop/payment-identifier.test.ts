@@ -6,7 +6,7 @@ import {
   validatePaymentIdentifier,
 } from '@x402/extensions/payment-identifier';
 import { wrapFetchWithPayment } from '@x402/fetch';
-import { requirePayment } from '../../src/middleware/require-payment.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { declareIdentifier, readIdentifier } from '../../src/protocol/payment-identifier.js';
 import { clientV2, type Fetch } from '../helpers/official-clients.js';
 import { askTerms } from '../helpers/payments.js';

@@ -1,9 +1,9 @@
 import { decodePaymentResponseHeader } from '@x402/core/http';
-import { remoteFacilitator } from '../../src/facilitator/remote-facilitator.js';
+import { remoteFacilitator } from '../../src/facilitator/remote/remote-facilitator.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
-import { requirePayment } from '../../src/middleware/require-payment.js';
-import { toCaip2 } from '../../src/protocol/networks.js';
-import { createRouter } from '../../src/routers/create-router.js';
+import { createRouter } from '../../src/http/create-router.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import { payingFetch, payingFetchV1 } from '../helpers/official-clients.js';
 import { referenceFacilitator } from '../helpers/official-servers.js';
 import { openTollStand, type TollStand } from '../helpers/toll-stand.js';

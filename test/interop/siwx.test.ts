@@ -11,8 +11,8 @@ import {
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import type { Request } from 'express';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
-import { createEd25519Signer } from '../../src/protocol/ed25519.js';
-import { toCaip2 } from '../../src/protocol/networks.js';
+import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
+import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import { type AppServer, serveApp } from '../helpers/app-server.js';
 import { signInInfo } from '../helpers/wallet-key.js';
 

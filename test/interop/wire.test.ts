@@ -1,9 +1,9 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
 import { createIdentity } from '../../src/identity/create-identity.js';
-import { anyOf } from '../../src/middleware/any-of.js';
-import { requirePayment } from '../../src/middleware/require-payment.js';
-import { requireTokenBalance } from '../../src/middleware/require-token-balance.js';
+import { anyOf } from '../../src/middleware/gate/any-of.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
 import { useGatewayStand } from '../helpers/gateway-stand.js';
 import { encodeHeader, signPayment } from '../helpers/payments.js';
 

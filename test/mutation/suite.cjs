@@ -9,7 +9,7 @@ const TESTS = path.resolve(__dirname, '..');
 
 function testsIn(place) {
   if (place.endsWith('.test.ts')) return [place];
-  const names = readdirSync(path.join(TESTS, place)).filter((name) => name.endsWith('.test.ts'));
+  const names = readdirSync(path.join(TESTS, place), { recursive: true }).filter((name) => name.endsWith('.test.ts'));
   return names.sort().map((name) => `${place}/${name}`);
 }
 

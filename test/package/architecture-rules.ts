@@ -10,11 +10,10 @@ export interface Rule {
   readonly check: (sources: Sources) => string[];
 }
 
-const BASE = ['errors', 'options', 'nearest', 'soon', 'repeat', 'load-undici', 'optional-packages', 'received-body'];
+const BASE = ['errors', 'lib'];
 const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
 const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
 const ROUTES = [
-  'package.json',
   'middleware',
   'pages',
   'gateway',
@@ -26,20 +25,12 @@ const ROUTES = [
   'protocol',
   ...BASE,
 ];
-const SERVER = ['routers', 'sandbox', ...ROUTES];
+const SERVER = ['http', 'sandbox', ...ROUTES];
 
-/** Who may import whom: a folder of `src/`, or a file directly in it, to folders or single files. Its own folder always. */
+/** Which room may import which: a folder of `src/`, or a file directly in it. Its own always. */
 export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  nearest: [],
-  soon: [],
-  repeat: [],
-  'load-undici': [],
-  'undici-parts.d': [],
-  'optional-packages': ['package.json', 'errors'],
-  'parsed-bytes': [],
-  'received-body': ['parsed-bytes'],
-  options: ['errors', 'nearest'],
+  lib: ['package.json', 'errors'],
   protocol: BASE,
   solana: ['protocol', ...BASE],
   storage: ['protocol', ...BASE],
@@ -48,39 +39,153 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   access: CORE,
   middleware: GATES,
   gateway: ['storage', ...GATES],
-  routers: ROUTES,
+  http: ROUTES,
   pages: ['protocol', ...BASE],
-  sandbox: ['solana/known-mints', 'protocol', ...BASE],
+  sandbox: ['protocol', ...BASE],
   server: SERVER,
   cli: ['server', ...SERVER],
   index: ['server', ...SERVER],
+};
+
+/**
+ * The sub-rooms of each room, from the ground up: each may import those that stand before it. A name without a slash is a
+ * file directly in the room; those that are not named here may import everything in their room, and no sub-room imports them.
+ */
+export const FLOORS: Readonly<Record<string, readonly string[]>> = {
+  lib: ['ed25519/', 'http/'],
+  protocol: [
+    'address',
+    'limits',
+    'reasons',
+    'address-input',
+    'types',
+    'networks/',
+    'payment-required',
+    'money/',
+    'supported',
+    'wire/',
+    'codecs/',
+  ],
+  solana: ['keypair', 'transaction/', 'building/', 'rpc/', 'accounts/', 'confirmation/', 'rules/', 'landed/'],
+  storage: [
+    'sql/',
+    'counters/',
+    'events/',
+    'idempotency/',
+    'ledger/',
+    'webhooks/',
+    'keys/',
+    'payouts/',
+    'projects/',
+    'calls/',
+    'books/',
+  ],
+  facilitator: [
+    'events/',
+    'holdings',
+    'setup/',
+    'types',
+    'backend/',
+    'payments/',
+    'setup-check/',
+    'sponsorship/',
+    'x402-client',
+    'assemble-facilitator',
+    'chain/',
+    'facilitator-options',
+    'payouts/',
+    'proofs/',
+    'reconcile/',
+    'recovery/',
+    'remote/',
+    'requests/',
+  ],
+  identity: ['lock-out', 'sign-in-options', 'store-warning', 'types', 'service-keys/', 'sign-in/', 'tokens/'],
+  middleware: [
+    'gate/',
+    'rate-limit/',
+    'response/',
+    'terms/',
+    'wallet/',
+    'idempotency/',
+    'service-key/',
+    'payment/',
+    'paywall/',
+  ],
+  gateway: ['calls/', 'network-guard/', 'payouts/', 'token-label', 'figures/', 'projects/', 'proxy/', 'webhooks/'],
+  http: [
+    'framework/',
+    'openapi/',
+    'analytics/',
+    'auth/',
+    'calls/',
+    'discovery/',
+    'events/',
+    'keys/',
+    'payments/',
+    'payouts/',
+    'projects/',
+    'spending/',
+    'token-gate/',
+    'webhooks/',
+    'service/',
+    'document/',
+    'settlement/',
+  ],
+  sandbox: [
+    'faults',
+    'programs/',
+    'runtime/',
+    'sandbox-options',
+    'chain/',
+    'encoding/',
+    'tokens/',
+    'rpc/',
+    'endpoint/',
+  ],
+  server: ['configuration/', 'flood-guard/', 'chain-parts', 'logger', 'needed-packages', 'examine/', 'upkeep/'],
+  cli: [
+    'command',
+    'output/',
+    'arguments/',
+    'sub-command',
+    'operator/',
+    'session/',
+    'pay/',
+    'report-error',
+    'seller/',
+    'books/',
+  ],
 };
 
 /** Packages (or `@scope/`) that only the named folders may import, type-only imports included. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   '@solana/': ['solana', 'sandbox'],
   litesvm: ['sandbox'],
-  express: ['middleware', 'routers', 'pages', 'server'],
-  'express-serve-static-core': ['middleware', 'routers', 'pages', 'server'],
-  'express-rate-limit': ['middleware', 'routers', 'server'],
+  express: ['middleware', 'http', 'pages', 'server'],
+  'express-serve-static-core': ['middleware', 'http', 'pages', 'server'],
+  'express-rate-limit': ['middleware', 'http', 'server'],
   'better-sqlite3': ['storage'],
   pg: ['storage'],
   kysely: ['storage'],
   ioredis: ['storage'],
   pino: ['server'],
   helmet: ['server'],
-  'prom-client': ['routers'],
+  'prom-client': ['http'],
 };
 
 const MAX_LINES = 300;
-const CONCRETE_STORE = /^storage\/(memory|sqlite|postgres|redis)\b/;
-const MEMORY_STORE = /^storage\/memory\b/;
+const MAX_ENTRIES = 20;
+const CONCRETE_STORE = /^storage\/.*\/(memory|sqlite|postgres|redis)-/;
+const MEMORY_STORE = /^storage\/.*\/memory-/;
 /** What a user makes without a store makes its own in memory. */
-const MEMORY_USERS = ['facilitator', 'identity', 'routers'];
+const MEMORY_USERS = ['facilitator', 'identity', 'http'];
 
 export const RULES: readonly Rule[] = [
   { name: 'every import follows an arrow of the table', check: arrowsAgainstTable },
+  { name: 'a sub-room imports what stands below it', check: floors },
   { name: 'no file imports itself through others', check: cycles },
+  { name: `no folder holds more than ${MAX_ENTRIES} entries`, check: fullFolders },
   { name: 'a package is imported in its home folders only', check: strayPackages },
   { name: 'concrete stores are named in server and storage only', check: strayStores },
   { name: 'x402Version is written in protocol only', check: strayVersions },
@@ -139,7 +244,41 @@ function arrowsAgainstTable(sources: Sources): string[] {
 
 function mayImport(unit: string, allowed: readonly string[], target: string): boolean {
   if (target === 'package.json') return allowed.includes(target);
-  return unitOf(target) === unit || allowed.includes(unitOf(target)) || allowed.includes(target.replace(/\.ts$/, ''));
+  return unitOf(target) === unit || allowed.includes(unitOf(target));
+}
+
+/** `sub/` for a file in a sub-room, its own name for a file directly in the room. */
+function floorOf(path: string): string {
+  const [, first = '', ...deeper] = path.split('/');
+  return deeper.length > 0 ? `${first}/` : first.replace(/\.ts$/, '');
+}
+
+function floors(sources: Sources): string[] {
+  return each(sources, (path, text) => {
+    const unit = unitOf(path);
+    const floor = floorOf(path);
+    const order = FLOORS[unit] ?? [];
+    if (floor.endsWith('/') && !order.includes(floor))
+      return [`${path}: "${floor}" is not among the floors of ${unit}`];
+    if (!order.includes(floor)) return [];
+    return internalImports(path, text)
+      .filter((target) => target.startsWith(`${unit}/`) && floorOf(target) !== floor)
+      .filter((target) => !order.slice(0, order.indexOf(floor)).includes(floorOf(target)))
+      .map((target) => `${path}: imports ${target}, which does not stand below ${floor}`);
+  });
+}
+
+function fullFolders(sources: Sources): string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const path of sources.keys()) {
+    for (let at = path; at !== '.'; at = posix.dirname(at)) {
+      const folder = posix.dirname(at);
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(at));
+    }
+  }
+  return [...entries]
+    .filter(([, { size }]) => size > MAX_ENTRIES)
+    .map(([folder, { size }]) => `${folder}: ${size} entries`);
 }
 
 function cycles(sources: Sources): string[] {

@@ -19,7 +19,7 @@ describe('the source', () => {
   const sources = readSources();
 
   test('is read: the entry and the error table are among the files', () => {
-    expect([...sources.keys()]).toEqual(expect.arrayContaining(['index.ts', 'errors.ts', 'protocol/types.ts']));
+    expect([...sources.keys()]).toEqual(expect.arrayContaining(['index.ts', 'errors/errors.ts', 'protocol/types.ts']));
   });
 
   test.each(RULES)('$name', ({ check }) => {
@@ -75,20 +75,24 @@ describe('imports are found in every form', () => {
 
 describe('the rules bite', () => {
   const HONEST = {
-    'errors.ts': 'export const e = 1;\n',
-    'index.ts': "export { settle } from './facilitator/settle.js';\nexport { x } from './storage/sqlite-ledger.js';\n",
-    'protocol/types.ts': "import { e } from '../errors.js';\nexport const x402Version: unknown = e;\n",
-    'solana/rpc.ts': "import { Connection } from '@solana/web3.js';\nexport const rpc = Connection;\n",
-    'storage/ledger.ts': 'export interface Ledger { claim(): void }\n',
-    'storage/memory-ledger.ts': "import type { Ledger } from './ledger.js';\nexport let memory: Ledger;\n",
-    'storage/sqlite-ledger.ts': "export const x = () => import('better-sqlite3');\n",
-    'facilitator/settle.ts':
-      "import { rpc } from '../solana/rpc.js';\nimport { memory } from '../storage/memory-ledger.js';\nexport const settle = [rpc, memory];\n",
-    'middleware/require-payment.ts':
-      "import type { RequestHandler } from 'express';\nimport { settle } from '../facilitator/settle.js';\nexport const s: RequestHandler = settle;\n",
-    'sandbox/start-sandbox.ts': "import '../solana/known-mints.js';\nexport const vm = () => import('litesvm');\n",
-    'server/start.ts': "import { memory } from '../storage/memory-ledger.js';\nexport const m = memory;\n",
-    'cli/main.ts': "import pkg from '../../package.json' with { type: 'json' };\nimport '../server/start.js';\npkg;\n",
+    'errors/errors.ts': 'export const e = 1;\n',
+    'index.ts':
+      "export { settle } from './facilitator/chain/settle.js';\nexport { x } from './storage/ledger/sqlite-ledger.js';\n",
+    'protocol/types.ts': "import { e } from '../errors/errors.js';\nexport const x402Version: unknown = e;\n",
+    'solana/rpc/rpc.ts': "import { Connection } from '@solana/web3.js';\nexport const rpc = Connection;\n",
+    'storage/ledger/ledger.ts': 'export interface Ledger { claim(): void }\n',
+    'storage/ledger/memory-ledger.ts': "import type { Ledger } from './ledger.js';\nexport let memory: Ledger;\n",
+    'storage/ledger/sqlite-ledger.ts': "export const x = () => import('better-sqlite3');\n",
+    'facilitator/payments/life.ts': "import '../types.js';\nexport const life = 1;\n",
+    'facilitator/chain/settle.ts':
+      "import { rpc } from '../../solana/rpc/rpc.js';\nimport { memory } from '../../storage/ledger/memory-ledger.js';\nimport '../payments/life.js';\nexport const settle = [rpc, memory];\n",
+    'facilitator/create-facilitator.ts': "import './chain/settle.js';\n",
+    'middleware/payment/require-payment.ts':
+      "import type { RequestHandler } from 'express';\nimport { settle } from '../../facilitator/chain/settle.js';\nexport const s: RequestHandler = settle;\n",
+    'sandbox/start-sandbox.ts': "export const vm = () => import('litesvm');\n",
+    'server/start.ts': "import { memory } from '../storage/ledger/memory-ledger.js';\nexport const m = memory;\n",
+    'lib/version.ts': "import pkg from '../../package.json' with { type: 'json' };\npkg;\n",
+    'cli/main.ts': "import '../server/start.js';\n",
   };
 
   test('and leave honest sources alone', () => {
@@ -98,20 +102,20 @@ describe('the rules bite', () => {
   const violations: [string, Record<string, string>, RegExp][] = [
     [
       'protocol imports solana',
-      { 'protocol/a.ts': "import '../solana/rpc.js';" },
-      /protocol\/a.ts: imports solana\/rpc.ts/,
+      { 'protocol/a.ts': "import '../solana/rpc/rpc.js';" },
+      /protocol\/a.ts: imports solana\/rpc\/rpc.ts/,
     ],
     [
       'errors import protocol',
-      { 'errors.ts': "import '../src/protocol/a.js';" },
-      /errors.ts: imports .*protocol\/a.ts/,
+      { 'errors/errors.ts': "import '../protocol/a.js';" },
+      /errors\/errors.ts: imports protocol\/a.ts/,
     ],
     ['storage imports solana', { 'storage/a.ts': "import type { R } from '../solana/rpc.js';" }, /imports solana/],
     ['identity imports solana', { 'identity/a.ts': "export * from '../solana/rpc.js';" }, /imports solana/],
     ['middleware imports storage', { 'middleware/a.ts': "import '../storage/ledger.js';" }, /imports storage\/ledger/],
     ['middleware imports solana', { 'middleware/a.ts': "let r: import('../solana/rpc.js').R;" }, /imports solana\/rpc/],
     ['facilitator imports middleware', { 'facilitator/a.ts': "import '../middleware/a.js';" }, /imports middleware/],
-    ['gateway imports routers', { 'gateway/a.ts': "const r = import('../routers/a.js');" }, /imports routers/],
+    ['gateway imports http', { 'gateway/a.ts': "const r = import('../http/a.js');" }, /imports http/],
     ['sandbox imports the facilitator', { 'sandbox/a.ts': "import '../facilitator/a.js';" }, /imports facilitator/],
     ['sandbox imports the RPC client', { 'sandbox/a.ts': "import '../solana/rpc.js';" }, /imports solana\/rpc/],
     ['server imports cli', { 'server/a.ts': "import '../cli/main.js';" }, /server\/a.ts: imports cli/],
@@ -148,16 +152,36 @@ describe('the rules bite', () => {
     ['a deep import of a driver', { 'gateway/a.ts': "import 'pg/lib/x.js';" }, /imports pg\/lib/],
     [
       'gateway names SQLite',
-      { 'gateway/a.ts': "import '../storage/sqlite-ledger.js';" },
-      /names the store storage\/sqlite/,
+      { 'gateway/a.ts': "import '../storage/ledger/sqlite-ledger.js';" },
+      /names the store storage\/ledger\/sqlite/,
     ],
-    ['facilitator names Postgres', { 'facilitator/a.ts': "import '../storage/postgres.js';" }, /names the store/],
+    [
+      'facilitator names Postgres',
+      { 'facilitator/a.ts': "import '../storage/sql/postgres-database.js';" },
+      /names the store/,
+    ],
     [
       'access names memory',
-      { 'access/a.ts': "import '../storage/memory-ledger.js';" },
-      /names the store storage\/memory/,
+      { 'access/a.ts': "import '../storage/ledger/memory-ledger.js';" },
+      /names the store storage\/ledger\/memory/,
     ],
-    ['x402Version in routers', { 'routers/a.ts': 'const body = { x402Version: 2 };' }, /writes x402Version/],
+    ['x402Version in http', { 'http/a.ts': 'const body = { x402Version: 2 };' }, /writes x402Version/],
+    [
+      'a sub-room imports one above it',
+      { 'facilitator/payments/a.ts': "import '../chain/settle.js';" },
+      /payments\/a.ts: imports facilitator\/chain\/settle.ts, which does not stand below payments\//,
+    ],
+    [
+      'a sub-room imports the wiring of its room',
+      { 'facilitator/chain/a.ts': "import '../create-facilitator.js';" },
+      /chain\/a.ts: imports facilitator\/create-facilitator.ts/,
+    ],
+    ['a sub-room nobody decided on', { 'facilitator/helpers/a.ts': '' }, /"helpers\/" is not among the floors/],
+    [
+      '21 files in a folder',
+      Object.fromEntries(Array.from({ length: 21 }, (_, at) => [`access/${at}.ts`, ''])),
+      /access: 21 entries/,
+    ],
     ['301 lines', { 'protocol/a.ts': 'const a = 1;\n'.repeat(301) }, /301 lines/],
     ['a parameter of type any', { 'protocol/a.ts': 'const f = (a: any) => a;' }, /protocol\/a.ts:1: any/],
     ['as any', { 'protocol/a.ts': '\nconst a = 1 as any;' }, /protocol\/a.ts:2: any/],

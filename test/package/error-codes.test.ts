@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ERRORS } from '../../src/errors.js';
+import { ERRORS } from '../../src/errors/errors.js';
 
 const ROOT = join(__dirname, '..', '..');
 const CODES = Object.keys(ERRORS);
@@ -18,7 +18,7 @@ function unquoted(codes: readonly string[], text: string): string[] {
 }
 
 test('every error code is the code of some answer or exception', () => {
-  expect(unquoted(CODES, textBelow('src', 'errors.ts', 'routers/openapi-gated.ts'))).toEqual([]);
+  expect(unquoted(CODES, textBelow('src', 'errors/errors.ts', 'http/openapi/openapi-gated.ts'))).toEqual([]);
 });
 
 test('every error code is expected by some test', () => {

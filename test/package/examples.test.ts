@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { newGatewaySecret } from '../../src/gateway/gateway-secret.js';
-import { signatureHeaders } from '../../src/gateway/gateway-signature.js';
-import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhook-signature.js';
+import { newGatewaySecret } from '../../src/gateway/projects/gateway-secret.js';
+import { signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
+import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhooks/webhook-signature.js';
 import { endOf, runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
 import { until } from '../helpers/until.js';
 

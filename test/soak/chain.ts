@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { createSolanaRpc } from '../../src/solana/rpc-client.js';
+import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
 
 /** The chain of all shops, and what is beside it. */
 export interface SoakChain {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { reconcile } from '../../src/facilitator/reconcile.js';
-import type { SolanaRpc } from '../../src/solana/rpc.js';
-import { MAX_HISTORY_PER_CALL } from '../../src/solana/rpc-client.js';
-import { createBookReaders } from '../../src/storage/book-readers.js';
-import { MAX_RERUNS } from '../../src/storage/ledger.js';
+import { reconcile } from '../../src/facilitator/reconcile/reconcile.js';
+import type { SolanaRpc } from '../../src/solana/rpc/rpc.js';
+import { MAX_HISTORY_PER_CALL } from '../../src/solana/rpc/rpc-client.js';
+import { createBookReaders } from '../../src/storage/books/book-readers.js';
+import { MAX_RERUNS } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { inParallel } from '../bench/send-all.js';

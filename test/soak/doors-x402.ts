@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
 import type { PaymentRequirements } from '@x402/core/types';
-import { newNonce } from '../../src/protocol/nonce-header.js';
+import { newNonce } from '../../src/protocol/codecs/nonce-header.js';
 import { PAYMENT_IDENTIFIER } from '../../src/protocol/payment-identifier.js';
 import { presign } from '../bench/presigned.js';
 import { type Fetch, payingFetch, payingFetchV1 } from '../helpers/official-clients.js';

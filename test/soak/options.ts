@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { nearest } from '../../src/nearest.js';
+import { nearest } from '../../src/lib/did-you-mean.js';
 
 /** The databases that a seller can be on. */
 export const DATABASES = ['sqlite', 'postgres'] as const;

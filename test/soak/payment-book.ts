@@ -1,6 +1,6 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { createEd25519Signer, type Ed25519Signer } from '../../src/protocol/ed25519.js';
+import { createEd25519Signer, type Ed25519Signer } from '../../src/lib/ed25519/ed25519.js';
 
 /** What a payment moves. */
 export interface Price {

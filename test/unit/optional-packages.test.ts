@@ -1,4 +1,4 @@
-import { loadIfInstalled, loadOptional, namingAllMissing, wantedRange } from '../../src/optional-packages.js';
+import { loadIfInstalled, loadOptional, namingAllMissing, wantedRange } from '../../src/lib/optional-packages.js';
 
 /** Fails as Node does. */
 function failing(code: string, message: string): () => Promise<never> {

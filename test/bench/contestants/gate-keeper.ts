@@ -1,12 +1,12 @@
 import type { RequestHandler } from 'express';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
-import { createServiceKeys } from '../../../src/identity/service-keys.js';
-import { requireTier } from '../../../src/middleware/require-tier.js';
-import { requireTokenBalance } from '../../../src/middleware/require-token-balance.js';
-import { serviceKeyAuth } from '../../../src/middleware/service-key-auth.js';
-import { SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
-import { createMemoryCounters } from '../../../src/storage/memory-counters.js';
+import { createServiceKeys } from '../../../src/identity/service-keys/service-keys.js';
+import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
+import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { serveApp } from '../../helpers/app-server.js';
 import { SECRET } from '../../helpers/identity-stand.js';

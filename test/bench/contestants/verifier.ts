@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import bs58 from 'bs58';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { x402V2 } from '../../../src/protocol/codecs/x402-v2.js';
 import type { Terms } from '../../../src/protocol/types.js';
-import { x402V2 } from '../../../src/protocol/x402-v2.js';
-import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
+import { createSolanaRpc } from '../../../src/solana/rpc/rpc-client.js';
 import { carry, type SignedPayment } from '../../helpers/payments.js';
 import type { ContestantParts } from '../contestant.js';
 import { presign } from '../presigned.js';

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import { readConfiguration } from '../../../src/server/configuration.js';
+import { readConfiguration } from '../../../src/server/configuration/configuration.js';
 import { startServer } from '../../../src/server/start-server.js';
 import type { ContestantParts } from '../contestant.js';
 

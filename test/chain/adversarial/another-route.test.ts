@@ -1,4 +1,4 @@
-import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
 import { receiptOf } from '../../helpers/payments.js';

@@ -1,7 +1,7 @@
 import { createApproveInstruction, createRevokeInstruction } from '@solana/spl-token';
 import { type Keypair, PublicKey } from '@solana/web3.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { withTransfer } from '../../helpers/honest-draft.js';
 import { paymentOf, useArena } from '../../helpers/hostile.js';

@@ -1,5 +1,5 @@
 import type { Reason } from '../../../src/protocol/reasons.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import type { Draft } from '../../helpers/draft.js';
 import { withBudget, withLast, withMemo, withTransfer } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';

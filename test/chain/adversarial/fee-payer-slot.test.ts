@@ -1,4 +1,4 @@
-import { writeTerms } from '../../../src/protocol/wire-terms.js';
+import { writeTerms } from '../../../src/protocol/wire/terms.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
 import { carry, stolenFrom } from '../../helpers/payments.js';

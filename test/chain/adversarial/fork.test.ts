@@ -1,4 +1,4 @@
-import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV2, refusalOf, useArena } from '../../helpers/hostile.js';
 import { type LyingNode, startLyingNode } from '../../helpers/lying-node.js';

@@ -1,8 +1,8 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
 

@@ -1,4 +1,4 @@
-import { GENESIS_HASHES } from '../../../src/protocol/networks.js';
+import { GENESIS_HASHES } from '../../../src/protocol/networks/networks.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { paymentOf, useArena } from '../../helpers/hostile.js';
 import { type LyingNode, startLyingNode } from '../../helpers/lying-node.js';

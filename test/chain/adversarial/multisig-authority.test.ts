@@ -1,5 +1,5 @@
 import { Keypair, PublicKey } from '@solana/web3.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { withTransfer } from '../../helpers/honest-draft.js';
 import { useArena } from '../../helpers/hostile.js';
 import { multisigOf, multisigTransfer } from '../../helpers/multisig.js';

@@ -1,8 +1,8 @@
 import { createPauseInstruction, createResumeInstruction, createThawAccountInstruction } from '@solana/spl-token';
 import { PublicKey, type TransactionInstruction } from '@solana/web3.js';
 import type { MintExtensions } from '../../../src/sandbox/start-sandbox.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { paymentOf, useArena } from '../../helpers/hostile.js';
 import { landAs } from '../../helpers/land-as.js';

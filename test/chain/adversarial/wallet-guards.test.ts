@@ -1,6 +1,6 @@
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { guardProgram } from '../../../src/sandbox/guard-program.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { guardProgram } from '../../../src/sandbox/programs/guard-program.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { withFirst, withLast } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';

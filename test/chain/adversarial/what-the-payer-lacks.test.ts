@@ -1,7 +1,7 @@
 import { ACCOUNT_SIZE, AccountLayout, AccountState } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { useArena } from '../../helpers/hostile.js';
 

@@ -1,6 +1,6 @@
 import { createSyncNativeInstruction } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
-import { SOL_MINT } from '../../../src/protocol/tokens.js';
+import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { withLast, withTransfer } from '../../helpers/honest-draft.js';
 import { type Scene, useArena } from '../../helpers/hostile.js';

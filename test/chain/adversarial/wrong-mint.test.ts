@@ -1,4 +1,4 @@
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { withTransfer } from '../../helpers/honest-draft.js';
 import { type Arena, tokenNamed, useArena } from '../../helpers/hostile.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';

@@ -1,5 +1,5 @@
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { withTransfer } from '../../helpers/honest-draft.js';
 import { useArena } from '../../helpers/hostile.js';
 import { transferChecked } from '../../helpers/raw-instructions.js';

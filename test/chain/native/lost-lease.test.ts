@@ -1,5 +1,5 @@
 import { VersionedTransaction } from '@solana/web3.js';
-import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import { useNativeStand } from '../../helpers/native-stand.js';
 

@@ -7,7 +7,7 @@ import {
 } from '@solana/spl-token';
 import { AddressLookupTableAccount, Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { accountOf, expectRefused, type NativeAttack } from '../../helpers/native-arena.js';
 import { adding, replacing, TRANSFER, without } from '../../helpers/native-drafts.js';
 import { useNativeStand } from '../../helpers/native-stand.js';

@@ -1,6 +1,6 @@
 import { createApproveInstruction, createInitializeAccount3Instruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
-import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { accountOf, move, tokenOf } from '../../helpers/native-arena.js';
 import { adding, bent, replacing, TRANSFER, without } from '../../helpers/native-drafts.js';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
-import { createRateLimits } from '../../../src/middleware/rate-limit.js';
-import { serviceKeyAuth } from '../../../src/middleware/service-key-auth.js';
-import { createMemoryCounters } from '../../../src/storage/memory-counters.js';
+import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
+import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
+import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { type AppServer, serveApp } from '../../helpers/app-server.js';
 import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';

@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { idempotency } from '../../../src/middleware/idempotency.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { createMemoryAnswers } from '../../../src/storage/memory-answers.js';
+import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { useGatewayStand } from '../../helpers/gateway-stand.js';
 import { askTerms, encodeHeader } from '../../helpers/payments.js';
 import { ask } from '../../helpers/raw-http.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { createMemoryAnswers } from '../../../src/storage/memory-answers.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { type PaymentHeaders, signPayment } from '../../helpers/payments.js';
 import { linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
 import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';

@@ -1,19 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
-import { hopByHop, pairsOf } from '../../../src/gateway/header-fields.js';
-import { mergePatch } from '../../../src/gateway/merge-patch.js';
-import { publicLocation, upstreamTarget } from '../../../src/gateway/upstream-target.js';
-import { clientOfAddress, isAllowedAddress, readAllowedAddress } from '../../../src/identity/allowed-addresses.js';
-import { parseSiwsMessage } from '../../../src/identity/siws-message.js';
-import { privateCacheControl, withExposed } from '../../../src/middleware/respond.js';
+import { mergePatch } from '../../../src/gateway/projects/merge-patch.js';
+import { hopByHop, pairsOf } from '../../../src/gateway/proxy/header-fields.js';
+import { publicLocation, upstreamTarget } from '../../../src/gateway/proxy/upstream-target.js';
+import { toCsv } from '../../../src/http/framework/csv.js';
+import {
+  clientOfAddress,
+  isAllowedAddress,
+  readAllowedAddress,
+} from '../../../src/identity/service-keys/allowed-addresses.js';
+import { parseSiwsMessage } from '../../../src/identity/sign-in/siws-message.js';
+import { privateCacheControl, withExposed } from '../../../src/middleware/gate/respond.js';
 import { escapeHtml } from '../../../src/pages/escape-html.js';
-import { DOORS } from '../../../src/protocol/doors.js';
-import { parseDecimal, readPrice } from '../../../src/protocol/money.js';
-import { readServicePayment } from '../../../src/protocol/service-payment.js';
-import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
-import { jsonFault } from '../../../src/protocol/wire-json.js';
-import { toCsv } from '../../../src/routers/csv.js';
+import { DOORS } from '../../../src/protocol/codecs/codecs.js';
+import { parseDecimal, readPrice } from '../../../src/protocol/money/money.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { jsonFault } from '../../../src/protocol/wire/json.js';
+import { readServicePayment } from '../../../src/protocol/wire/service-payment.js';
 
 const ROOT = join(__dirname, '../../../src');
 /** As long as a header may be; a fourth of it is compared with it. */

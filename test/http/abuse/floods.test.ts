@@ -1,10 +1,10 @@
 import type { Request, Response as ServerAnswer } from 'express';
+import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
-import { createRateLimits } from '../../../src/middleware/rate-limit.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { requireTokenBalance } from '../../../src/middleware/require-token-balance.js';
-import { createRouter } from '../../../src/routers/create-router.js';
-import { createMemoryCounters } from '../../../src/storage/memory-counters.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { askTerms, carry, type PaymentHeaders, signTerms } from '../../helpers/payments.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/wallet-key.js';

@@ -1,9 +1,9 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import type { Request, Response as ServerAnswer } from 'express';
+import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { requireTokenBalance } from '../../../src/middleware/require-token-balance.js';
-import { createRouter } from '../../../src/routers/create-router.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { SECRET } from '../../helpers/identity-stand.js';
 import { signPayment } from '../../helpers/payments.js';
 import { ask, linesOf } from '../../helpers/raw-http.js';

@@ -1,5 +1,5 @@
 import type { Keypair } from '@solana/web3.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { USDC } from '../../helpers/crash-stand.js';
 import { emptyWallet } from '../../helpers/empty-wallet.js';
 import { type SignedPayment, signPayment } from '../../helpers/payments.js';

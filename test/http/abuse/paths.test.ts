@@ -1,8 +1,8 @@
 import type { Request, Response as ServerAnswer } from 'express';
 import { createIdentity } from '../../../src/identity/create-identity.js';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { requireTokenBalance } from '../../../src/middleware/require-token-balance.js';
-import { SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { signPayment } from '../../helpers/payments.js';
 import { ask, linesOf } from '../../helpers/raw-http.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';

@@ -1,5 +1,5 @@
 import type { Request, Response as ServerAnswer } from 'express';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { signPayment } from '../../helpers/payments.js';
 import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import type { Express } from 'express';
-import { requirePayment } from '../../../src/middleware/require-payment.js';
-import { readTerms } from '../../../src/protocol/wire-terms.js';
-import { decodeTransaction } from '../../../src/solana/transaction.js';
-import type { PaymentRecord } from '../../../src/storage/ledger.js';
-import { createMemoryAnswers } from '../../../src/storage/memory-answers.js';
-import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { readTerms } from '../../../src/protocol/wire/terms.js';
+import { decodeTransaction } from '../../../src/solana/transaction/transaction.js';
+import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import type { PaymentRecord } from '../../../src/storage/ledger/ledger.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import {

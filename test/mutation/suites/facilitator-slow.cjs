@@ -1,8 +1,8 @@
 require('../suite.cjs').declareTests([
-  'http/gateway-proofs.test.ts',
+  'http/gateway/gateway-proofs.test.ts',
   'cli/db-reconcile.test.ts',
-  'http/recovery.test.ts',
+  'http/payment/recovery.test.ts',
   'chain/payouts.test.ts',
-  'http/native-solana-pay.test.ts',
-  'http/native-once.test.ts',
+  'http/requests/native-solana-pay.test.ts',
+  'http/requests/native-once.test.ts',
 ]);

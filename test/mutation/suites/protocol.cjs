@@ -1,11 +1,11 @@
 require('../suite.cjs').declareTests([
   'unit/protocol',
   'unit/solana/ed25519.test.ts',
-  'http/payment-header.test.ts',
-  'http/once.test.ts',
-  'http/facilitator-endpoints.test.ts',
-  'http/contract-x402.test.ts',
-  'http/discovery.test.ts',
-  'http/payment-identifier.test.ts',
-  'http/remote-facilitator.test.ts',
+  'http/payment/payment-header.test.ts',
+  'http/payment/once.test.ts',
+  'http/service/facilitator-endpoints.test.ts',
+  'http/service/contract-x402.test.ts',
+  'http/service/discovery.test.ts',
+  'http/payment/payment-identifier.test.ts',
+  'http/payment/remote-facilitator.test.ts',
 ]);

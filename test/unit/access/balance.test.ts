@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { readMinimum, wireNumber } from '../../../src/access/balance.js';
-import { formatAmount, parseDecimal } from '../../../src/protocol/money.js';
+import { formatAmount, parseDecimal } from '../../../src/protocol/money/money.js';
 
 describe('a minimum', () => {
   test.each([

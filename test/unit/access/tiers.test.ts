@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { readTiers, standingOf, type TiersOptions } from '../../../src/access/tiers.js';
-import { TollhouseError } from '../../../src/errors.js';
-import { formatAmount } from '../../../src/protocol/money.js';
-import { SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
+import { TollhouseError } from '../../../src/errors/errors.js';
+import { formatAmount } from '../../../src/protocol/money/money.js';
+import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const OTHER_MINT = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';

@@ -1,9 +1,12 @@
 import { Keypair } from '@solana/web3.js';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { type FacilitatorOptions, facilitatorOptions } from '../../../src/facilitator/facilitator-options.js';
-import { remoteFacilitator } from '../../../src/facilitator/remote-facilitator.js';
-import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from '../../../src/facilitator/remote-options.js';
-import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../src/protocol/tokens.js';
+import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facilitator.js';
+import {
+  type RemoteFacilitatorOptions,
+  remoteFacilitatorOptions,
+} from '../../../src/facilitator/remote/remote-options.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { rejectionOf } from '../../helpers/fake-node.js';
 
 const network = 'solana-devnet';

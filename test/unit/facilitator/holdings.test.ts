@@ -1,9 +1,9 @@
 import { createHoldingsReader, SOL_MINT } from '../../../src/facilitator/holdings.js';
 import { addressBytes } from '../../../src/protocol/address.js';
-import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
-import { associatedTokenAddress } from '../../../src/solana/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/programs.js';
-import { type AccountState, RpcError } from '../../../src/solana/rpc.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { type AccountState, RpcError } from '../../../src/solana/rpc/rpc.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { fakeNode, rejectionOf } from '../../helpers/fake-node.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import type { InspectedPayment } from '../../../src/facilitator/backend.js';
+import type { InspectedPayment } from '../../../src/facilitator/backend/backend.js';
 import { rejectionOf } from '../../helpers/fake-node.js';
 import { AWAY, aPeer, backendOf, inspected, outage, remotesOf, stepOf, useRemotes } from '../../helpers/remotes.js';
 

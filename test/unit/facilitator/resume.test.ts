@@ -1,16 +1,16 @@
 import { Keypair } from '@solana/web3.js';
-import { createChainBackend } from '../../../src/facilitator/chain-backend.js';
-import { createHealthMonitor } from '../../../src/facilitator/health.js';
-import { inspectPayment } from '../../../src/facilitator/inspect-payment.js';
-import { createLandedReader } from '../../../src/facilitator/landed-reader.js';
-import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
-import { createBlockhashCache } from '../../../src/solana/blockhash-cache.js';
-import { createTransactionDelivery } from '../../../src/solana/delivery.js';
+import { inspectPayment } from '../../../src/facilitator/backend/inspect-payment.js';
+import { createLandedReader } from '../../../src/facilitator/backend/landed-reader.js';
+import { createChainBackend } from '../../../src/facilitator/chain/chain-backend.js';
+import { createHealthMonitor } from '../../../src/facilitator/setup/health.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
+import { createMintPolicy } from '../../../src/solana/accounts/mint-policy.js';
+import { buildPaymentTransaction } from '../../../src/solana/building/payment-transaction.js';
+import { createBlockhashCache } from '../../../src/solana/confirmation/blockhash-cache.js';
+import { createTransactionDelivery } from '../../../src/solana/confirmation/delivery.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
-import { createMintPolicy } from '../../../src/solana/mint-policy.js';
-import { buildPaymentTransaction } from '../../../src/solana/payment-transaction.js';
-import { createSolanaRpc } from '../../../src/solana/rpc-client.js';
-import { createMemoryLedger } from '../../../src/storage/memory-ledger.js';
+import { createSolanaRpc } from '../../../src/solana/rpc/rpc-client.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { newSponsorship } from '../../helpers/sponsorship.js';
 
 const network = 'solana-devnet';

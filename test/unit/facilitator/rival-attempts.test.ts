@@ -1,4 +1,4 @@
-import { settleRequest } from '../../../src/facilitator/settle-request.js';
+import { settleRequest } from '../../../src/facilitator/requests/settle-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { LANDED, landedAs, paying, signatureOf } from '../../helpers/payment-service-fixture.js';
 import { type OpenedRequest, openRequest, racing, settled } from '../../helpers/request-fixture.js';

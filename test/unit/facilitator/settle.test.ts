@@ -1,5 +1,5 @@
-import { createPaymentService } from '../../../src/facilitator/payment-service.js';
-import { receiptOf } from '../../../src/facilitator/receipt.js';
+import { createPaymentService } from '../../../src/facilitator/payments/payment-service.js';
+import { receiptOf } from '../../../src/facilitator/payments/receipt.js';
 import { REASONS } from '../../../src/protocol/reasons.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { ledgerWith } from '../../helpers/ledgers.js';

@@ -1,11 +1,11 @@
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { x402Client } from '../../../src/facilitator/x402-client.js';
-import { toCaip2 } from '../../../src/protocol/networks.js';
-import { encodeFacilitatorRequest } from '../../../src/protocol/remote-wire.js';
+import { toCaip2 } from '../../../src/protocol/networks/networks.js';
+import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import type { Supported } from '../../../src/protocol/supported.js';
-import { KNOWN_TOKENS } from '../../../src/protocol/tokens.js';
 import type { Payment, Settlement, Terms, Verification } from '../../../src/protocol/types.js';
+import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const network = 'solana-devnet';

@@ -1,6 +1,6 @@
 import { labelOf, labelsOf } from '../../../src/gateway/token-label.js';
-import { KNOWN_TOKENS, SOL_MINT } from '../../../src/protocol/tokens.js';
-import { NATIVE_SOL } from '../../../src/solana/programs.js';
+import { KNOWN_TOKENS, SOL_MINT } from '../../../src/protocol/networks/tokens.js';
+import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
 
 const [USDC] = KNOWN_TOKENS['solana-devnet'];
 const twin = { ...USDC!, mint: 'another mint', decimals: 9 };

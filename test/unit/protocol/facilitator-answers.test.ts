@@ -1,4 +1,4 @@
-import { encodeSettlement, encodeVerification } from '../../../src/protocol/facilitator-wire.js';
+import { encodeSettlement, encodeVerification } from '../../../src/protocol/codecs/facilitator-codec.js';
 import { REASONS } from '../../../src/protocol/reasons.js';
 import { PAYER, SETTLEMENTS, SIGNATURE, WIRE_TERMS } from './samples.js';
 

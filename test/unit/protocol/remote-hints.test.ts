@@ -1,4 +1,4 @@
-import { decodeSupported } from '../../../src/protocol/remote-wire.js';
+import { decodeSupported } from '../../../src/protocol/wire/remote.js';
 import { FEE_PAYER, PAY_TO, PAYER, WIRE_TERMS } from './samples.js';
 
 const KIND = { x402Version: 2, scheme: 'exact', network: WIRE_TERMS.network, extra: { feePayer: FEE_PAYER } };

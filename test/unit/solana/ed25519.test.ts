@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
-import { createEd25519Signer, verifyEd25519 } from '../../../src/protocol/ed25519.js';
+import { createEd25519Signer, verifyEd25519 } from '../../../src/lib/ed25519/ed25519.js';
 import { NEUTRAL_POINT, respelled, signatureByNobody, signWithoutNonce } from '../../helpers/forged-signatures.js';
 
 function hex(text: string): Buffer {

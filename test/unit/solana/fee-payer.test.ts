@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
-import { type DecodedTransaction, decodeTransaction } from '../../../src/solana/transaction.js';
+import { type DecodedTransaction, decodeTransaction } from '../../../src/solana/transaction/transaction.js';
 import { buildDraft } from '../../helpers/draft.js';
 import { memo } from '../../helpers/raw-instructions.js';
 

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { TollhouseError } from '../../../src/errors.js';
+import { TollhouseError } from '../../../src/errors/errors.js';
+import { createSplitWallet } from '../../../src/solana/building/payout-transaction.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
 import { readKeypair } from '../../../src/solana/keypair.js';
-import { createSplitWallet } from '../../../src/solana/payout-transaction.js';
 
 const wallet = Keypair.generate();
 const { secretKey } = wallet;

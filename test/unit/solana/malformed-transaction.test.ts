@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
-import { ByteReader } from '../../../src/solana/byte-reader.js';
-import { decodeTransaction } from '../../../src/solana/transaction.js';
+import { ByteReader } from '../../../src/solana/transaction/byte-reader.js';
+import { decodeTransaction } from '../../../src/solana/transaction/transaction.js';
 
 /** A message in its parts: one signer, an account, a program, and an instruction of it. */
 interface Parts {

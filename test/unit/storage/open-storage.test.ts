@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { driverFault } from '../../../src/storage/better-sqlite3.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
+import { driverFault } from '../../../src/storage/sql/sqlite/better-sqlite3.js';
 
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { testFolder } from '../../helpers/test-folder.js';

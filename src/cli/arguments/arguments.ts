@@ -1,0 +1,59 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { nearest } from '../../lib/did-you-mean.js';
+import { demoWallet } from '../../sandbox/tokens/demo-wallets.js';
+import { readSecretFile } from '../../server/configuration/secret-file.js';
+import type { KeypairInput } from '../../solana/keypair.js';
+import { UsageError } from '../command.js';
+
+/** `parseArgs`, with its complaints as {@link UsageError}. */
+export function readArguments<T extends NonNullable<ParseArgsConfig['options']>>(args: readonly string[], options: T) {
+  try {
+    return parseArgs({ args: [...args], allowPositionals: true, options });
+  } catch (error) {
+    throw new UsageError(complaintOf(error, Object.keys(options)));
+  }
+}
+
+/** What `parseArgs` says, in one sentence, with the option that was meant. */
+function complaintOf(error: unknown, known: readonly string[]): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [, unknown] = /Unknown option '--([^']+)'/.exec(text) ?? [];
+  if (unknown === undefined) return text;
+  const meant = nearest(unknown, known);
+  const hint = meant === undefined ? '--help tells what there is' : `did you mean "--${meant}"?`;
+  return `unknown option "--${unknown}"; ${hint}`;
+}
+
+/**
+ * The wallet that `--keypair <file>` or `--demo` names; undefined when neither is given.
+ * @param demoIndex - which demo wallet; default: the one that pays
+ */
+export function readWallet(
+  path: string | undefined,
+  demo: boolean | undefined,
+  demoIndex = 0,
+): KeypairInput | undefined {
+  if (demo) return demoWallet(demoIndex);
+  if (path === undefined) return undefined;
+  const text = readSecretFile(path);
+  if (text === undefined) throw new UsageError(`--keypair: ${shownFile(path)} cannot be read`);
+  return text;
+}
+
+/** What was given as the name of a file may be the key itself, which is shown to nobody. */
+function shownFile(path: string): string {
+  const isKey = /^\s*\[|^[1-9A-HJ-NP-Za-km-z]{64,}\s*$/.test(path);
+  return isKey ? 'it takes the name of a key file, and what was given is no file: it' : `the file "${path}"`;
+}
+
+/** The one argument that a command takes. */
+export function onlyOne(positionals: readonly string[], usage: string): string {
+  const [name, ...rest] = positionals;
+  if (name === undefined || rest.length > 0) throw new UsageError(`usage: ${usage}`);
+  return name;
+}
+
+/** Complains of arguments where there are to be none. */
+export function none(positionals: readonly string[], usage: string): void {
+  if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; usage: ${usage}`);
+}

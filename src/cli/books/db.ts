@@ -1,0 +1,170 @@
+import { readConfiguration } from '../../server/configuration/configuration.js';
+import {
+  createPaymentReader,
+  type PaymentRange,
+  type PaymentReader,
+  type StateCount,
+} from '../../storage/books/payment-reader.js';
+import { openStorage } from '../../storage/open-storage.js';
+import { withoutPassword } from '../../storage/sql/database-url.js';
+import { readSchema } from '../../storage/sql/schema-state.js';
+import { readArguments } from '../arguments/arguments.js';
+import { readTime } from '../arguments/time-argument.js';
+import { type Command, UsageError } from '../command.js';
+import { createProgress } from '../output/progress.js';
+import { printJson, printStep, secondsSince } from '../output/terminal.js';
+import { lookAtSchema, requireSchema } from './current-schema.js';
+import { exportPayments } from './export-payments.js';
+
+const HELP = `tollhouse db migrate [--json]
+tollhouse db status [--json]
+tollhouse db export [--format csv|jsonl] [--from <time>] [--to <time>] [--out <file>]
+
+Looks after the database that DATABASE_URL names (default sqlite:./data/tollhouse.db).
+
+  migrate   brings the schema up to date; "tollhouse serve" does so at its start
+  status    shows the schema, its size and what it holds, and changes nothing;
+            exit code 1 while steps of the schema are pending
+  export    writes payments and payouts out, the oldest first, to standard output or into a file: a row for
+            each recipient, so that the rows of a wallet (moved_atomic) add up to what the chain has moved
+
+  --format <name>    csv (default; RFC 4180, with a line of column names) or jsonl
+  --from, --to       a day (2026-01-31) or a time (2026-01-31T12:00:00Z); --to is not included
+  --out <file>       a file that is not there yet
+
+Payments that were made are kept for 400 days, those that failed for one.
+
+Environment:
+  DATABASE_URL   sqlite:<path> or postgres://user:password@host:port/database
+  TOKENS_FILE    JSON: symbols and decimals of further tokens, as for "tollhouse serve"`;
+
+const MIB = 1024 * 1024;
+
+/** `tollhouse db`: the schema, what the books hold, and their export. */
+export const db: Command = {
+  name: 'db',
+  summary: 'bring the database up to date, look at it, export its payments',
+  help: HELP,
+  async run([name, ...args]) {
+    const action = name === undefined || !Object.hasOwn(ACTIONS, name) ? undefined : ACTIONS[name];
+    if (action === undefined) throw new UsageError('say what to do: tollhouse db migrate, status or export');
+    const { DATABASE_URL, TOKENS_FILE } = process.env;
+    const { databaseUrl, tokens } = readConfiguration({ DATABASE_URL, TOKENS_FILE });
+    return action(databaseUrl, args, tokens);
+  },
+};
+
+type Tokens = ReturnType<typeof readConfiguration>['tokens'];
+type Action = (databaseUrl: string, args: readonly string[], tokens: Tokens) => Promise<number>;
+
+const ACTIONS: Readonly<Record<string, Action>> = { migrate, status, export: exportBooks };
+
+async function migrate(databaseUrl: string, args: readonly string[]): Promise<number> {
+  const json = onlyJson(args);
+  const { pending } = await readSchema(databaseUrl);
+  await (await openStorage(databaseUrl)).close();
+  if (json) {
+    printJson({ database: withoutPassword(databaseUrl), made: pending });
+    return 0;
+  }
+  printStep('database', withoutPassword(databaseUrl));
+  for (const step of pending) printStep('made', step);
+  printStep('schema', pending.length === 0 ? 'was up to date' : 'is up to date');
+  return 0;
+}
+
+async function status(databaseUrl: string, args: readonly string[]): Promise<number> {
+  const json = onlyJson(args);
+  const { made, pending, bytes } = await lookAtSchema(databaseUrl);
+  if (json) {
+    const counts: StateCount[] = [];
+    if (pending.length === 0) {
+      await withReader(databaseUrl, async (reader) => void counts.push(...(await reader.counts())));
+    }
+    printJson({
+      database: withoutPassword(databaseUrl),
+      bytes,
+      schema: made.at(-1) ?? null,
+      pending,
+      payments: counts.map(countJson),
+    });
+    return pending.length === 0 ? 0 : 1;
+  }
+  printStep('database', `${withoutPassword(databaseUrl)}, ${(bytes / MIB).toFixed(1)} MiB`);
+  printStep('schema', made.at(-1) ?? 'none yet');
+  for (const step of pending) printStep('pending', step);
+  if (pending.length > 0) {
+    printStep('next', 'tollhouse db migrate');
+    return 1;
+  }
+  await withReader(databaseUrl, async (reader) => printCounts(await reader.counts()));
+  return 0;
+}
+
+const OPEN: ReadonlySet<string> = new Set(['claimed', 'broadcast', 'confirmed']);
+
+function printCounts(counts: readonly StateCount[]): void {
+  if (counts.length === 0) printStep('payments', 'none');
+  for (const { state, count, oldest } of counts) {
+    const since = OPEN.has(state) ? `, the oldest of ${new Date(oldest).toISOString()}` : '';
+    printStep(state, `${count}${since}`);
+  }
+}
+
+async function exportBooks(databaseUrl: string, args: readonly string[], tokens: Tokens): Promise<number> {
+  const { values, positionals } = readArguments(args, EXPORT_OPTIONS);
+  noMore(positionals);
+  const { format, out } = values;
+  if (format !== 'csv' && format !== 'jsonl') throw new UsageError('--format must be csv or jsonl');
+  const range = { from: readTime('--from', values.from), to: readTime('--to', values.to) };
+  refuseTurnedRound(range, values);
+  await requireSchema(databaseUrl);
+  const progress = createProgress();
+  const since = performance.now();
+  await withReader(databaseUrl, async (reader) => {
+    const { payments, payouts } = await exportPayments(reader, { format, range, out, tokens }, progress);
+    const both = payouts === 0 ? `${payments} payments` : `${payments} payments, ${payouts} payouts`;
+    progress.end(`${both} in ${secondsSince(since)}`);
+  });
+  return 0;
+}
+
+/** A range that ends where it begins, or before, would be exported as nothing, without a word. */
+function refuseTurnedRound(
+  { from, to }: PaymentRange,
+  { from: first, to: last }: { from?: string; to?: string },
+): void {
+  if (from === undefined || to === undefined || from < to) return;
+  throw new UsageError(`--from must be before --to, which is not included: "${first}" is not before "${last}"`);
+}
+
+const EXPORT_OPTIONS = {
+  format: { type: 'string', default: 'csv' },
+  from: { type: 'string' },
+  to: { type: 'string' },
+  out: { type: 'string' },
+} as const;
+
+async function withReader(databaseUrl: string, work: (reader: PaymentReader) => Promise<void>): Promise<void> {
+  const storage = await openStorage(databaseUrl);
+  try {
+    await work(createPaymentReader(storage.database));
+  } finally {
+    await storage.close();
+  }
+}
+
+function countJson({ state, count, oldest }: StateCount) {
+  return { state, count, oldest_at: new Date(oldest).toISOString() };
+}
+
+/** Whether `--json` is among the arguments, and nothing else. */
+function onlyJson(args: readonly string[]): boolean {
+  const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+  noMore(positionals);
+  return values.json === true;
+}
+
+function noMore(args: readonly string[]): void {
+  if (args.length > 0) throw new UsageError(`"${args.join(' ')}" is not understood; tollhouse db --help`);
+}

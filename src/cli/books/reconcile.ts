@@ -1,0 +1,156 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
+import type { Finding } from '../../facilitator/reconcile/finding.js';
+import { type Reconciliation, reconcile as reconcileBooks } from '../../facilitator/reconcile/reconcile.js';
+import { addressOf } from '../../protocol/address.js';
+import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
+import { readKeypair } from '../../solana/keypair.js';
+import { RpcError } from '../../solana/rpc/rpc.js';
+import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
+import { createBookReaders } from '../../storage/books/book-readers.js';
+import { openStorage } from '../../storage/open-storage.js';
+import { withoutPassword } from '../../storage/sql/database-url.js';
+import type { Storage } from '../../storage/storage.js';
+import { readArguments } from '../arguments/arguments.js';
+import { readTime } from '../arguments/time-argument.js';
+import { type Command, UsageError } from '../command.js';
+import { createProgress } from '../output/progress.js';
+import { printStep, secondsSince } from '../output/terminal.js';
+import { reportError } from '../report-error.js';
+import { lookAtSchema } from './current-schema.js';
+
+const WHERE = 'tollhouse reconcile';
+
+/** `tollhouse reconcile`: whether books and chain say the same. */
+export const reconcile: Command = {
+  name: 'reconcile',
+  summary: 'compare the books with the chain',
+  help: `tollhouse reconcile [--from <time>] [--quick] [--json]
+
+Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
+  - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
+    for; what is booked as failed or expired has not landed, or does not pay; requests are paid by what they name
+  - shares: what is owed of each payment is booked once, sums to it, and is owed for nothing else
+  - payouts: each that is booked as paid has moved its shares on the chain; none that failed has landed
+  - transactions: what FACILITATOR_KEYPAIR has paid the fee of, and what was taken out of a split wallet, is in the books
+  - balances: a split wallet holds what is owed and not paid out; more than that is told and is no difference
+  - events, charges of calls, and sums of projects and keys are those of the payments
+Payments and payouts that are not over yet are listed too; they are no difference.
+
+  --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
+  --quick         does not read transactions, which costs one RPC call for each payment, payout and unpaid request
+  --json          a line of JSON for each that is open, worth a note or different, and one for the result
+
+Exit code 0: the same; 1: something differs; 2: it could not be found out.
+The RPC must keep the history of the whole time. It is the server's configuration that counts:
+
+  DATABASE_URL                          default sqlite:./data/tollhouse.db
+  SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster, and the key that pays network fees
+  SPLIT_KEYPAIR                         the key that holds what is owed to several recipients
+  SOLANA_RPC_URL                        your RPC provider`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      from: { type: 'string' },
+      quick: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
+    const from = readTime('--from', values.from);
+    try {
+      return await compare({ from, amounts: values.quick !== true }, values.json ? asJson : asText);
+    } catch (error) {
+      if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
+      reportError(error, values.json === true, 'books and chain could not be compared: ');
+      return 2;
+    }
+  },
+};
+
+async function compare(wanted: Wanted, told: Told): Promise<number> {
+  const { databaseUrl, chain } = readConfiguration(process.env);
+  if (chain === undefined) {
+    throw new UsageError('no chain is configured: set SOLANA_NETWORK, FACILITATOR_KEYPAIR and SOLANA_RPC_URL');
+  }
+  const { pending } = await lookAtSchema(databaseUrl);
+  if (pending.length > 0) throw new UsageError('the schema is not up to date; tollhouse db migrate');
+  const storage = await openStorage(databaseUrl);
+  const rpc = createSolanaRpc({ urls: chain.rpcUrl ?? PUBLIC_RPC[chain.network] });
+  try {
+    told.begin(withoutPassword(databaseUrl), chain.network);
+    const found = await run(storage, rpc, chain, wanted, told);
+    told.end(found);
+    return found.differences === 0 ? 0 : 1;
+  } finally {
+    await rpc.close();
+    await storage.close();
+  }
+}
+
+interface Wanted {
+  /** Milliseconds since the epoch; undefined: since the first payment. */
+  readonly from: number | undefined;
+  /** Whether transactions are read. */
+  readonly amounts: boolean;
+}
+
+/** How what is found is told. */
+interface Told {
+  begin(books: string, chain: string): void;
+  open(id: string, state: string, detail: string): void;
+  note(finding: Finding): void;
+  different(finding: Finding): void;
+  end(found: Reconciliation): void;
+}
+
+const asText: Told = {
+  begin(books, chain) {
+    printStep('books', books);
+    printStep('chain', chain);
+  },
+  open: (id, state, detail) => printStep('open', `${id} ${state}: ${detail}`),
+  note: (finding) => printStep('note', shown(finding)),
+  different: (finding) => printStep('DIFFERENT', shown(finding)),
+  end({ payments, payouts, transactions, differences, open }) {
+    printStep('compared', `${payments} payments, ${payouts} payouts, ${transactions} transactions`);
+    printStep('result', `${differences} differences, ${open} payments not over yet`);
+  },
+};
+
+const line = (value: object): void => console.log(JSON.stringify(value));
+const asJson: Told = {
+  begin: (books, chain) => line({ type: 'begin', books, chain }),
+  open: (id, state, detail) => line({ type: 'open', id, state, detail }),
+  note: (finding) => line({ type: 'note', ...finding }),
+  different: (finding) => line({ type: 'different', ...finding }),
+  end: (found) => line({ type: 'result', ...found }),
+};
+
+async function run(
+  { database, ledger }: Storage,
+  rpc: ReturnType<typeof createSolanaRpc>,
+  { network, keypair, splitKeypair }: ChainConfiguration,
+  { from, amounts }: Wanted,
+  told: Told,
+): Promise<Reconciliation> {
+  const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
+  const splitWallets = (splitKeypair === undefined ? [] : [splitKeypair]).map((key) =>
+    addressOf(readKeypair(key, WHERE).publicKey),
+  );
+  const progress = createProgress();
+  const since = performance.now();
+  const books = createBookReaders(database);
+  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
+  const found = await reconcileBooks(parts, from, {
+    onOpen: ({ id, state }, detail) => told.open(id, state, detail),
+    onNote: (finding) => told.note(finding),
+    onDifference: (finding) => told.different(finding),
+    onProgress: (text) => progress.show(text),
+  });
+  progress.end(`compared in ${secondsSince(since)}`);
+  return found;
+}
+
+/** A finding in one line: what it is about, its ids, what is wrong, what to do. */
+function shown({ kind, ids, detail, advice }: Finding): string {
+  return `${kind} ${ids.join(' ')}: ${detail}; ${advice}`;
+}

@@ -1,0 +1,74 @@
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start-sandbox.js';
+import { readArguments } from '../arguments/arguments.js';
+import { readNetwork } from '../arguments/network-argument.js';
+import { type Command, UsageError } from '../command.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { untilStopped } from '../output/until-stopped.js';
+
+const HELP = `tollhouse sandbox [--port <n>] [--network solana-devnet|solana] [--slot-ms <n>]
+
+Starts a local Solana chain (LiteSVM behind Solana's JSON-RPC) with USDC, USDT, a Token-2022 mint
+and funded demo wallets. Wallets and tools use it like the real thing; nothing on it has any value.
+
+  --port <n>         port of the JSON-RPC; WebSocket is on the next one (default 8899)
+  --network <name>   which cluster to answer as (default solana-devnet)
+  --slot-ms <n>      length of a slot in milliseconds (default 200)
+  --json             for programs`;
+
+const DEFAULT_PORT = 8899;
+
+/** `tollhouse sandbox`: a local chain, until it is stopped. */
+export const sandbox: Command = {
+  name: 'sandbox',
+  summary: 'start a local Solana chain for development',
+  help: HELP,
+  async run(args) {
+    const { options, json } = readFlags(args);
+    const chain = await startSandbox(options);
+    if (json) printChain(chain);
+    else showChain(chain);
+    await untilStopped();
+    await chain.close();
+    return 0;
+  },
+};
+
+function showChain(chain: Sandbox): void {
+  printStep('RPC', chain.rpcUrl);
+  printStep('WebSocket', chain.wsUrl);
+  printStep('network', `answers as ${chain.network}`);
+  for (const { symbol, mint } of chain.tokens) printStep(symbol, mint);
+  for (const [index, wallet] of chain.demoWallets.entries()) {
+    printStep(`demo ${index}`, `${wallet.publicKey.toBase58()}  (100 SOL, 10,000 of every token)`);
+  }
+}
+
+function printChain({ rpcUrl, wsUrl, network, tokens, demoWallets }: Sandbox): void {
+  const demo = demoWallets.map(({ publicKey }) => publicKey.toBase58());
+  printJson({ rpc_url: rpcUrl, ws_url: wsUrl, network, tokens, demo_wallets: demo });
+}
+
+function readFlags(args: readonly string[]): { readonly options: SandboxOptions; readonly json: boolean } {
+  const { values } = readArguments(args, OPTIONS);
+  const network = values.network === undefined ? undefined : readNetwork(values.network);
+  if (network === 'solana-testnet') throw new UsageError('--network must be "solana-devnet" or "solana"');
+  const options: SandboxOptions = {
+    port: readNumber('--port', values.port) ?? DEFAULT_PORT,
+    ...(network === undefined ? {} : { network }),
+    ...(values['slot-ms'] === undefined ? {} : { slotMs: readNumber('--slot-ms', values['slot-ms']) ?? 0 }),
+  };
+  return { options, json: values.json === true };
+}
+
+const OPTIONS = {
+  port: { type: 'string' },
+  network: { type: 'string' },
+  'slot-ms': { type: 'string' },
+  json: { type: 'boolean' },
+} as const;
+
+function readNumber(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${flag} must be a whole number, not "${text}"`);
+  return Number(text);
+}

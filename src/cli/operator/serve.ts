@@ -1,0 +1,101 @@
+import { VERSION } from '../../lib/version.js';
+import {
+  forgetSecrets,
+  readConfiguration,
+  type ServerConfiguration,
+  VARIABLES,
+} from '../../server/configuration/configuration.js';
+import { misspeltVariables, warnOfMisspelt } from '../../server/configuration/misspelt.js';
+import { type RunningServer, startServer } from '../../server/start-server.js';
+import { none, readArguments } from '../arguments/arguments.js';
+import { SANDBOX_RPC } from '../arguments/rpc-argument.js';
+import type { Command } from '../command.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { untilStopped } from '../output/until-stopped.js';
+
+const HELP = `tollhouse serve [--port <n>] [--host <address>]
+
+Starts the facilitator and the gateway: payments, verification, token gate, wallet sign-in, projects, health, metrics.
+With nothing configured it runs on a local sandbox chain and adds a paid route, GET /demo. "tollhouse doctor" looks at a
+configuration before it goes live.
+
+  --port <n>         port to listen on (default 4020, or PORT)
+  --host <address>   address to listen on (default 127.0.0.1, or HOST)
+  --json             tells where it listens as JSON, for programs
+
+Environment:
+  SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
+  SPLIT_KEYPAIR                         key of the wallet that is paid for splits, and pays them out
+  SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
+  DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
+  REDIS_URL                             where rate limits are counted when several servers share a Postgres
+  JWT_SECRET                            at least 32 bytes; lets wallets sign in for access tokens
+  TIERS_FILE, TOKENS_FILE               JSON: membership tiers; tokens to be asked for by symbol
+  PAY_TO                                wallet that the demo route's cent goes to
+  ALLOW_PRIVATE_NETWORKS                networks that upstreams and webhooks may be in although they are not public
+  BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
+  RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
+  MAX_FEE_LAMPORTS_PER_HOUR             most that is spent on network fees, in lamports (default 1,000,000,000)
+  FLOOD_LIMIT_PER_SECOND                requests a second of one address before it is held off (default 250; 0: no bound)
+  LOG_LEVEL                             silent, fatal, error, warn, info (default), debug, trace
+  PORT, HOST                            as above`;
+
+/** `tollhouse serve`: the server, until it is stopped. */
+export const serve: Command = {
+  name: 'serve',
+  summary: 'start the facilitator, on a local sandbox chain unless configured otherwise',
+  help: HELP,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      json: { type: 'boolean' },
+    });
+    none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
+    const { port, host } = values;
+    const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
+    const server = await startServer(takeConfiguration(overrides));
+    await (values.json ? printStarted(server) : printWelcome(server));
+    await untilStopped();
+    if (!values.json) console.log('\nstopping: no new requests; those under way are finished');
+    await server.close();
+    return 0;
+  },
+};
+
+function takeConfiguration(overrides: Readonly<Record<string, string>>): ServerConfiguration {
+  warnOfMisspelt(misspeltVariables(process.env, VARIABLES));
+  const configuration = readConfiguration({ ...process.env, ...overrides });
+  forgetSecrets(process.env);
+  return configuration;
+}
+
+async function printStarted({ url, chain, facilitator, demo }: RunningServer): Promise<void> {
+  const { wallet, status } = await facilitator.health();
+  const { rpcUrl: rpc_url, wsUrl: ws_url } = chain.sandbox ?? {};
+  const sandbox = chain.sandbox === undefined ? null : { rpc_url, ws_url };
+  const demo_url = demo ? `${url}/demo` : null;
+  printJson({ url, version: VERSION, network: facilitator.network, sandbox, fee_payer: { wallet, status }, demo_url });
+}
+
+async function printWelcome({ url, chain, facilitator, demo, tokens }: RunningServer): Promise<void> {
+  const { wallet, status } = await facilitator.health();
+  const { sandbox } = chain;
+  printStep(
+    'tollhouse',
+    `${VERSION} on ${sandbox === undefined ? facilitator.network : 'a sandbox chain of its own (answers as devnet)'}`,
+  );
+  printStep('server', url);
+  if (sandbox !== undefined) printStep('RPC', sandbox.rpcUrl);
+  printStep('fee payer', `${wallet} (${status})`);
+  if (!tokens) printStep('sign-in', 'by SIGN-IN-WITH-X only; set JWT_SECRET for access tokens');
+  if (!demo) return;
+  const rpc = sandbox === undefined || sandbox.rpcUrl === SANDBOX_RPC ? '' : ` --rpc ${sandbox.rpcUrl}`;
+  const wallets = sandbox === undefined ? '--keypair <file>' : '--demo';
+  console.log(
+    `\nThe route /demo costs one cent. Pay for it from another terminal:\n\n  npx tollhouse pay ${url}/demo ${wallets}${rpc}\n`,
+  );
+  console.log(
+    `Or sell an API that runs already:\n\n  npx tollhouse login ${wallets} --server ${url}\n  npx tollhouse projects --help\n`,
+  );
+}

@@ -1,0 +1,77 @@
+import type { KeypairInput } from '../../solana/keypair.js';
+import { readArguments, readWallet } from '../arguments/arguments.js';
+import { rpcArgument } from '../arguments/rpc-argument.js';
+import { UsageError } from '../command.js';
+
+/** What `tollhouse pay` was asked to do. */
+export interface PayOptions {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** Wallet that pays. */
+  readonly wallet: KeypairInput;
+  /** RPC to ask; default: by the network of the terms. */
+  readonly rpcUrl: string | undefined;
+  /** Most that may be paid, as decimal text in the token's own unit. */
+  readonly max: string;
+  /** Whether the outcome is printed as JSON, and no step. */
+  readonly json: boolean;
+}
+
+const DEFAULT_MAX = '1';
+
+/** Help of `tollhouse pay`. */
+export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
+
+Asks for a URL, pays its price over x402, and shows each step.
+
+  --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
+  --demo             pay with the sandbox chain's public demo wallet
+  --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
+  --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
+  -X, --method <m>   HTTP method (default GET, or POST with --data)
+  -H, --header <h>   a request header, "Name: value"; may be given several times
+  -d, --data <text>  request body
+  --json             prints the outcome for programs, and no step`;
+
+/** Reads the arguments. Throws UsageError with what to type instead. */
+export function readPayOptions(args: readonly string[]): PayOptions {
+  const { values, positionals } = readArguments(args, OPTIONS);
+  const [url, ...rest] = positionals;
+  if (url === undefined || rest.length > 0)
+    throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
+  if (!URL.canParse(url)) throw new UsageError(`"${url}" is not a URL; it starts with http:// or https://`);
+  return {
+    url,
+    method: values.method ?? (values.data === undefined ? 'GET' : 'POST'),
+    headers: Object.fromEntries((values.header ?? []).map(readHeaderArgument)),
+    body: values.data,
+    wallet: requireWallet(readWallet(values.keypair, values.demo)),
+    rpcUrl: rpcArgument(values, undefined),
+    max: values.max ?? DEFAULT_MAX,
+    json: values.json,
+  };
+}
+
+const OPTIONS = {
+  keypair: { type: 'string' },
+  demo: { type: 'boolean', default: false },
+  rpc: { type: 'string' },
+  max: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  method: { type: 'string', short: 'X' },
+  header: { type: 'string', short: 'H', multiple: true },
+  data: { type: 'string', short: 'd' },
+} as const;
+
+function readHeaderArgument(text: string): [string, string] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new UsageError(`--header "${text}" must have the form "Name: value"`);
+  return [text.slice(0, colon).trim(), text.slice(colon + 1).trim()];
+}
+
+function requireWallet(wallet: KeypairInput | undefined): KeypairInput {
+  if (wallet !== undefined) return wallet;
+  throw new UsageError('say which wallet pays: --keypair <file>, or --demo on the sandbox chain');
+}

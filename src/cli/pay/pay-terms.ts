@@ -1,0 +1,89 @@
+import { addressOf } from '../../protocol/address.js';
+import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
+import type { Terms } from '../../protocol/types.js';
+import type { PayableTerms } from '../../protocol/wire/client.js';
+import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
+import { buildPaymentTransaction } from '../../solana/building/payment-transaction.js';
+import { readKeypair } from '../../solana/keypair.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import { CommandError } from '../command.js';
+import type { PayOptions } from './pay-options.js';
+
+/** Terms that were chosen, with what is needed to pay them. */
+export interface ChosenTerms {
+  readonly payable: PayableTerms;
+  readonly decimals: number;
+  readonly tokenProgram: string;
+  /** The amount as people write it: `0.01 USDC`. */
+  readonly price: string;
+  /** Writes any amount of the token. */
+  show(amount: bigint): string;
+}
+
+/** Holdings of payer and recipient; undefined where there is no token account. */
+export interface Holdings {
+  readonly payer: bigint | undefined;
+  readonly recipient: bigint | undefined;
+}
+
+/** Takes the first terms whose price is not over the limit. */
+export async function chooseTerms(offers: readonly PayableTerms[], max: string, rpc: SolanaRpc): Promise<ChosenTerms> {
+  const tooDear: string[] = [];
+  for (const payable of offers) {
+    const chosen = await describeTerms(payable, rpc);
+    const limit = parseDecimal(max, chosen.decimals);
+    if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
+    if (payable.terms.amount <= limit.value) return chosen;
+    tooDear.push(chosen.price);
+  }
+  throw new CommandError(
+    `the price is ${tooDear.join(' or ')}, over the limit of ${max}; allow more with --max <amount>`,
+  );
+}
+
+async function describeTerms(payable: PayableTerms, rpc: SolanaRpc): Promise<ChosenTerms> {
+  const { asset, network, amount } = payable.terms;
+  const token = [...KNOWN_TOKENS[network], ...SANDBOX_TOKENS].find(({ mint }) => mint === asset);
+  const mint = token ?? (await readMint(asset, rpc));
+  if (mint === undefined) throw new CommandError(`the asset ${asset} is not a token mint on ${network}`);
+  const { decimals, program } = mint;
+  const show = (units: bigint) => `${formatAmount(units, decimals)} ${token?.symbol ?? asset}`;
+  return { payable, decimals, tokenProgram: program, price: show(amount), show };
+}
+
+/** What payer and recipient hold of the token. */
+export async function readHoldings(
+  payer: string,
+  { payable, tokenProgram }: ChosenTerms,
+  rpc: SolanaRpc,
+): Promise<Holdings> {
+  const { payTo, asset } = payable.terms;
+  const [held, received] = await readTokenBalances([payer, payTo], asset, tokenProgram, rpc);
+  return { payer: held, recipient: received };
+}
+
+/** Builds and signs the payment. */
+export async function signPayment(
+  wallet: PayOptions['wallet'],
+  chosen: ChosenTerms,
+  rpc: SolanaRpc,
+): Promise<Uint8Array> {
+  const { terms, recentBlockhash } = chosen.payable;
+  const feePayer = requireFeePayer(terms);
+  const { asset, amount, payTo, memo } = terms;
+  const blockhash = recentBlockhash ?? (await rpc.getLatestBlockhash('confirmed')).blockhash;
+  const { decimals, tokenProgram } = chosen;
+  const transfer = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
+  return buildPaymentTransaction(memo === undefined ? transfer : { ...transfer, memo });
+}
+
+function requireFeePayer({ feePayer }: Terms): string {
+  if (feePayer === undefined) throw new CommandError('the offered terms name no fee payer, so they cannot be paid');
+  return feePayer;
+}
+
+/** Address of a wallet, base58. */
+export function walletAddress(wallet: PayOptions['wallet']): string {
+  return addressOf(readKeypair(wallet, 'tollhouse pay').publicKey);
+}

@@ -1,0 +1,40 @@
+import { readArguments } from '../arguments/arguments.js';
+import { type Command, UsageError } from '../command.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
+
+/** `tollhouse verify`: what the chain says of a signature. */
+export const verify: Command = {
+  name: 'verify',
+  summary: 'look a transaction signature up on the chain',
+  help: `tollhouse verify <signature> [--server <url>] [--json]
+
+Tells whether a transaction has landed and what it moved. Exit code 0 when it is verified, 1 when not.
+
+  --server <url>   Tollhouse server to ask (default ${DEFAULT_SERVER})
+  --json           prints what the server answers`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, {
+      server: { type: 'string', default: DEFAULT_SERVER },
+      json: { type: 'boolean' },
+    });
+    const [signature, ...rest] = positionals;
+    if (signature === undefined || rest.length > 0)
+      throw new UsageError('give one signature: tollhouse verify <signature>');
+    const answer = await postJson(values.server, '/verify', { tx_signature: signature });
+    if (values.json) printJson(answer);
+    else printAnswer(answer);
+    return answer['verified'] === true ? 0 : 1;
+  },
+};
+
+function printAnswer(answer: Readonly<Record<string, unknown>>): void {
+  printStep('status', String(answer['status']));
+  if (answer['block_number'] !== null) {
+    printStep('slot', `${String(answer['block_number'])}, ${String(answer['confirmations'])} slots ago`);
+  }
+  const { transfers } = answer;
+  for (const transfer of Array.isArray(transfers) ? transfers : []) {
+    printStep('moved', `${transfer.amount} ${transfer.token} from ${transfer.from} to ${transfer.to}`);
+  }
+}

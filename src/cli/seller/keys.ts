@@ -1,0 +1,124 @@
+import type { z } from 'zod';
+import { keyAnswer, revealedKeyAnswer } from '../../http/keys/keys-responses.js';
+import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { readPrice } from '../arguments/price-argument.js';
+import { readTime } from '../arguments/time-argument.js';
+import { type Command, UsageError } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { openSession, type Session, understood } from '../session/session.js';
+import { type Action, pickAction } from '../sub-command.js';
+import { findProject } from './find-project.js';
+import { pick } from './select-item.js';
+
+const NAME = 'tollhouse keys';
+const PATH = '/api/v1/keys';
+const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
+
+const actions: Readonly<Record<string, Action>> = { list, create, rotate, revoke };
+
+/** `tollhouse keys`: service keys, with which APIs are called. */
+export const keys: Command = {
+  name: 'keys',
+  summary: 'service keys: list, create, rotate, revoke',
+  help: `tollhouse keys list
+tollhouse keys create --name <name> [options]
+tollhouse keys rotate <key>
+tollhouse keys revoke <key>
+
+Service keys, with which APIs are called (X-Service-Key, X-Service-Secret). A key is named by its id, its public part or,
+where only one has it, its name. Sign in first. A secret is shown once; after a rotation the one before is good for 24 hours.
+
+  --name <name>        for people
+  --project <project>  a project of yours, the only one that the key may touch
+  --scopes <list>      separated by commas (default call,spending:read)
+  --budget <budget>    most that may be spent: "10 USDC/day", by hour, day, month or total
+  --expires <time>     a day (2030-01-31) or a time (2030-01-31T12:00:00Z)
+  --json               prints what the server answers
+  --server <url>       Tollhouse server (default: the one signed in to last)`,
+  run: ([name, ...args]) => pickAction(NAME, actions, name)(args),
+};
+
+async function list(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  none(positionals, `${NAME} list`);
+  const found = await openSession(values.server).list(PATH);
+  if (values.json) printJson(found);
+  else if (found.length === 0) console.log(`no keys yet; make one with ${NAME} create --name <name>`);
+  else printTable(['id', 'name', 'status', 'scopes', 'budget', 'used'], found.map(rowOf));
+  return 0;
+}
+
+function rowOf(json: unknown): string[] {
+  const { id, name, status, scopes, spending, last_used_at } = understood(keyAnswer, json);
+  const budget = spending === null ? '–' : `${spending.limit} ${spending.token}/${spending.window}`;
+  return [id, name, status, scopes.join(','), budget, last_used_at?.slice(0, 10) ?? '–'];
+}
+
+async function create(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, {
+    ...COMMON,
+    name: { type: 'string' },
+    project: { type: 'string' },
+    scopes: { type: 'string' },
+    budget: { type: 'string' },
+    expires: { type: 'string' },
+  });
+  none(positionals, `${NAME} create --name <name>`);
+  const { server, json, name, project, scopes, budget, expires } = values;
+  if (name === undefined) throw new UsageError('--name is needed; see tollhouse keys --help');
+  const until = readTime('--expires', expires);
+  const wanted = {
+    name,
+    ...(scopes === undefined ? {} : { scopes: scopes.split(',').map((it) => it.trim()) }),
+    ...(budget === undefined ? {} : { spending: readBudget(budget) }),
+    ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
+  };
+  const session = openSession(server);
+  const restriction = project === undefined ? {} : { project_id: (await findProject(session, project)).id };
+  showSecret(await session.post(`${PATH}/generate`, { ...wanted, ...restriction }), json);
+  return 0;
+}
+
+function readBudget(text: string): object {
+  const [, price, window] = /^(.*)\/(\w+)$/.exec(text) ?? [];
+  if (price === undefined)
+    throw new UsageError(`--budget must be an amount in a time such as "10 USDC/day", not "${text}"`);
+  const { amount, token } = readPrice('--budget', price);
+  return { limit: amount, token, window };
+}
+
+async function rotate(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  const name = onlyOne(positionals, `${NAME} rotate <key>`);
+  const session = openSession(values.server);
+  const { id } = await findKey(session, name);
+  showSecret(await session.post(`${PATH}/${id}/rotate`), values.json);
+  return 0;
+}
+
+async function revoke(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  const name = onlyOne(positionals, `${NAME} revoke <key>`);
+  const session = openSession(values.server);
+  const key = await findKey(session, name);
+  await session.delete(`${PATH}/${key.id}`);
+  if (!values.json) printStep('revoked', `${key.id} (${key.name}); refused everywhere within 30 seconds`);
+  return 0;
+}
+
+/** A key that is not revoked. */
+async function findKey(session: Session, name: string): Promise<z.output<typeof keyAnswer>> {
+  const found = (await session.list(PATH)).map((it) => understood(keyAnswer, it));
+  const alive = found.filter(({ status }) => status !== 'revoked');
+  return pick(alive, { what: 'key', name, namesOf: (key) => [key.id, key.api_key, key.name] });
+}
+
+function showSecret(json: unknown, asJson: boolean | undefined): void {
+  if (asJson) return printJson(json);
+  const { id, name, api_key, api_secret, scopes } = understood(revealedKeyAnswer, json);
+  printStep('key', `${id} (${name})`);
+  printStep('scopes', scopes.join(', '));
+  console.log('\nThe secret is shown this once. For curl, and for tollhouse pay:\n');
+  console.log(`  -H "X-Service-Key: ${api_key}" -H "X-Service-Secret: ${api_secret}"`);
+}

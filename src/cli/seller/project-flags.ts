@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { readPrice } from '../arguments/price-argument.js';
+import { UsageError } from '../command.js';
+
+/** Flags of `tollhouse projects create`, for `readArguments`. */
+export const PROJECT_FLAGS = {
+  slug: { type: 'string' },
+  name: { type: 'string' },
+  upstream: { type: 'string' },
+  price: { type: 'string' },
+  split: { type: 'string' },
+  listed: { type: 'boolean' },
+  file: { type: 'string' },
+} as const;
+
+/** What was given for {@link PROJECT_FLAGS}. */
+export interface ProjectFlags {
+  readonly slug?: string | undefined;
+  readonly name?: string | undefined;
+  readonly upstream?: string | undefined;
+  readonly price?: string | undefined;
+  readonly split?: string | undefined;
+  readonly listed?: boolean | undefined;
+  readonly file?: string | undefined;
+}
+
+/** The body of `POST /api/v1/projects` that was asked for. The server checks its values. */
+export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
+  const given = Object.entries(flags).filter(([, value]) => value !== undefined);
+  if (file === undefined) return fromFlags(flags);
+  if (given.length > 0)
+    throw new UsageError(`--file says it all; leave out --${given.map(([name]) => name).join(', --')}`);
+  return fromFile(file);
+}
+
+function fromFlags({ slug, name, upstream, price, split, listed }: ProjectFlags): object {
+  if (slug === undefined || upstream === undefined || price === undefined) {
+    throw new UsageError('--slug, --upstream and --price are needed, or --file; see tollhouse projects --help');
+  }
+  return {
+    slug,
+    name: name ?? slug,
+    upstream: { url: upstream },
+    pricing: readPrice('--price', price),
+    ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
+    ...(listed ? { visibility: 'listed' } : {}),
+  };
+}
+
+function fromFile(path: string): object {
+  try {
+    const json: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof json === 'object' && json !== null) return json;
+  } catch (error) {
+    throw new UsageError(
+      `--file: "${path}" cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    );
+  }
+  throw new UsageError(`--file: "${path}" is not a JSON object`);
+}
+
+function readShare(text: string): { readonly recipient: string; readonly bps: number } {
+  const [, recipient, bps] = /^(\w+)=(\d{1,5})$/.exec(text.trim()) ?? [];
+  if (recipient !== undefined && bps !== undefined) return { recipient, bps: Number(bps) };
+  throw new UsageError(`--split must be <wallet>=<basis points>,… that sum to 10000, and "${text}" is none`);
+}

@@ -1,0 +1,134 @@
+import { createInterface } from 'node:readline/promises';
+import type { z } from 'zod';
+import { projectAnswer, projectItem } from '../../http/projects/projects-responses.js';
+import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { type Command, CommandError, UsageError } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { openSession, type Session, understood } from '../session/session.js';
+import { type Action, pickAction } from '../sub-command.js';
+import { findProject, PROJECTS_PATH, type ProjectItem } from './find-project.js';
+import { PROJECT_FLAGS, readProjectFlags } from './project-flags.js';
+
+const NAME = 'tollhouse projects';
+const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
+const BPS_PER_PERCENT = 100;
+
+const actions: Readonly<Record<string, Action>> = {
+  list,
+  create,
+  show: (args) => onOne('show', args, (session, { id }) => session.get(pathOf(id))),
+  pause: (args) => onOne('pause', args, (session, { id }) => session.post(`${pathOf(id)}/pause`)),
+  resume: (args) => onOne('resume', args, (session, { id }) => session.post(`${pathOf(id)}/resume`)),
+  delete: remove,
+};
+
+/** `tollhouse projects`: the APIs that a wallet sells. */
+export const projects: Command = {
+  name: 'projects',
+  summary: 'sell an API that runs already: list, create, show, pause, resume, delete',
+  help: `tollhouse projects list
+tollhouse projects create --slug <slug> --upstream <url> --price <price> [options]
+tollhouse projects create --file <project.json>
+tollhouse projects show <project>
+tollhouse projects pause <project>
+tollhouse projects resume <project>
+tollhouse projects delete <project> [--yes]
+
+The APIs that you sell, each under /v1/<slug> of the server. A project is named by its slug or its id. Sign in first.
+
+  --slug <slug>        name in the address
+  --upstream <url>     the API that runs already; https, except in networks that the server lets in
+  --price <price>      of each call: "0.01 USDC", "$0.01"
+  --name <name>        for people (default: the slug)
+  --split <shares>     <wallet>=9000,<wallet>=1000: who is paid, in basis points (default: all to you)
+  --listed             shows it in the marketplace
+  --file <file>        JSON as for POST /api/v1/projects, for everything that has no option here
+  --yes                deletes without asking
+  --json               prints what the server answers
+  --server <url>       Tollhouse server (default: the one signed in to last)`,
+  run: ([name, ...args]) => pickAction(NAME, actions, name)(args),
+};
+
+async function list(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  none(positionals, `${NAME} list`);
+  const found = await openSession(values.server).list(PROJECTS_PATH);
+  if (values.json) printJson(found);
+  else if (found.length === 0) console.log(`no projects yet; make one with ${NAME} create --help`);
+  else printTable(['slug', 'price', 'state', 'visibility', 'upstream', 'made'], found.map(rowOf));
+  return 0;
+}
+
+function rowOf(json: unknown): string[] {
+  const { slug, pricing, state, visibility, upstream, created_at } = understood(projectItem, json);
+  return [slug, priceOf(pricing), state, visibility, upstream.url, created_at.slice(0, 10)];
+}
+
+async function create(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON, ...PROJECT_FLAGS });
+  none(positionals, `${NAME} create --slug <slug> --upstream <url> --price <price>`);
+  const { server, json, ...flags } = values;
+  const body = readProjectFlags(flags);
+  const made = await openSession(server).post(PROJECTS_PATH, body);
+  if (json) printJson(made);
+  else {
+    printProject(made);
+    console.log(`\nIts callers need a key, of their own or from you: tollhouse keys create --name <name>`);
+  }
+  return 0;
+}
+
+async function onOne(
+  action: string,
+  args: readonly string[],
+  act: (session: Session, project: ProjectItem) => Promise<unknown>,
+): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  const name = onlyOne(positionals, `${NAME} ${action} <slug or id>`);
+  const session = openSession(values.server);
+  const answer = await act(session, await findProject(session, name));
+  if (values.json) printJson(answer);
+  else printProject(answer);
+  return 0;
+}
+
+async function remove(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON, yes: { type: 'boolean' } });
+  const name = onlyOne(positionals, `${NAME} delete <slug or id> [--yes]`);
+  const session = openSession(values.server);
+  const { id, slug } = await findProject(session, name);
+  if (!values.yes) await confirm(slug);
+  await session.delete(pathOf(id));
+  if (!values.json) printStep('deleted', `${slug}; the slug stays yours`);
+  return 0;
+}
+
+async function confirm(slug: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new UsageError('a project is deleted for ever; say --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const typed = await terminal.question(`"${slug}" is deleted for ever. Type its slug to go on: `);
+  terminal.close();
+  if (typed.trim() !== slug) throw new CommandError('nothing was deleted');
+}
+
+function pathOf(id: string): string {
+  return `${PROJECTS_PATH}/${encodeURIComponent(id)}`;
+}
+
+function priceOf({ amount, token }: ProjectItem['pricing']): string {
+  return `${amount} ${token}`;
+}
+
+function printProject(json: unknown): void {
+  const project: z.output<typeof projectAnswer> = understood(projectAnswer, json);
+  const { name, slug, id, url, pricing, upstream, split, state, visibility, gateway_secret } = project;
+  printStep('project', `${name} (${slug}, ${id})`);
+  printStep('state', `${state}, ${visibility}`);
+  printStep('called at', url);
+  printStep('price', `${priceOf(pricing)} on ${pricing.network}`);
+  printStep('upstream', upstream.url);
+  for (const { recipient, bps } of split) printStep('paid to', `${recipient} ${bps / BPS_PER_PERCENT} %`);
+  if (gateway_secret !== undefined)
+    printStep('secret', `${gateway_secret} (the upstream checks calls with it: verifyGateway)`);
+}

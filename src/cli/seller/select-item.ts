@@ -1,0 +1,32 @@
+import { nearest } from '../../lib/did-you-mean.js';
+import { CommandError } from '../command.js';
+
+/** What {@link pick} looks for. */
+export interface Wanted<T> {
+  /** What it is, for messages: `project`. */
+  readonly what: string;
+  /** What the user typed. */
+  readonly name: string;
+  /** By which an item may be called, the most usual first. */
+  readonly namesOf: (item: T) => readonly string[];
+}
+
+/** The item that the user means. Throws a {@link CommandError} with the nearest name when there is none. */
+export function pick<T>(items: readonly T[], { what, name, namesOf }: Wanted<T>): T {
+  const [found, ...others] = items.filter((item) => namesOf(item).includes(name));
+  if (found !== undefined && others.length === 0) return found;
+  if (found !== undefined)
+    throw new CommandError(`there are ${others.length + 1} with the name "${name}"; give the id`);
+  const names = items.map((item) => namesOf(item)[0] ?? '');
+  const meant = nearest(name, items.flatMap(namesOf));
+  throw new CommandError(
+    `you have no ${what} "${name}"; ${meant === undefined ? listOf(what, names) : `did you mean "${meant}"?`}`,
+  );
+}
+
+const SHOWN = 10;
+
+function listOf(what: string, names: readonly string[]): string {
+  if (names.length === 0) return `you have no ${what}s at all`;
+  return `there ${names.length === 1 ? 'is' : 'are'} ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}`;
+}

@@ -1,0 +1,151 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { z } from 'zod';
+import {
+  deliveryAnswer,
+  loggedDeliveryAnswer,
+  revealedWebhookAnswer,
+  webhookAnswer,
+} from '../../http/webhooks/webhooks-responses.js';
+import { EVENT_TYPES } from '../../storage/events/events.js';
+import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { type Command, CommandError, UsageError } from '../command.js';
+import { printTable } from '../output/table.js';
+import { printJson, printStep, withProgress } from '../output/terminal.js';
+import { openSession, type Session, understood } from '../session/session.js';
+import { type Action, pickAction } from '../sub-command.js';
+import { findProject } from './find-project.js';
+import { listen } from './listen.js';
+import { pick } from './select-item.js';
+
+const NAME = 'tollhouse webhooks';
+const PATH = '/api/v1/webhooks';
+const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
+const POLL_MS = 200;
+/** Longer than the one attempt of a test takes. */
+const PATIENCE_MS = 20_000;
+const SHOWN_CHARACTERS = 200;
+const TYPES_IN_LINE = 4;
+const TYPE_LINES = EVENT_TYPES.flatMap((_, at) =>
+  at % TYPES_IN_LINE === 0 ? [`  ${EVENT_TYPES.slice(at, at + TYPES_IN_LINE).join(', ')}`] : [],
+);
+
+const actions: Readonly<Record<string, Action>> = { list, create, delete: remove, test, listen };
+
+/** `tollhouse webhooks`: events, posted to an address or shown as they come. */
+export const webhooks: Command = {
+  name: 'webhooks',
+  summary: 'events: list, create, delete, test; listen shows them as they come',
+  help: `tollhouse webhooks list
+tollhouse webhooks create --url <url> [--events <list>] [--project <project>]
+tollhouse webhooks delete <webhook>
+tollhouse webhooks test <webhook> [--type <type>]
+tollhouse webhooks listen [--project <project>] [--types <list>] [--forward <url>]
+
+Events of your payments, calls, keys and projects, posted to an address of yours. A webhook is named by its id or, where
+only one has it, its address. Sign in first.
+
+  --url <url>          where events are posted to
+  --events <list>      types, separated by commas (default: all)
+  --project <project>  only its events
+  --type <type>        of the test event (default: the first that is posted)
+  --json               prints what the server answers; with listen, a line of JSON for each event
+  --server <url>       Tollhouse server (default: the one signed in to last)
+
+listen shows events as they come, until it is stopped; after an interruption it goes on where it was.
+  --types <list>       only these types, separated by commas
+  --forward <url>      posts each event to a receiver on your machine, signed as webhooks are (Standard Webhooks)
+  WEBHOOK_SECRET       environment: the secret to sign with (default: a new one, shown at the start)
+
+Types of events:
+${TYPE_LINES.join('\n')}`,
+  run: ([name, ...args]) => pickAction(NAME, actions, name)(args),
+};
+
+async function list(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  none(positionals, `${NAME} list`);
+  const found = await openSession(values.server).list(PATH);
+  if (values.json) printJson(found);
+  else if (found.length === 0) console.log(`no webhooks yet; make one with ${NAME} create --url <url>`);
+  else printTable(['id', 'status', 'events', 'project', 'url'], found.map(rowOf));
+  return 0;
+}
+
+function rowOf(json: unknown): string[] {
+  const { id, status, disabled_reason, events, project_id, url } = understood(webhookAnswer, json);
+  const state = disabled_reason === null ? status : `${status} (${disabled_reason})`;
+  return [id, state, events.join(','), project_id ?? 'all', url];
+}
+
+async function create(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, {
+    ...COMMON,
+    url: { type: 'string' },
+    events: { type: 'string', default: '*' },
+    project: { type: 'string' },
+  });
+  none(positionals, `${NAME} create --url <url>`);
+  const { server, json, url, events, project } = values;
+  if (url === undefined) throw new UsageError('--url is needed; see tollhouse webhooks --help');
+  const session = openSession(server);
+  const restriction = project === undefined ? {} : { project_id: (await findProject(session, project)).id };
+  const body = { url, events: events.split(',').map((it) => it.trim()), ...restriction };
+  const made = await session.post(PATH, body);
+  if (json) printJson(made);
+  else printWebhook(understood(revealedWebhookAnswer, made));
+  return 0;
+}
+
+function printWebhook({ id, url, events, secret }: z.output<typeof revealedWebhookAnswer>): void {
+  printStep('webhook', id);
+  printStep('posts', `${events.join(', ')} to ${url}`);
+  printStep('secret', `${secret} (shown this once; the receiver checks with it: verifyWebhook)`);
+}
+
+async function remove(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, COMMON);
+  const name = onlyOne(positionals, `${NAME} delete <id>`);
+  const session = openSession(values.server);
+  const { id, url } = await findWebhook(session, name);
+  await session.delete(`${PATH}/${id}`);
+  if (!values.json) printStep('deleted', `${id}, ${url}`);
+  return 0;
+}
+
+async function test(args: readonly string[]): Promise<number> {
+  const { values, positionals } = readArguments(args, { ...COMMON, type: { type: 'string' } });
+  const name = onlyOne(positionals, `${NAME} test <id>`);
+  const session = openSession(values.server);
+  const { id } = await findWebhook(session, name);
+  const body = values.type === undefined ? {} : { type: values.type };
+  const queued = understood(deliveryAnswer, await session.post(`${PATH}/${id}/test`, body));
+  const outcome = finished(session, `${PATH}/${id}/deliveries/${queued.id}`);
+  const delivery = await (values.json ? outcome : withProgress('posting', queued.event_type, outcome));
+  if (values.json) printJson(delivery);
+  else printDelivery(delivery);
+  return delivery.status === 'delivered' ? 0 : 1;
+}
+
+type Delivery = z.output<typeof loggedDeliveryAnswer>;
+
+async function finished(session: Session, path: string): Promise<Delivery> {
+  const until = performance.now() + PATIENCE_MS;
+  while (performance.now() < until) {
+    const delivery = understood(loggedDeliveryAnswer, await session.get(path));
+    if (delivery.status !== 'pending') return delivery;
+    await sleep(POLL_MS);
+  }
+  throw new CommandError('the event was not posted yet; is the server busy, or is its background work not running?');
+}
+
+function printDelivery({ event_type, event_id, status, log }: Delivery): void {
+  const attempt = log.at(-1);
+  const said = attempt?.answer ? `: ${attempt.answer.slice(0, SHOWN_CHARACTERS)}` : '';
+  const outcome = attempt?.status ?? attempt?.error ?? 'no answer';
+  printStep(status, `${event_type} ${event_id} → ${outcome} in ${attempt?.duration_ms ?? 0} ms${said}`);
+}
+
+async function findWebhook(session: Session, name: string): Promise<z.output<typeof webhookAnswer>> {
+  const found = (await session.list(PATH)).map((it) => understood(webhookAnswer, it));
+  return pick(found, { what: 'webhook', name, namesOf: ({ id, url }) => [id, url] });
+}

@@ -1,0 +1,50 @@
+import { readArguments } from '../arguments/arguments.js';
+import { type Command, CommandError } from '../command.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
+import { readText, send } from './server-client.js';
+
+/** `tollhouse logout`: ends a sign-in. */
+export const logout: Command = {
+  name: 'logout',
+  summary: 'end a sign-in',
+  help: `tollhouse logout [--server <url>] [--all]
+
+Ends the sign-in at a server, there and here.
+
+  --server <url>   Tollhouse server (default: the one signed in to last)
+  --all            at every server
+  --json           for programs`,
+  async run(args) {
+    const { values } = readArguments(args, {
+      server: { type: 'string' },
+      all: { type: 'boolean' },
+      json: { type: 'boolean' },
+    });
+    const servers = values.all ? signedInServers() : [serverOf(values.server)];
+    const ended: { readonly server: string; readonly wallet: string | null }[] = [];
+    for (const server of servers) {
+      const wallet = await endSignIn(server);
+      ended.push({ server, wallet: wallet ?? null });
+      if (values.json) continue;
+      printStep('signed out', wallet === undefined ? `nobody was signed in at ${server}` : `${wallet} at ${server}`);
+    }
+    if (values.json) printJson(ended);
+    return 0;
+  },
+};
+
+/** Answers who was signed in. The sign-in is forgotten here also when the server is away. */
+async function endSignIn(server: string): Promise<string | undefined> {
+  const signIn = signInAt(server);
+  if (signIn === undefined) return undefined;
+  forgetSignIn(server);
+  const body = { token: signIn.refresh_token };
+  try {
+    await readText(await send(server, { method: 'POST', path: '/api/v1/auth/revoke', body }));
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    throw new CommandError(`forgotten here, but the server was not told: ${error.message}`);
+  }
+  return signIn.wallet;
+}

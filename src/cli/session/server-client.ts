@@ -1,0 +1,102 @@
+import { type Dispatcher, request } from 'undici';
+import { trimEnd } from '../../lib/trim-end.js';
+import { CommandError } from '../command.js';
+import { plain } from '../output/terminal.js';
+
+/** Where `tollhouse serve` listens unless told otherwise. */
+export const DEFAULT_SERVER = 'http://127.0.0.1:4020';
+
+const TIMEOUT_MS = 90_000;
+
+/** One request to a Tollhouse server. */
+export interface ServerRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Below the server's address; with the query. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Goes as JSON. */
+  readonly body?: object;
+  /** Longest silence while the answer comes, in milliseconds. Default 90,000. */
+  readonly silenceMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What came back, its body not read yet. */
+export type ServerAnswer = Dispatcher.ResponseData;
+
+/** A server refused; the message holds its code and detail. */
+export class RefusedError extends CommandError {
+  constructor(
+    readonly status: number,
+    /** Code of the problem; undefined when the server named none. */
+    readonly code: string | undefined,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** A server did not answer. */
+export class UnreachableError extends CommandError {}
+
+/** Sends a request. Throws {@link UnreachableError} when no answer comes; whatever the server answers is an answer. */
+export async function send(server: string, asked: ServerRequest): Promise<ServerAnswer> {
+  const { method, path, body, signal, silenceMs = TIMEOUT_MS } = asked;
+  const url = `${trimEnd(server, '/')}${path}`;
+  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  return request(url, {
+    method,
+    headers: { accept: 'application/json', ...type, ...asked.headers },
+    ...sent,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: silenceMs,
+    ...(signal === undefined ? {} : { signal }),
+  }).catch((error: unknown) => {
+    throw new UnreachableError(`${url} cannot be reached (${reasonOf(error)})`);
+  });
+}
+
+/** The body of an answer as text. Problems become a {@link RefusedError}. */
+export async function readText(answer: ServerAnswer): Promise<string> {
+  const text = await answer.body.text();
+  if (answer.statusCode < 400) return text;
+  const problem = Object(jsonOf(text));
+  const [code, detail]: unknown[] = [Reflect.get(problem, 'code'), Reflect.get(problem, 'detail')];
+  const told = typeof detail === 'string' ? plain(detail) : `the server answered ${answer.statusCode}`;
+  const known = typeof code === 'string' ? plain(code) : undefined;
+  throw new RefusedError(answer.statusCode, known, known === undefined ? told : `${known}: ${told}`);
+}
+
+/** The body of an answer as JSON, undefined when it has none. Problems become a {@link RefusedError}. */
+export async function readJson(answer: ServerAnswer): Promise<unknown> {
+  const text = await readText(answer);
+  if (text === '') return undefined;
+  const json = jsonOf(text);
+  if (json !== undefined) return json;
+  throw new CommandError(`the server answered ${answer.statusCode} without JSON; is it a Tollhouse server?`);
+}
+
+/** Posts JSON to a Tollhouse server, and reads the object that it answers. */
+export async function postJson(
+  server: string,
+  path: string,
+  body: object,
+  headers: ServerRequest['headers'] = {},
+): Promise<Record<string, unknown>> {
+  return { ...Object(await readJson(await send(server, { method: 'POST', path, body, headers }))) };
+}
+
+function reasonOf(error: unknown): string {
+  const told = error instanceof Error ? error.message : String(error);
+  // Where a name has several addresses the message is empty.
+  return told === '' ? String(Reflect.get(Object(error), 'code')) : told;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,70 @@
+import type { Reason } from '../../protocol/reasons.js';
+import type { Supported } from '../../protocol/supported.js';
+import type { Commitment, Payment, Refusal, Settlement, Terms, Verification } from '../../protocol/types.js';
+import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
+import type { PaymentOutline } from '../../solana/rules/simulation.js';
+import type { Broadcast, PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { PaymentUse } from '../types.js';
+
+/** A payment whose form and signature are right for its terms. */
+export interface InspectedPayment extends PaymentOutline {
+  readonly payment: Payment;
+  readonly terms: Terms;
+  readonly payer: string;
+  /**
+   * Judges the transaction by what the chain says that it did, where its form alone does not tell. It names what it pays, so
+   * one that landed before it was brought here counts as well.
+   */
+  readonly judge?: (landed: LandedTransaction) => Reason | undefined;
+}
+
+/** The verdict of the pure rules. */
+export type Inspection =
+  | { readonly ok: true; readonly inspected: InspectedPayment }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+/** On whose behalf a payment is taken: whoever has network fees paid uses a share of his own. */
+export type PaymentPurpose = Pick<PaymentUse, 'seller' | 'isPublic'>;
+
+/** How to settle. */
+export interface SettleStep {
+  readonly commitment: Commitment;
+  /** On whose behalf. Default: the operator's own. */
+  readonly purpose?: PaymentPurpose;
+  /** Called before the transaction leaves; rejects or answers false when it must not. */
+  recordBroadcast(broadcast: Broadcast): Promise<boolean>;
+  /** Takes that note back: the transaction provably did not leave. */
+  notSent(): Promise<boolean>;
+}
+
+/**
+ * How a settlement ended for the backend. `unsent` is a failure that left no trace on the chain: the same transaction may
+ * be tried again. `final` failures can never turn into a payment.
+ */
+export type BackendSettlement =
+  | Exclude<Settlement, { readonly status: 'failed' }>
+  | ({ readonly status: 'unsent' } & Refusal)
+  | ({ readonly status: 'failed'; readonly final: 'failed' | 'expired'; readonly signature?: string } & Refusal);
+
+/** Where payments are verified and settled: our own connection to the chain, or another facilitator. */
+export interface SettlementBackend {
+  supported(): Promise<Supported>;
+  /** Applies the rules that need no call to the chain. */
+  inspect(payment: Payment, terms: Terms): Promise<Inspection>;
+  /**
+   * Asks whether it would succeed.
+   * @param purpose - what it is held for: its money counts as on its way from then on, until it is settled or dropped.
+   * Missing where somebody only asks
+   */
+  verify(inspected: InspectedPayment, purpose?: PaymentPurpose): Promise<Verification>;
+  /** Signs, sends and waits. */
+  settle(inspected: InspectedPayment, step: SettleStep): Promise<BackendSettlement>;
+  /** Finds out what became of a payment that was sent before. */
+  resume(inspected: InspectedPayment, record: PaymentRecord, step: SettleStep): Promise<BackendSettlement>;
+  /**
+   * Nobody works for the payment any more. One that was not sent is as if it had never been brought.
+   * @param id - hash of its message
+   */
+  drop?(id: string): void;
+  close(): Promise<void>;
+}

@@ -1,0 +1,118 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { Receipt } from '../../protocol/types.js';
+import type { Landing } from '../../solana/confirmation/confirmation.js';
+import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import { type ChainFault, explainFault } from '../../solana/rules/simulation.js';
+import type { BackendSettlement, InspectedPayment } from './backend.js';
+import type { LandedReader } from './landed-reader.js';
+import { unavailable, unsent } from './outcomes.js';
+
+const RETRY_SECONDS = 2;
+
+/** How long a payment that was made by itself can be shown after it landed, in milliseconds: it is for the call it was paid for. */
+export const PROOF_MAX_AGE_MS = 600_000;
+
+/** What there is to say of such a payment that was not looked at. */
+export const PROOF_STAYS_GOOD = `A payment that has landed in time stays good for ${PROOF_MAX_AGE_MS / 60_000} minutes after that: send the same request with the same payment again.`;
+
+/** Waits for a call to the chain; an outage becomes `payment_backend_unavailable`, whatever was wrong with which endpoint. */
+export async function online<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof RpcError)
+      throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
+    throw error;
+  }
+}
+
+/** Waits for a call that reads a payment that was made by itself; an outage takes nothing from it. */
+export async function brought<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const detail = `The Solana RPC cannot be reached at the moment. ${PROOF_STAYS_GOOD}`;
+    throw unavailable(detail, error);
+  }
+}
+
+/** Waits for a call that asks about something that is not a payment under way; an outage becomes `chain_unavailable`. */
+export async function asked<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const detail = 'The Solana RPC cannot be reached at the moment; ask again in a moment.';
+    throw new TollhouseError('chain_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS, cause: error });
+  }
+}
+
+/** For a transaction that may have been sent: an outage says nothing about what became of it. */
+export function unknownInOutage(error: unknown): Landing {
+  if (error instanceof RpcError) return { status: 'unknown' };
+  throw error;
+}
+
+/** What became of a transaction that the node turned away: nothing was sent, and the payer learns why. */
+export async function rejectedSettlement(
+  err: unknown,
+  inspected: InspectedPayment,
+  rpc: SolanaRpc,
+): Promise<BackendSettlement> {
+  const { reason, message } = payerFault(await online(explainFault(err, inspected, rpc)));
+  return unsent(reason, inspected.payer, message);
+}
+
+/** As much of a payment as is needed to judge what became of it. */
+export type JudgedPayment = Pick<InspectedPayment, 'payer' | 'terms' | 'judge'>;
+
+/** Turns what became of a transaction that was sent into what became of the payment. */
+export async function settlementOf(
+  landing: Landing,
+  judged: JudgedPayment,
+  signature: string,
+  landed: LandedReader,
+): Promise<BackendSettlement> {
+  const { payer } = judged;
+  if (landing.status === 'landed') return landedSettlement(landing, judged, signature, landed);
+  if (landing.status !== 'expired') return { status: 'pending', signature, payer };
+  const reason = 'invalid_exact_svm_transaction_expired';
+  return { status: 'failed', final: 'expired', reason, message: REASONS[reason], payer, signature };
+}
+
+/** Where the chain must be asked what the transaction did, and does not tell, nothing is known yet. */
+async function landedSettlement(
+  { err, slot }: Extract<Landing, { readonly status: 'landed' }>,
+  judged: JudgedPayment,
+  signature: string,
+  landed: LandedReader,
+): Promise<BackendSettlement> {
+  const { payer, judge } = judged;
+  const failed = { status: 'failed', final: 'failed', payer, signature } as const;
+  if (err !== null) return { ...failed, reason: 'invalid_exact_svm_transaction_failed', message: failureText(err) };
+  if (judge === undefined) return { status: 'settled', receipt: receiptFor(judged, signature, slot) };
+  const transaction = await landed(signature);
+  if (transaction === undefined) return { status: 'pending', signature, payer };
+  const reason = judge(transaction);
+  if (reason !== undefined) return { ...failed, reason, message: REASONS[reason] };
+  return { status: 'settled', receipt: receiptFor(judged, signature, transaction.slot) };
+}
+
+/** What there is to say of a transaction that landed with an error. */
+export function failureText(err: unknown): string {
+  return `${REASONS.invalid_exact_svm_transaction_failed} The chain said: ${JSON.stringify(err).slice(0, 200)}.`;
+}
+
+/** The payer's fault as reason and sentence; a fault of ours is thrown. */
+export function payerFault(fault: ChainFault): { readonly reason: Reason; readonly message: string } {
+  if (fault.blame === 'operator') throw unavailable(fault.message);
+  return { reason: fault.reason, message: fault.message };
+}
+
+function receiptFor({ terms, payer }: JudgedPayment, signature: string, slot: number): Receipt {
+  const { network, payTo, asset, amount } = terms;
+  return withAmountJson({ signature, network, payer, payTo, asset, amount, slot });
+}

@@ -1,0 +1,296 @@
+import { LRUCache } from 'lru-cache';
+import { signatureText } from '../../protocol/address.js';
+import { REASONS } from '../../protocol/reasons.js';
+import type { Supported } from '../../protocol/supported.js';
+import type { NetworkId, Refusal, Terms, Verification } from '../../protocol/types.js';
+import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
+import type { BlockhashCache } from '../../solana/confirmation/blockhash-cache.js';
+import type { Delivery, Landing, SentDelivery, TransactionDelivery } from '../../solana/confirmation/confirmation.js';
+import type { FeePayer } from '../../solana/fee-payer.js';
+import { type LatestBlockhash, RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { CheckPolicy } from '../../solana/rules/rules.js';
+import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
+import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import type {
+  BackendSettlement,
+  InspectedPayment,
+  PaymentPurpose,
+  SettlementBackend,
+  SettleStep,
+} from '../backend/backend.js';
+import { rejectedSettlement, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
+import { inspectPayment } from '../backend/inspect-payment.js';
+import type { LandedReader } from '../backend/landed-reader.js';
+import { unavailable, unsent } from '../backend/outcomes.js';
+import type { HealthMonitor } from '../setup/health.js';
+import type { FeeLimit } from '../sponsorship/fee-limit.js';
+import type { MoneyInFlight } from '../sponsorship/money-in-flight.js';
+import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
+import { checkMint, guardsToProve, lookAtFunds, type VerifiedCache } from './look-at-funds.js';
+
+/** What the embedded facilitator works with. */
+export interface ChainBackendParts {
+  readonly network: NetworkId;
+  readonly rpc: SolanaRpc;
+  readonly delivery: TransactionDelivery;
+  readonly blockhashes: BlockhashCache;
+  readonly mintPolicy: MintPolicy;
+  /** By address, at least one; the first is offered. */
+  readonly feePayers: ReadonlyMap<string, FeePayer>;
+  readonly policy: CheckPolicy;
+  /** Reads transactions that have landed. */
+  readonly landed: LandedReader;
+  /** Knows whether settling is possible at all. */
+  readonly monitor: HealthMonitor;
+  /** Bounds what our fee payers spend. */
+  readonly feeLimit: FeeLimit;
+  /** What they risk with payments that are under way. */
+  readonly sponsorship: Sponsorship;
+  /** Numbers the looks at payers' accounts. */
+  readonly flight: Pick<MoneyInFlight, 'nextLook'>;
+  /** Longest wait for a settlement, in milliseconds. */
+  readonly settleTimeoutMs: number;
+  /** Since when the ledger remembers every payment; missing where it does not forget. Milliseconds since the epoch. */
+  readonly remembersSince?: number | undefined;
+}
+
+/** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
+const VERIFIED_MS = 30_000;
+/** The chain tells the second in which a block was made, and clocks differ a little. */
+const CLOCK_MS = 2_000;
+const VERIFIED_MAX = 10_000;
+
+/** Verifies and settles on the chain, with fee payers of our own. */
+export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
+  const { network, rpc, delivery, blockhashes, policy, sponsorship } = parts;
+  const offered = createOffered(parts);
+  const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
+  return {
+    supported: async () => offered(),
+    inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),
+    verify: (inspected, purpose) => verify(parts, verified, inspected, purpose),
+    settle: (inspected, step) => settle(parts, verified, inspected, step),
+    resume: (inspected, record, step) => resume(parts, inspected, record, step),
+    drop: (id) => sponsorship.drop(id),
+    async close() {
+      await delivery.close();
+      blockhashes.close();
+      await rpc.close();
+    },
+  };
+}
+
+/** A facilitator that is known to be unable to settle offers nothing; what was offered before keeps its signers. */
+function createOffered({ network, feePayers, blockhashes, monitor, feeLimit }: ChainBackendParts): () => Supported {
+  const signers = [...feePayers.keys()];
+  const [feePayer] = signers;
+  const nothing: Supported = { kinds: [], extensions: [], signers };
+  /** What was offered last: every 402 asks, and the blockhash is another one only every few seconds. */
+  let last: { readonly hint: LatestBlockhash | undefined; readonly supported: Supported } | undefined;
+  return () => {
+    const fault = feeLimit.fault();
+    if (fault !== undefined) return { ...nothing, fault };
+    if (feePayer === undefined || monitor.known()?.status === 'down') return nothing;
+    const hint = blockhashes.peek();
+    if (last !== undefined && last.hint === hint) return last.supported;
+    const kind = { scheme: 'exact', network, feePayer };
+    const supported = { kinds: [hint === undefined ? kind : { ...kind, hint }], extensions: [], signers };
+    last = { hint, supported };
+    return supported;
+  };
+}
+
+async function verify(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+  purpose: PaymentPurpose | undefined,
+): Promise<Verification> {
+  const { payer, sponsored } = inspected;
+  const { sponsorship } = parts;
+  if (sponsored) {
+    // Who only asks whether a payment is good is a server elsewhere.
+    const refusal = await sponsorship.admit(inspected, purpose ?? { isPublic: true });
+    if (refusal !== undefined) return { ok: false, payer, ...refusal };
+  }
+  const look = lookAtFunds(parts, verified, inspected);
+  // The message alone decides a simulation; the terms were compared with it by the pure rules.
+  const known = verified.get(inspected.transaction.messageHash);
+  const seen = known === undefined ? await look() : { ok: true as const, sight: known };
+  if (!seen.ok) return { ok: false, payer, ...seen.refusal };
+  if (!sponsored) return { ok: true, payer };
+  const refusal = await sponsorship.checkFunds(inspected, seen.sight, look, purpose !== undefined);
+  return refusal === undefined ? { ok: true, payer } : { ok: false, payer, ...refusal };
+}
+
+/** What is signed at our cost is watched until its outcome is known; whatever ends before it is sent leaves no trace. */
+async function settle(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { transaction, payer, sponsored } = inspected;
+  const { sponsorship } = parts;
+  try {
+    const fault = await faultBefore(parts, verified, inspected);
+    if (fault !== undefined) return unsent(fault.reason, payer, fault.message);
+    // Behind everything that may still turn the payment away unsigned: such a payment costs nothing, and must not count.
+    const refusal = sponsored
+      ? await sponsorship.begin(inspected, step.purpose, lookAtFunds(parts, verified, inspected))
+      : undefined;
+    if (refusal !== undefined) return unsent(refusal.reason, payer, refusal.message);
+    return concluded(parts, inspected, await signAndSend(parts, verified, inspected, step));
+  } finally {
+    sponsorship.drop(transaction.messageHash);
+  }
+}
+
+/**
+ * Who settles without having verified leaves the simulation to the node that sends, which is too late where a guard has to
+ * be proven first.
+ */
+async function faultBefore(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+): Promise<Omit<Refusal, 'payer'> | undefined> {
+  const isProven = guardsToProve(inspected).length === 0 || verified.has(inspected.transaction.messageHash);
+  if (!isProven) {
+    const seen = await lookAtFunds(parts, verified, inspected)();
+    return seen.ok ? undefined : seen.refusal;
+  }
+  const reason = await checkMint(parts, inspected);
+  return reason === undefined ? undefined : { reason, message: REASONS[reason] };
+}
+
+async function signAndSend(
+  parts: ChainBackendParts,
+  verified: VerifiedCache,
+  inspected: InspectedPayment,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { transaction, terms, payer } = inspected;
+  const signed = sign(parts, inspected);
+  if (signed === undefined) return unsent('invalid_exact_svm_fee_payer_not_managed_by_facilitator', payer);
+  const signature = firstSignature(signed, transaction);
+  const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
+  if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
+  parts.sponsorship.sent(transaction.messageHash, signature);
+  const landing = await send(parts, inspected, step, {
+    transaction: signed,
+    signature,
+    blockhash: transaction.blockhash,
+    commitment: step.commitment,
+    preflight: true,
+    timeoutMs: timeoutFor(parts, terms),
+    ...height,
+  });
+  if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
+  if (landing.err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature))) {
+    return watch(parts, inspected, { signature, blockhash: transaction.blockhash, ...height }, step);
+  }
+  // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
+  verified.delete(transaction.messageHash);
+  // It went no further than the node, whatever comes of the question why.
+  parts.sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
+  await step.notSent();
+  return rejectedSettlement(landing.err, inspected, parts.rpc);
+}
+
+/**
+ * Whether a transaction that a node says it knows already is the one that was just sent: what stands before the node may
+ * send it twice and hand on the second answer. Only our key makes the signature, so where the books know every payment it
+ * can be no other; with books that were forgotten at a restart it may have been used before that.
+ */
+async function hasJustLanded(
+  { remembersSince, landed, blockhashes }: ChainBackendParts,
+  verified: VerifiedCache,
+  { transaction, judge }: InspectedPayment,
+  signature: string,
+): Promise<boolean> {
+  if (judge !== undefined || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
+  // Made with a blockhash that was handed out since.
+  if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
+  const { blockTime = 0 } = (await landed(signature)) ?? {};
+  return blockTime > remembersSince + CLOCK_MS;
+}
+
+/** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
+function concluded(
+  { sponsorship }: ChainBackendParts,
+  { transaction, payer, sponsored }: InspectedPayment,
+  settlement: BackendSettlement,
+): BackendSettlement {
+  const end = sponsoredEnd(settlement);
+  if (sponsored && end !== undefined) sponsorship.ended(transaction.messageHash, payer, end);
+  return settlement;
+}
+
+/** A payer that pays the network fee itself has signed everything already. What was sent before is the same bytes again, at no further cost. */
+function sign({ feePayers }: ChainBackendParts, inspected: InspectedPayment): Uint8Array | undefined {
+  const { transaction, terms, sponsored } = inspected;
+  return sponsored ? feePayers.get(terms.feePayer ?? '')?.sign(transaction) : transaction.bytes;
+}
+
+async function send(
+  { delivery, sponsorship }: ChainBackendParts,
+  { transaction, payer }: InspectedPayment,
+  step: SettleStep,
+  what: Delivery,
+): Promise<Landing> {
+  try {
+    return await delivery.deliver(what);
+  } catch (error) {
+    // Any other error says nothing about whether the transaction left: the note stays, and the next attempt asks the chain.
+    if (!(error instanceof RpcError)) throw error;
+    sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
+    await step.notSent();
+    throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);
+  }
+}
+
+async function resume(
+  parts: ChainBackendParts,
+  inspected: InspectedPayment,
+  record: PaymentRecord,
+  step: SettleStep,
+): Promise<BackendSettlement> {
+  const { signature, blockhash } = record;
+  const { transaction } = inspected;
+  if (signature === undefined) throw new Error(`payment ${record.id} was sent without its signature being recorded`);
+  const height = heightOf(record.lastValidBlockHeight);
+  // The same message has the same signature of ours. One that bears another signature of its payer is another transaction.
+  const signed = sign(parts, inspected);
+  const isSame = signed !== undefined && firstSignature(signed, transaction) === signature;
+  const again = isSame ? { transaction: signed } : {};
+  if (inspected.sponsored) parts.sponsorship.resumed(inspected, signature);
+  return concluded(
+    parts,
+    inspected,
+    await watch(parts, inspected, { signature, blockhash, ...height, ...again }, step),
+  );
+}
+
+async function watch(
+  parts: ChainBackendParts,
+  inspected: InspectedPayment,
+  sent: Omit<SentDelivery, 'commitment' | 'timeoutMs'>,
+  { commitment }: SettleStep,
+): Promise<BackendSettlement> {
+  const timeoutMs = timeoutFor(parts, inspected.terms);
+  const landing = await parts.delivery.watch({ ...sent, commitment, timeoutMs }).catch(unknownInOutage);
+  return settlementOf(landing, inspected, sent.signature, parts.landed);
+}
+
+function timeoutFor({ settleTimeoutMs }: ChainBackendParts, terms: Terms): number {
+  return Math.min(terms.maxTimeoutSeconds * 1000, settleTimeoutMs);
+}
+
+function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransaction): string {
+  return signatureText(signed.subarray(signaturesOffset, signaturesOffset + 64));
+}
+
+function heightOf(lastValidBlockHeight: number | undefined): { readonly lastValidBlockHeight?: number } {
+  return lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
+}

@@ -1,0 +1,69 @@
+import type { LRUCache } from 'lru-cache';
+import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import { guardProof, guardsOnFeePayer } from '../../solana/rules/guards.js';
+import { explainFault } from '../../solana/rules/simulation.js';
+import type { InspectedPayment } from '../backend/backend.js';
+import { online, payerFault } from '../backend/chain-landing.js';
+import { unavailable } from '../backend/outcomes.js';
+import type { MoneyInFlight, Sight } from '../sponsorship/money-in-flight.js';
+import { leftAfter, spendingOf } from '../sponsorship/spending.js';
+import type { LookAtFunds } from '../sponsorship/sponsorship.js';
+
+/** What looking takes. */
+export interface LookParts {
+  readonly rpc: SolanaRpc;
+  readonly mintPolicy: MintPolicy;
+  /** Numbers the looks. */
+  readonly flight: Pick<MoneyInFlight, 'nextLook'>;
+}
+
+/** What was seen of payments whose simulation passed, by the hash of their message. */
+export type VerifiedCache = LRUCache<string, Sight>;
+
+const NO_INNER_INSTRUCTIONS =
+  'A wallet guard names the fee payer, and the Solana RPC does not list inner instructions when it simulates, so nothing shows that the guard is harmless; nothing was charged. The operator needs an RPC endpoint that answers innerInstructions.';
+
+const GUARD_CALLS = {
+  reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
+  message: 'A wallet guard that names the fee payer calls another program.',
+} as const;
+
+/** Simulates the payment, and sees what it would leave in its payer's accounts. */
+export function lookAtFunds(parts: LookParts, verified: VerifiedCache, inspected: InspectedPayment): LookAtFunds {
+  const { transaction, sponsored } = inspected;
+  const spending = sponsored ? spendingOf(transaction) : [];
+  const accounts = spending.map(({ account }) => account);
+  const guards = guardsToProve(inspected);
+  return async () => {
+    const mintFault = await checkMint(parts, inspected);
+    if (mintFault !== undefined) return { ok: false, refusal: { reason: mintFault, message: REASONS[mintFault] } };
+    const look = parts.flight.nextLook();
+    const asked = { commitment: 'confirmed', accounts, innerInstructions: guards.length > 0 } as const;
+    const simulation = await online(parts.rpc.simulateTransaction(transaction.bytes, asked));
+    const { err, slot } = simulation;
+    if (err !== null) {
+      return { ok: false, refusal: payerFault(await online(explainFault(err, inspected, parts.rpc))) };
+    }
+    const proof = guardProof(guards, simulation);
+    if (proof === 'not-said') throw unavailable(NO_INNER_INSTRUCTIONS);
+    if (proof === 'calls') return { ok: false, refusal: GUARD_CALLS };
+    const sight = { look, slot, left: leftAfter(spending, simulation) };
+    verified.set(transaction.messageHash, sight);
+    return { ok: true, sight };
+  };
+}
+
+/** Guards that name our fee payer; nothing is signed before a simulation has shown that they call nobody. */
+export function guardsToProve({ transaction, sponsored }: InspectedPayment): readonly number[] {
+  return sponsored ? guardsOnFeePayer(transaction) : [];
+}
+
+/** Why the token of a payment is not taken. */
+export async function checkMint(
+  { mintPolicy }: Pick<LookParts, 'mintPolicy'>,
+  { transfer }: InspectedPayment,
+): Promise<Reason | undefined> {
+  return transfer === undefined ? undefined : online(mintPolicy(transfer.mint, transfer.program));
+}

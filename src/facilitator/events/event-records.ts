@@ -1,0 +1,61 @@
+import { formatAmount } from '../../protocol/money/money.js';
+import type { Terms } from '../../protocol/types.js';
+import { type EventData, type EventRecord, newEvent } from '../../storage/events/events.js';
+import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import type { PaymentEvents } from './events.js';
+
+/** The events of a payment's end that are kept; a payment on its way is told in process only. */
+export type KeptOutcome = 'payment.settled' | 'payment.failed' | 'payment.expired';
+
+/**
+ * How a payment ended, as it is kept and sent (service.md §6). It belongs to the owner of the project, or else to the wallet
+ * that is paid.
+ */
+export function outcomeEvent<Name extends KeptOutcome>(
+  type: Name,
+  told: PaymentEvents[Name],
+  { owner, projectId, terms }: Pick<PaymentRecord, 'owner' | 'projectId' | 'terms'>,
+  at: number,
+): EventRecord {
+  const project = projectId === undefined ? {} : { projectId };
+  return newEvent({ type, owner: owner ?? terms.payTo, ...project, data: outcomeData(told) }, at);
+}
+
+function outcomeData(told: PaymentEvents[KeptOutcome]): EventData {
+  const { id, resource } = told;
+  const payment = { payment_id: id, resource };
+  const reason = 'reason' in told && told.reason !== undefined ? { reason: told.reason } : {};
+  const timing =
+    'durationMs' in told && told.durationMs !== undefined ? { duration_ms: Math.round(told.durationMs) } : {};
+  if ('receipt' in told && told.receipt !== undefined) {
+    const { payer, signature, slot, ...money } = told.receipt;
+    return { ...payment, payer, ...moneyOf(money), tx_signature: signature, slot, ...timing, ...reason };
+  }
+  // What has no receipt has terms.
+  return 'terms' in told ? { ...payment, payer: told.payer, ...moneyOf(told.terms), ...reason } : payment;
+}
+
+function moneyOf({ network, asset, amount, payTo }: Pick<Terms, 'network' | 'asset' | 'amount' | 'payTo'>) {
+  return { network, asset, amount_atomic: String(amount), pay_to: payTo };
+}
+
+/** That a payment was asked for. */
+export function requestEvent(request: PaymentRequestRecord): EventRecord {
+  const { id, network, token, amount, payTo, legs, reference, payer, memo, metadata, projectId } = request;
+  const data = {
+    payment_id: id,
+    token: token.symbol,
+    amount: formatAmount(amount, token.decimals),
+    ...moneyOf({ network, asset: token.mint, amount, payTo }),
+    split: legs.map((leg) => ({ recipient: leg.recipient, amount_atomic: String(leg.amount) })),
+    reference,
+    expires_at: new Date(request.expiresAt).toISOString(),
+    ...(payer === undefined ? {} : { payer }),
+    ...(memo === undefined ? {} : { memo }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  const project = projectId === undefined ? {} : { projectId };
+  const owner = request.owner ?? payTo;
+  return newEvent({ type: 'payment.created', owner, ...project, data }, request.createdAt);
+}

@@ -1,0 +1,19 @@
+import { termsFingerprint } from '../../protocol/match-terms.js';
+import type { Terms } from '../../protocol/types.js';
+import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { PaymentUse } from '../types.js';
+
+/** What a payment is bound to: one resource, on these terms. */
+export function bindingOf(resource: string, terms: Terms): string {
+  return `${resource}|${termsFingerprint(terms)}`;
+}
+
+/** What a payment was for: the resource in its binding. */
+export function resourceOf({ binding, terms }: PaymentRecord): string {
+  return binding.slice(0, -bindingOf('', terms).length);
+}
+
+/** To which request and whose secret a use binds its payment. */
+export function requestAndSecretOf({ fingerprint, retryHash }: Pick<PaymentUse, 'fingerprint' | 'retryHash'>) {
+  return { ...(fingerprint === undefined ? {} : { fingerprint }), ...(retryHash === undefined ? {} : { retryHash }) };
+}

@@ -1,0 +1,96 @@
+import type { Receipt, Settlement } from '../../protocol/types.js';
+import { type Ledger, MAX_RERUNS, type PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { Claim } from '../types.js';
+import type { Leases } from './leases.js';
+
+/** What a claim is made of. */
+export interface ClaimParts {
+  readonly ledger: Pick<Ledger, 'forget' | 'keep' | 'runAgain' | 'served'>;
+  readonly leases: Pick<Leases, 'drop' | 'finish' | 'isHeld'>;
+  readonly record: PaymentRecord;
+  readonly lease: string;
+  readonly resumed: boolean;
+  /** Set when the money has landed already. */
+  readonly receipt: Receipt | undefined;
+  /** Takes the money, and gives the payment back where it does not land. */
+  settle(served: boolean): Promise<Settlement>;
+  /** Told when nobody works for the payment any more. */
+  drop?(): void;
+}
+
+/** A payment that this process holds. Whichever verb ends the claim also ends the lease. */
+export function createClaim({ ledger, leases, record, lease, receipt: landed, settle, ...own }: ClaimParts): Claim {
+  const { id, payer, terms } = record;
+  let receipt = landed;
+  // Nobody else counts them while it is held.
+  let { reruns = 0 } = record;
+  /** The money is there, and nothing was given for it. */
+  let isOwed = landed !== undefined;
+  let settling: Promise<Settlement> | undefined;
+
+  async function settleOnce(served: boolean): Promise<Settlement> {
+    try {
+      const settlement = await settle(served);
+      if (settlement.status === 'settled') receipt = settlement.receipt;
+      isOwed = settlement.status === 'settled' && !served;
+      return settlement;
+    } finally {
+      if (!isOwed) over();
+    }
+  }
+
+  function over(): void {
+    leases.drop(lease);
+    own.drop?.();
+  }
+
+  async function useUp(write: () => Promise<unknown> = () => ledger.served(id, lease)): Promise<void> {
+    isOwed = false;
+    await leases.finish(lease, write);
+  }
+
+  return {
+    id,
+    lease,
+    payer,
+    terms,
+    resumed: own.resumed,
+    get receipt() {
+      return receipt;
+    },
+    async settle({ served = false } = {}) {
+      settling ??= receipt === undefined ? settleOnce(served) : Promise.resolve({ status: 'settled', receipt });
+      const settlement = await settling;
+      // Money that had landed before was written down as owed.
+      if (served && isOwed) await useUp();
+      return settlement;
+    },
+    isHeld: () => leases.isHeld(id, lease),
+    async forget() {
+      over();
+      await ledger.forget(id, lease);
+    },
+    async keep() {
+      over();
+      await ledger.keep(id, lease);
+    },
+    async runAgain() {
+      const mayRun = await ledger.runAgain(id, lease);
+      if (mayRun) reruns += 1;
+      return mayRun;
+    },
+    get isLastRun() {
+      return reruns >= MAX_RERUNS;
+    },
+    served: useUp,
+  };
+}
+
+/** Lets go of a payment that was held to learn its outcome. One that nobody had brought by then is not to be known by that. */
+export async function letGo(
+  ledger: Pick<Ledger, 'forget' | 'keep'>,
+  { id, state }: PaymentRecord,
+  lease: string,
+): Promise<void> {
+  await (state === 'claimed' ? ledger.forget(id, lease) : ledger.keep(id, lease));
+}

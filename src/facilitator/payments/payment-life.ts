@@ -1,0 +1,212 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { REASONS } from '../../protocol/reasons.js';
+import type { Settlement } from '../../protocol/types.js';
+import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from '../backend/backend.js';
+import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
+import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
+import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
+import type { Leases } from './leases.js';
+import { heldHere } from './local-claims.js';
+import { bindingOf, requestAndSecretOf } from './payment-binding.js';
+import { createClaim } from './payment-claim.js';
+import { receiptOf } from './receipt.js';
+import { isAddressProofOver } from './retry-hash.js';
+
+/** What payments are held and settled with. */
+export interface PaymentServiceParts {
+  readonly ledger: Ledger;
+  readonly backend: SettlementBackend;
+  readonly leases: Leases;
+  readonly events: PaymentEventBus;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Claims a payment that has passed the rules, for one use. Entered from a gate through `Facilitator.openPayment`. */
+export async function claimPayment(
+  parts: PaymentServiceParts,
+  inspected: InspectedPayment,
+  use: PaymentUse,
+): Promise<OpenedPayment> {
+  const { ledger, leases, now } = parts;
+  const { transaction, payer, terms } = inspected;
+  const { leaseMs = leases.leaseMs, resource, seller } = use;
+  const lease = ledger.newLease();
+  const request = {
+    id: transaction.messageHash,
+    binding: bindingOf(resource, terms),
+    payer,
+    terms,
+    blockhash: transaction.blockhash,
+    lease,
+    leaseMs,
+    ...requestAndSecretOf(use),
+    ...seller,
+  };
+  const claimed = (await heldHere(parts, request)) ?? (await ledger.claim(request));
+  const { record } = claimed;
+  if (claimed.status === 'busy') return { status: 'in_progress' };
+  if (claimed.status !== 'won' || isAddressProofOver(record, now())) {
+    if (claimed.status === 'won') await ledger.keep(record.id, lease);
+    return closedPayment(record, claimed.status === 'closed' && !isAddressProofOver(record, now()));
+  }
+  leases.hold(record.id, lease, leaseMs);
+  const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
+  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served);
+  // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
+  const drop = (): void => parts.backend.drop?.(record.id);
+  const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, drop });
+  return begin(parts, inspected, claim, record, use);
+}
+
+/** What can be done with a payment that was just won: it may be new, or half done by somebody who gave up on it. */
+async function begin(
+  { backend, events }: PaymentServiceParts,
+  inspected: InspectedPayment,
+  claim: Claim,
+  { id, payer, terms, state }: PaymentRecord,
+  use: PaymentUse,
+): Promise<OpenedPayment> {
+  if (state === 'broadcast') {
+    const settlement = await claim.settle();
+    if (settlement.status === 'pending') return { status: 'pending', settlement };
+    return settlement.status === 'failed' ? { status: 'refused', refusal: settlement } : { status: 'open', claim };
+  }
+  if (state !== 'claimed' || use.simulate === false) return { status: 'open', claim };
+  try {
+    const verification = await backend.verify(inspected, use);
+    if (verification.ok) return { status: 'open', claim };
+    await claim.forget();
+    events.emit('payment.failed', { id, resource: use.resource, payer, terms, reason: verification.reason });
+    return { status: 'refused', refusal: verification };
+  } catch (error) {
+    await claim.forget();
+    throw error;
+  }
+}
+
+/** A payment that is over, or somebody else's. The receipt is on the chain for everybody; the response is for its owner. */
+export function closedPayment(record: PaymentRecord, isTheirs: boolean): OpenedPayment {
+  const { id, reason, payer } = record;
+  const receipt = receiptOf(record);
+  if (receipt === undefined && isTheirs && reason !== undefined)
+    return { status: 'refused', refusal: { reason, message: REASONS[reason], payer } };
+  if (receipt === undefined) return { status: 'used' };
+  return isTheirs ? { status: 'served', id, receipt } : { status: 'used', receipt };
+}
+
+/** A payment that is held, and everything needed to take its money. */
+export interface ClaimedPayment extends Omit<PaymentServiceParts, 'leases'> {
+  readonly inspected: InspectedPayment;
+  /** As it was when it was claimed. */
+  readonly record: PaymentRecord;
+  readonly lease: string;
+  readonly use: PaymentUse;
+}
+
+/**
+ * Takes the money of a held payment and writes down what happened, each step before the next begins: the signature before
+ * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
+ * told. Unless the money has landed the payment is given back here:
+ * forgotten where nothing was sent, kept where it may have been.
+ * @param served - whether landed money uses the payment up
+ */
+async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<Settlement> {
+  const { backend, inspected, record, ledger, lease, use } = claimed;
+  const { id } = record;
+  let isSent = record.state === 'broadcast';
+  const step: SettleStep = {
+    commitment: use.commitment ?? 'confirmed',
+    purpose: use,
+    async recordBroadcast(broadcast) {
+      const isNoted = await ledger.recordBroadcast(id, lease, broadcast);
+      // What could not be noted is not sent.
+      isSent ||= isNoted;
+      return isNoted;
+    },
+    // It was noted, and then provably not sent; what is refused before that is `unsent`.
+    notSent() {
+      isSent = false;
+      return ledger.forget(id, lease);
+    },
+  };
+  const since = performance.now();
+  try {
+    const settlement = isSent ? await backend.resume(inspected, record, step) : await backend.settle(inspected, step);
+    return await writeDown({ ...claimed, resource: use.resource, served }, settlement, performance.now() - since);
+  } catch (error) {
+    await (isSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
+    throw error;
+  }
+}
+
+/** A held payment, and what it buys. */
+export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'events' | 'now' | 'record' | 'lease'> {
+  readonly resource: string;
+  /** Whether landed money uses it up. Default false: something is owed for it. */
+  readonly served?: boolean;
+}
+
+/**
+ * Writes down how a held payment ended, and tells it. Rejects with `payment_in_progress` when it is not held any more.
+ * @param durationMs - how long the settlement took; missing where it had landed before
+ */
+export async function writeDown(
+  held: HeldPayment,
+  settlement: BackendSettlement,
+  durationMs?: number,
+): Promise<Settlement> {
+  const { ledger, events, record, lease, resource, served } = held;
+  const { id, payer, terms } = record;
+  const told = { id, resource, payer, terms };
+  switch (settlement.status) {
+    case 'settled': {
+      const { slot, signature } = settlement.receipt;
+      const timing = durationMs === undefined ? {} : { durationMs };
+      const settled = { id, resource, receipt: settlement.receipt, ...timing };
+      await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
+      return settlement;
+    }
+    case 'unsent': {
+      await ledger.forget(id, lease);
+      events.emit('payment.failed', { ...told, reason: settlement.reason });
+      return { ...settlement, status: 'failed' };
+    }
+    case 'failed': {
+      const { final, ...failure } = settlement;
+      const { reason } = failure;
+      const outcome = { state: final, reason };
+      if (final === 'expired') await end(held, outcome, 'payment.expired', told);
+      else await end(held, outcome, 'payment.failed', { ...told, reason });
+      return failure;
+    }
+    case 'pending':
+      await ledger.keep(id, lease);
+      events.emit('payment.pending', told);
+      return settlement;
+  }
+}
+
+/** Keeps the outcome with the event that tells of it; then tells it in this process. */
+async function end<Name extends KeptOutcome>(
+  { ledger, events, now, record, lease }: HeldPayment,
+  outcome: Outcome,
+  type: Name,
+  told: PaymentEvents[Name],
+): Promise<void> {
+  mustHold(await ledger.recordOutcome(record.id, lease, outcome, [outcomeEvent(type, told, record, now())]));
+  events.emit(type, told);
+}
+
+/** The lease ran out and somebody else took the payment over: that one serves it, we do not. */
+function mustHold(held: boolean): void {
+  if (held) return;
+  throw new TollhouseError(
+    'payment_in_progress',
+    'The payment was taken over by another request; ask again in a moment.',
+    {
+      retryAfterSeconds: 1,
+    },
+  );
+}

@@ -1,0 +1,90 @@
+import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
+import { decodeTransaction } from '../../solana/transaction/transaction.js';
+import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
+import { bindingOf } from './payment-binding.js';
+import { claimPayment, type PaymentServiceParts } from './payment-life.js';
+
+/** The resource of payments that are settled for a server elsewhere. */
+const SETTLE_ONLY = 'settle';
+
+/** The part of a facilitator that holds, settles and completes payments. */
+export type PaymentService = Pick<Facilitator, 'verifyPayment' | 'knownTerms' | 'openPayment' | 'settlePayment'>;
+
+/**
+ * Every payment comes here, whichever way it came in and whoever settles it. The order is fixed: rules that cost nothing,
+ * the claim, the chain. So one transaction is served once, and a bad one costs no call.
+ */
+export function createPaymentService(parts: PaymentServiceParts): PaymentService {
+  return {
+    verifyPayment: (payment, terms) => verifyPayment(parts, payment, terms),
+    async knownTerms({ transaction }) {
+      const decoded = decodeTransaction(transaction);
+      const record = decoded.ok ? await parts.ledger.find(decoded.transaction.messageHash) : undefined;
+      return record?.state === 'claimed' ? undefined : record?.terms;
+    },
+    openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
+    settlePayment: (payment, terms, options) => settlePayment(parts, payment, terms, options),
+  };
+}
+
+async function verifyPayment(
+  { backend, ledger }: PaymentServiceParts,
+  payment: Payment,
+  terms: Terms,
+): Promise<Verification> {
+  const inspection = await backend.inspect(payment, terms);
+  if (!inspection.ok) return { ok: false, ...inspection.refusal };
+  const { payer, transaction } = inspection.inspected;
+  const record = await ledger.find(transaction.messageHash);
+  if (record === undefined || record.state === 'claimed') return backend.verify(inspection.inspected);
+  // A settlement whose outcome was not known can be asked for again, and servers verify before they settle.
+  const unfinished = record.state === 'broadcast' || record.state === 'confirmed';
+  if (unfinished && record.binding === bindingOf(SETTLE_ONLY, terms)) return { ok: true, payer };
+  return { ok: false, reason: 'duplicate_settlement', message: REASONS.duplicate_settlement, payer };
+}
+
+async function openPayment(
+  parts: PaymentServiceParts,
+  payment: Payment,
+  terms: Terms,
+  use: PaymentUse,
+): Promise<OpenedPayment> {
+  const inspection = await parts.backend.inspect(payment, terms);
+  if (!inspection.ok) return { status: 'refused', refusal: inspection.refusal };
+  return claimPayment(parts, inspection.inspected, use);
+}
+
+async function settlePayment(
+  parts: PaymentServiceParts,
+  payment: Payment,
+  terms: Terms,
+  { deliver = async () => true, ...who }: SettleOptions = {},
+): Promise<Settlement> {
+  const opened = await openPayment(parts, payment, terms, { resource: SETTLE_ONLY, isPublic: true, ...who });
+  if (opened.status !== 'open') {
+    const settlement = unopened(opened);
+    await deliver(settlement);
+    return settlement;
+  }
+  const { claim } = opened;
+  const settlement = await claim.settle();
+  const arrived = await deliver(settlement).catch(async (error: unknown) => {
+    if (settlement.status === 'settled') await claim.keep();
+    throw error;
+  });
+  if (settlement.status === 'settled') await (arrived ? claim.served() : claim.keep());
+  return settlement;
+}
+
+function unopened(opened: Exclude<OpenedPayment, { readonly status: 'open' }>): Settlement {
+  if (opened.status === 'refused') return { status: 'failed', ...opened.refusal };
+  if (opened.status === 'pending') return opened.settlement;
+  if (opened.status === 'in_progress') return refusal('settlement_in_progress');
+  // Whoever asks on these terms and has lost the answer learns where the money is.
+  return { ...refusal('duplicate_settlement'), ...(opened.receipt && { signature: opened.receipt.signature }) };
+}
+
+function refusal(reason: Reason): Extract<Settlement, { readonly status: 'failed' }> {
+  return { status: 'failed', reason, message: REASONS[reason] };
+}

@@ -1,0 +1,24 @@
+import { createHash } from 'node:crypto';
+import type { PaymentRecord } from '../../storage/ledger/ledger.js';
+
+/** An address is no secret: what is bound to one can be asked for again for so long only. Milliseconds. */
+const BY_ADDRESS_MS = 600_000;
+const BY_ADDRESS = 'address ';
+
+/** What shows that a request comes from the one who paid. */
+export type RetryProof = { readonly secret: string } | { readonly address: string };
+
+/** The digest of a proof, by which a payment is bound to the one who brought it first. */
+export function retryHashOf(proof: RetryProof): string {
+  if ('secret' in proof) return digest(proof.secret);
+  return `${BY_ADDRESS}${digest(proof.address)}`;
+}
+
+/** Whether it is too late to come again for a payment. One that was never sent may be brought at any time. */
+export function isAddressProofOver({ retryHash, state, claimedAt }: PaymentRecord, now: number): boolean {
+  return state !== 'claimed' && retryHash?.startsWith(BY_ADDRESS) === true && claimedAt + BY_ADDRESS_MS < now;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

@@ -1,0 +1,181 @@
+import type { Leg } from '../../protocol/money/split.js';
+import { REASONS, type Reason } from '../../protocol/reasons.js';
+import type { Settlement, Token } from '../../protocol/types.js';
+import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
+import { PROGRAMS } from '../../solana/transaction/programs.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { brought, failureText, PROOF_MAX_AGE_MS } from '../backend/chain-landing.js';
+import { requestAndSecretOf, resourceOf } from '../payments/payment-binding.js';
+import { createClaim } from '../payments/payment-claim.js';
+import { closedPayment } from '../payments/payment-life.js';
+import { receiptOf } from '../payments/receipt.js';
+import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
+import { claimLanded, type LandedClaim } from './claim-landed.js';
+import { readDirectPayment } from './direct-payment.js';
+import { isLate } from './late-payment.js';
+import { type PaidAs, readPaid } from './read-paid.js';
+import { demandOf, legsOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import type { WalletPayments } from './wallet-payments.js';
+
+/** What a landed payment shall pay for, and who shows it. */
+export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fingerprint' | 'retryHash'> {
+  /** The project that is called, and its owner's wallet. */
+  readonly projectId: string;
+  readonly owner: string;
+  /** The service key that shows it. */
+  readonly keyId: string;
+  /** Wallet of the key's owner: what it paid by itself, without a payment request, counts as well. */
+  readonly wallet: string;
+  /** The memo of such a payment; it names the project and the key. */
+  readonly memo: string;
+  /** What such a payment must have transferred. */
+  readonly price: { readonly token: Token; readonly amount: bigint; readonly legs: readonly Leg[] };
+}
+
+/** What looking at a proof needs. */
+export interface ProofParts extends RequestParts {
+  readonly walletPayments: WalletPayments;
+}
+
+/** `not_confirmed`: the chain does not know it, or not yet. */
+export type OpenedProof = OpenedPayment | { readonly status: 'not_confirmed' };
+
+/** The chain tells the second in which a block was made, and clocks differ a little. */
+const CLOCK_MS = 2_000;
+
+const KNOWN_PROGRAMS: ReadonlySet<string> = new Set(Object.values(PROGRAMS));
+
+/**
+ * Holds a payment that has landed, by its signature. A signature is public, so it counts only for the caller
+ * that it belongs to and for what it was made for: it pays a request that was made under its key for its project, in the time
+ * of that request; or its wallet paid, saying what for. One call to the chain; in an outage it rejects with
+ * `payment_backend_unavailable` and nothing is held.
+ */
+export async function openProof(parts: ProofParts, signature: string, use: ProofUse): Promise<OpenedProof> {
+  const landed = await brought(parts.rpc.getTransaction(signature, 'confirmed'));
+  if (landed === null) return { status: 'not_confirmed' };
+  if (landed.err !== null) {
+    const reason = 'invalid_exact_svm_transaction_failed';
+    return { status: 'refused', refusal: { reason, message: failureText(landed.err) } };
+  }
+  const late = lateness(parts, landed);
+  if (late !== undefined) return refused(late);
+  const references = possibleReferences(landed, use);
+  const request = references.length === 0 ? undefined : await parts.ledger.findPaymentRequestByReference(references);
+  const paid = request === undefined ? readDirectPayment(landed, use) : paidRequest(landed, request, use);
+  if (!paid.ok) return usedBefore(parts, landed, paid);
+  if (request !== undefined && (await buysNothing(parts, request, landed))) return refused('invalid_transfer_late');
+  const { payer } = paid;
+  const claim = await claimLanded(
+    parts,
+    { signature, landed, payer, ...requestAndSecretOf(use), ...whatFor(parts, landed, paid, use) },
+    use.leaseMs,
+  );
+  return opened(parts, claim);
+}
+
+function refused(reason: Reason): OpenedProof {
+  return { status: 'refused', refusal: { reason, message: REASONS[reason] } };
+}
+
+/** A payment that is not for this call has bought something else, where that is in the books. */
+async function usedBefore(
+  { ledger }: Pick<RequestParts, 'ledger'>,
+  { messageHash }: LandedTransaction,
+  refusal: Extract<Paid, { readonly ok: false }>,
+): Promise<OpenedProof> {
+  const isElsewhere = refusal.reason === 'invalid_proof_unaddressed';
+  const record = isElsewhere ? await ledger.find(messageHash) : undefined;
+  const { reason, message } = refusal;
+  return record === undefined ? { status: 'refused', refusal: { reason, message } } : closedPayment(record, false);
+}
+
+function lateness({ now, ledger }: RequestParts, { blockTime = 0 }: LandedTransaction): Reason | undefined {
+  if (blockTime + PROOF_MAX_AGE_MS < now()) return 'invalid_proof_too_old';
+  const { remembersSince = 0 } = ledger;
+  return blockTime < remembersSince - CLOCK_MS ? 'invalid_proof_before_start' : undefined;
+}
+
+/** Accounts that may be the reference of a payment request: those that neither pay nor are paid nor are a program. */
+function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { price }: ProofUse): readonly string[] {
+  const explained = new Set([price.token.mint, ...price.legs.map(({ recipient }) => recipient)]);
+  return accounts.slice(1).filter((it) => !KNOWN_PROGRAMS.has(it) && !tokenAccounts.has(it) && !explained.has(it));
+}
+
+type Paid =
+  | (Extract<PaidAs, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
+  | Extract<PaidAs, { readonly ok: false }>;
+
+/** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
+function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {
+  const { projectId, keyId } = request;
+  if (projectId !== use.projectId || (keyId !== undefined && keyId !== use.keyId)) return FOREIGN;
+  const paid = readPaid(landed, demandOf(request));
+  if (!paid.ok) return paid;
+  if (keyId === undefined && paid.payer !== use.wallet) return FOREIGN;
+  return { ...paid, request };
+}
+
+const FOREIGN: Paid = { ok: false, reason: 'invalid_proof_foreign', message: REASONS.invalid_proof_foreign };
+
+/**
+ * Whether a payment came when the time of its request was over. It is booked as late then, unless its settlement was begun in
+ * time and the chain was slow.
+ */
+async function buysNothing(
+  parts: ProofParts,
+  request: PaymentRequestRecord,
+  landed: LandedTransaction,
+): Promise<boolean> {
+  if (!isLate(request, landed, parts.now())) return false;
+  const record = await parts.ledger.find(landed.messageHash);
+  if (record !== undefined && resourceOf(record) === request.id && receiptOf(record) !== undefined) return false;
+  await parts.walletPayments(request);
+  return true;
+}
+
+function whatFor(
+  parts: RequestParts,
+  landed: LandedTransaction,
+  { request, asset }: Extract<Paid, { readonly ok: true }>,
+  use: ProofUse,
+) {
+  if (request !== undefined) {
+    const terms = termsOf(request, landed, parts.policy, asset);
+    return { request, resource: request.id, terms, seller: sellerOf(request) };
+  }
+  const { projectId, owner, price } = use;
+  const { amount, legs } = price;
+  const terms = {
+    scheme: TRANSFER_SCHEME,
+    network: parts.network,
+    asset,
+    amount,
+    payTo: legs[0]?.recipient ?? owner,
+    maxTimeoutSeconds: 0,
+  };
+  return { resource: use.resource, terms, seller: { owner, projectId, ...legsOf(legs) } };
+}
+
+function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {
+  switch (claimed.status) {
+    case 'won':
+      return { status: 'open', claim: claimOf(parts, claimed) };
+    case 'busy':
+      return { status: 'in_progress' };
+    case 'closed':
+    case 'foreign':
+      return closedPayment(claimed.record, claimed.status === 'closed');
+    case 'outrun':
+      return { status: 'used' };
+  }
+}
+
+/** Its money has landed and is written down: there is nothing left to settle. */
+function claimOf(
+  parts: RequestParts,
+  { record, lease, receipt, resumed }: Extract<LandedClaim, { readonly status: 'won' }>,
+): Claim {
+  const settle = async (): Promise<Settlement> => ({ status: 'settled', receipt });
+  return createClaim({ ...parts, record, lease, receipt, resumed, settle });
+}

@@ -1,0 +1,85 @@
+import type { HistoryEntry, LandedTransaction } from '../../solana/rpc/landed-transaction.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import { MAX_HISTORY_PER_CALL } from '../../solana/rpc/rpc-client.js';
+import { type Finding, keyOf } from './finding.js';
+import { patiently } from './with-retry.js';
+
+/** What reading the history of addresses needs. */
+export interface HistoryParts {
+  readonly rpc: Pick<SolanaRpc, 'getTransaction' | 'getHistory'>;
+}
+
+/** What was found in the history of a fee payer. */
+export interface FeePayerHistory {
+  /** How many transactions there were since. */
+  readonly transactions: number;
+  /** Signatures of those that it has paid for, that succeeded, and that are not in the books. */
+  readonly unknown: readonly string[];
+}
+
+/** The history of an address since a time, milliseconds since the epoch, the newest first. */
+export async function* historyOf(
+  { rpc }: HistoryParts,
+  address: string,
+  since: number,
+): AsyncGenerator<readonly HistoryEntry[]> {
+  let before: string | undefined;
+  for (;;) {
+    const last = before;
+    const page = await patiently(() => rpc.getHistory(address, last));
+    const fresh = page.filter(({ blockTime }) => blockTime === undefined || blockTime >= since);
+    yield fresh;
+    if (page.length < MAX_HISTORY_PER_CALL || fresh.length < page.length) return;
+    before = page.at(-1)?.signature;
+  }
+}
+
+/**
+ * Reads what a fee payer has paid for.
+ * @param known - what is in the books, as `keyOf` makes it
+ * @param onRead - told how many more were read
+ */
+export async function readFeePayer(
+  parts: HistoryParts,
+  feePayer: string,
+  { since, known }: { readonly since: number; readonly known: ReadonlySet<string> },
+  onRead: (count: number) => void,
+): Promise<FeePayerHistory> {
+  const unknown: string[] = [];
+  let transactions = 0;
+  for await (const page of historyOf(parts, feePayer, since)) {
+    transactions += page.length;
+    onRead(page.length);
+    const strange = page.filter(({ signature, failed }) => !failed && !known.has(keyOf(signature)));
+    unknown.push(...(await paidForBy(parts, feePayer, strange)));
+  }
+  return { transactions, unknown };
+}
+
+/** A key is also named where somebody sends it SOL: those do not belong into the books. Whatever it has signed does. */
+async function paidForBy(
+  { rpc }: HistoryParts,
+  feePayer: string,
+  entries: readonly HistoryEntry[],
+): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const { signature } of entries) {
+    const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
+    if (landed === null || isSignedBy(landed, feePayer)) found.push(signature);
+  }
+  return found;
+}
+
+function isSignedBy({ accounts, requiredSignatures }: LandedTransaction, key: string): boolean {
+  return accounts.slice(0, requiredSignatures).includes(key);
+}
+
+/** That a fee payer has signed a transaction that the books do not know. */
+export function unbooked(signature: string): Finding {
+  return {
+    kind: 'transaction',
+    ids: [signature],
+    detail: 'paid for by us, and not in the books',
+    advice: 'look who else has the key of the fee payer, or which entry was taken out of the books',
+  };
+}

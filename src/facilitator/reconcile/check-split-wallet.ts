@@ -1,0 +1,160 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { isAddress } from '../../protocol/address.js';
+import type { NetworkId } from '../../protocol/types.js';
+import { tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import { moneyMoved } from '../../solana/landed/landed-money.js';
+import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
+import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
+import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
+import type { OwedReader, SplitHolding } from '../../storage/books/owed-reader.js';
+import type { PaymentReader } from '../../storage/books/payment-reader.js';
+import { readPayout } from '../payouts/past-payouts.js';
+import { historyOf } from './check-history.js';
+import { payoutStates } from './check-payouts.js';
+import { type Finding, type Findings, keyOf } from './finding.js';
+import { patiently } from './with-retry.js';
+
+/** What checking split wallets needs. */
+export interface SplitCheckParts {
+  readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory' | 'getTokenAccountsByOwner'>;
+  readonly owed: Pick<OwedReader, 'holdings' | 'recipients'>;
+  readonly reader: Pick<PaymentReader, 'payouts'>;
+  readonly network: NetworkId;
+  /** Split wallets that the service has the key of, base58; those of the books are looked at as well. */
+  readonly splitWallets: readonly string[];
+}
+
+/** A payout may land between two looks; so often and so long it is looked again before money is called missing. */
+const LOOKS = 3;
+const BETWEEN_LOOKS_MS = 1_000;
+
+const TAKEN = 'look who else has the key of the split wallet: what was taken is still owed to the recipients';
+const RESTORED =
+  'if a backup of the database was restored, these are payouts made since: tollhouse payouts resolve books them, and nobody is ' +
+  'paid again before; otherwise look who else has the key of the split wallet';
+const SHORT = 'look into the transactions of the wallet and into what is owed; until then hold payouts back';
+const SURPLUS = 'nobody is owed it; whoever has sent it can be found in the history of the wallet';
+
+/** Compares what every split wallet holds with what must be in it: a deficit is a difference, a surplus is told. */
+export async function checkBalances(parts: SplitCheckParts, findings: Findings): Promise<void> {
+  for (let look = 1; ; look += 1) {
+    // The books first: what lands meanwhile is more on the chain, and nothing is missing.
+    const holdings = await parts.owed.holdings(parts.network);
+    const found = await Promise.all(holdings.map((it) => balanceOf(parts, it)));
+    const underWay = found.some((it) => it?.isShort) ? await landedUnderWay(parts) : new Map<string, bigint>();
+    const told = found.flatMap((it) => it?.tell(underWay) ?? []);
+    const isShort = told.some(({ isShort: it }) => it);
+    if (isShort && look < LOOKS) {
+      await pause(BETWEEN_LOOKS_MS);
+      continue;
+    }
+    for (const { isShort: it, ...finding } of told) it ? findings.differs(finding) : findings.notes(finding);
+    return;
+  }
+}
+
+/** What a wallet holds beside what it must hold, told once it is known what is on its way out. */
+async function balanceOf({ rpc }: SplitCheckParts, { wallet, mint, amount }: SplitHolding) {
+  const held = await patiently(() => heldBy(rpc, wallet, mint));
+  if (held === amount) return undefined;
+  const tell = (underWay: ReadonlyMap<string, bigint>): readonly (Finding & { readonly isShort: boolean })[] => {
+    const wanted = amount - (underWay.get(`${wallet} ${mint}`) ?? 0n);
+    if (held === wanted) return [];
+    const difference = held - wanted;
+    const isShort = difference < 0n;
+    const what = isShort ? `${-difference} are missing` : `${difference} are a surplus`;
+    const detail = `${wanted} of ${mint} are owed and not paid, and the wallet holds ${held}: ${what}`;
+    return [{ kind: 'balance', ids: [wallet, mint], detail, advice: isShort ? SHORT : SURPLUS, isShort }];
+  };
+  return { isShort: held < amount, tell };
+}
+
+async function heldBy(rpc: SplitCheckParts['rpc'], wallet: string, mint: string): Promise<bigint> {
+  if (!isAddress(wallet) || !isAddress(mint)) return 0n;
+  try {
+    const accounts = await rpc.getTokenAccountsByOwner(wallet, { mint }, 'confirmed');
+    return accounts.reduce((sum, it) => sum + (tokenAccountOf(it)?.amount ?? 0n), 0n);
+  } catch (error) {
+    // A mint or a wallet that there is not: a node says so by an error.
+    if (error instanceof RpcError && error.failure === 'answer') return 0n;
+    throw error;
+  }
+}
+
+/** What payouts that are not over in the books have taken already, by wallet and mint. */
+async function landedUnderWay(parts: SplitCheckParts): Promise<ReadonlyMap<string, bigint>> {
+  const sums = new Map<string, bigint>();
+  for await (const page of parts.reader.payouts()) {
+    const sent = page.filter(({ state, network }) => state === 'broadcast' && network === parts.network);
+    const states = await payoutStates(parts, sent);
+    for (const { id, wallet, mint, total } of sent) {
+      const key = `${wallet} ${mint}`;
+      if (states.get(id)?.err === null) sums.set(key, (sums.get(key) ?? 0n) + total);
+    }
+  }
+  return sums;
+}
+
+/**
+ * Reads what has gone out of the split wallets: every transaction that took something is in the books. Those that put
+ * something in are seen in the balances.
+ * @param known - what is in the books, as `keyOf` makes it
+ * @returns the findings, by signature: what was booked meanwhile is to be taken out
+ */
+export async function readSplitWallets(
+  parts: SplitCheckParts,
+  { since, known }: { readonly since: number; readonly known: ReadonlySet<string> },
+): Promise<ReadonlyMap<string, Finding>> {
+  const found = new Map<string, Finding>();
+  for (const [wallet, addresses] of await addressesOf(parts)) {
+    const looked = new Set<string>();
+    for (const address of addresses) {
+      for await (const page of historyOf(parts, address, since)) {
+        const strange = page.filter(({ signature, failed }) => !failed && !known.has(keyOf(signature)));
+        for (const { signature } of strange) {
+          if (looked.has(signature)) continue;
+          looked.add(signature);
+          const finding = await takenBy(parts, wallet, signature);
+          if (finding !== undefined) found.set(signature, finding);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+/** Addresses by wallet: the wallet itself, and its accounts for every token that it holds for somebody or has paid out. */
+async function addressesOf({ owed, network, splitWallets }: SplitCheckParts): Promise<Map<string, Set<string>>> {
+  const addresses = new Map(splitWallets.map((wallet) => [wallet, new Set([wallet])]));
+  for (const { wallet, mint } of await owed.holdings(network)) {
+    // What is no address holds nothing, and has no history.
+    if (!isAddress(wallet) || !isAddress(mint)) continue;
+    const all = addresses.get(wallet) ?? new Set([wallet]);
+    addresses.set(wallet, all);
+    for (const program of [PROGRAMS.token, PROGRAMS.token2022]) all.add(associatedTokenAddress(wallet, mint, program));
+  }
+  return addresses;
+}
+
+async function takenBy(
+  { rpc, owed, network }: SplitCheckParts,
+  wallet: string,
+  signature: string,
+): Promise<Finding | undefined> {
+  const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
+  const about = { kind: 'transaction', ids: [signature, wallet], advice: TAKEN } as const;
+  if (landed === null) return { ...about, detail: 'names the split wallet, and the chain cannot show it' };
+  const lost = moneyMoved(landed).filter((it) => it.wallet === wallet && it.gained < 0n);
+  if (lost.length === 0) return undefined;
+  const what = lost.map(({ gained, asset }) => `${-gained} of ${asset === NATIVE_SOL ? 'SOL' : asset}`).join(' and ');
+  const detail = `takes ${what} out of the split wallet, and no payout explains it`;
+  const payout = readPayout(landed, signature, wallet);
+  const known = payout === undefined ? [] : await owed.recipients(network, wallet);
+  if (payout === undefined || !payout.legs.some(({ recipient }) => known.includes(recipient)))
+    return { ...about, detail };
+  return {
+    ...about,
+    detail: `${detail}: it names the payout ${payout.id}, and pays recipients of splits`,
+    advice: RESTORED,
+  };
+}

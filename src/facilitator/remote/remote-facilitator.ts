@@ -1,0 +1,67 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { resolveOptions } from '../../lib/options.js';
+import { KNOWN_TOKENS } from '../../protocol/networks/tokens.js';
+import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
+import { createMemoryAnswers } from '../../storage/idempotency/memory-idempotency-store.js';
+import { assembleFacilitator, ledgerOrMemory } from '../assemble-facilitator.js';
+import { createPaymentEventBus } from '../events/events.js';
+import type { HoldingsReader } from '../holdings.js';
+import { createLeases } from '../payments/leases.js';
+import type { Facilitator } from '../types.js';
+import { createRemote } from './remote.js';
+import { createRemoteBackend, remoteHealth } from './remote-backend.js';
+import { createRemoteChain } from './remote-chain.js';
+import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
+
+const WHERE = 'remoteFacilitator';
+
+/**
+ * Uses another facilitator over HTTP (x402.md §4) where an embedded one would be used: it verifies, settles and pays the
+ * network fees; payments are claimed and remembered here. How far a transaction must have come is the other's decision, a
+ * route's `commitment` does not reach it. Nothing is awaited; it connects when it must. Close it when you are done.
+ *
+ * While the facilitator cannot be reached, its last `/supported` keeps 402s going and payments are answered
+ * `payment_backend_unavailable`. A settlement whose answer is lost is pending: the same payment asks again, and with
+ * `rpcUrl` the chain says what became of it. Without, the facilitator's word is all there is. Where it says that it has settled
+ * the transaction before, and under which signature, the payment counts as settled: it found the payment good just before it
+ * was asked to settle it from here. Where it only refuses, the payment is refused for good three minutes after it was
+ * first brought, though it may have been paid; a warning names it (`TOLLHOUSE_REMOTE_OUTCOME`).
+ *
+ * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
+ */
+export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
+  const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
+  const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, storage, now } = resolved;
+  const { tokens = KNOWN_TOKENS[network], answers = storage?.answers ?? createMemoryAnswers() } = resolved;
+  const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
+  const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
+  const rpc = rpcUrl === undefined ? undefined : createSolanaRpc({ urls: rpcUrl, timeoutMs });
+  const chain = rpc === undefined ? {} : { chain: createRemoteChain(rpc) };
+  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
+  return assembleFacilitator({
+    network,
+    tokens,
+    ledger,
+    leases: createLeases(ledger),
+    storage,
+    answers,
+    events: createPaymentEventBus(),
+    now,
+    backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
+    holdings: NO_HOLDINGS,
+    health: () => remoteHealth(remotes),
+    watched: resolved.check,
+    async checkSetup(needs) {
+      const { checkRemoteSetup } = await import('./remote-setup.js');
+      return checkRemoteSetup({ network, tokens, remotes, rpc, timeoutMs }, needs);
+    },
+  });
+}
+
+/** The HTTP API of a facilitator tells nothing about wallets. */
+const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain };
+
+async function noChain(): Promise<never> {
+  const detail = `${WHERE} does not read the chain; give gates by token balance or tier a facilitator made by createFacilitator.`;
+  throw new TollhouseError('not_configured', detail);
+}

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache';
+import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { receiptOf } from '../payments/receipt.js';
+import { isBookedLate } from '../proofs/late-payment.js';
+import type { RequestParts } from '../proofs/request-terms.js';
+import type { WalletPayments } from '../proofs/wallet-payments.js';
+import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
+import { resolveAttempt } from './resolve-attempt.js';
+
+/** How long the chain's answer is believed, so that polling costs a look in two seconds and not one each. */
+const BELIEVED_MS = 2_000;
+const BELIEVED_MAX = 10_000;
+
+const STATUS: Readonly<Record<PaymentState, PaymentRequestStatus>> = {
+  claimed: 'pending',
+  broadcast: 'pending',
+  confirmed: 'settled',
+  served: 'settled',
+  failed: 'failed',
+  expired: 'created',
+};
+
+/** Tells where payment requests stand, and notices those that a wallet paid by itself. */
+export function createRequestStates(
+  parts: RequestParts,
+  walletPayments: WalletPayments,
+): (id: string) => Promise<PaymentRequestState | undefined> {
+  const { ledger } = parts;
+  const looked = new LRUCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
+
+  async function look(request: PaymentRequestRecord): Promise<void> {
+    const record = await attemptOf(parts, request);
+    if (record?.state === 'broadcast') await resolveAttempt(parts, request, record);
+    else await walletPayments(request);
+  }
+
+  return async (id) => {
+    const request = await ledger.findPaymentRequest(id);
+    if (request === undefined) return undefined;
+    const known = await stateOf(parts, request);
+    if (known.status === 'settled' || looked.has(id)) return known;
+    looked.set(id, true);
+    try {
+      await look(request);
+    } catch (error) {
+      looked.delete(id);
+      throw error;
+    }
+    return stateOf(parts, (await ledger.findPaymentRequest(id)) ?? request);
+  };
+}
+
+/** The payment that pays a request or tries to, if there is one. */
+export async function attemptOf(
+  { ledger }: Pick<RequestParts, 'ledger'>,
+  { attempt }: PaymentRequestRecord,
+): Promise<PaymentRecord | undefined> {
+  return attempt === undefined ? undefined : ledger.find(attempt);
+}
+
+async function stateOf(parts: RequestParts, request: PaymentRequestRecord): Promise<PaymentRequestState> {
+  const record = await attemptOf(parts, request);
+  if (record === undefined || record.state === 'expired') {
+    return { request, status: parts.now() > request.expiresAt ? 'expired' : 'created' };
+  }
+  const { state, signature, reason } = record;
+  const receipt = receiptOf(record);
+  if (receipt !== undefined && isBookedLate(record, request)) {
+    return { request, status: 'expired', receipt, signature: receipt.signature, reason: 'invalid_transfer_late' };
+  }
+  return {
+    request,
+    status: STATUS[state],
+    ...(receipt === undefined ? {} : { receipt }),
+    ...(signature === undefined || state === 'claimed' ? {} : { signature }),
+    ...(reason === undefined ? {} : { reason }),
+  };
+}

@@ -1,0 +1,157 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { NetworkId, Refusal } from '../../protocol/types.js';
+import type { Counters } from '../../storage/counters/counters.js';
+import { createMemoryCounters } from '../../storage/counters/memory-counters.js';
+import type { FacilitatorHealth } from '../setup/health.js';
+import { createFeeShares, type FeeParties, type FeeShare } from './fee-shares.js';
+import { createHourlyAllowance } from './hourly-allowance.js';
+
+/** A fee that was counted. Either is called at most once. */
+export interface CountedFee {
+  /** For a transaction that did not leave, or expired: it cost nothing. */
+  giveBack(): void;
+  /** For one that landed with an error: it counts once more in the share of its payer. */
+  countTwice(): void;
+}
+
+/** What came of counting a fee: a payer who has used up his share is refused. */
+export type FeeCount =
+  | { readonly ok: true; readonly fee: CountedFee }
+  | { readonly ok: false; readonly refusal: Omit<Refusal, 'payer'> };
+
+/**
+ * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
+ * is a fixed one, begun by its first fee. No payer, no seller and not the public settling for others may use more than a
+ * fifth of it, so that whoever does is stopped alone.
+ */
+export interface FeeLimit {
+  /**
+   * Counts a fee before it is signed for; one that would pass a limit is not counted.
+   * @param lamports - the most that the transaction can cost
+   * @throws TollhouseError `fee_limit_reached`, with the rest of the hour to wait, for the whole, a seller, or all public settling
+   */
+  take(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
+  /** The same without counting, for what is to be signed only after some more work. */
+  reach(lamports: bigint, parties?: FeeParties): Promise<FeeCount>;
+  /** Why nothing is signed for anybody at the moment; undefined while it is. */
+  fault(): TollhouseError | undefined;
+}
+
+/** What a limit works with. */
+export interface FeeLimitParts {
+  readonly network: NetworkId;
+  /** Most for an hour, in lamports, of all instances that share the counters. */
+  readonly maxFeeLamportsPerHour: bigint;
+  /** Where it is counted. Default, and while they cannot be reached: this process's memory. */
+  readonly counters: Pick<Counters, 'increment'> | undefined;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+  /**
+   * Called once in each hour in which the limit for everybody is met.
+   * @param endsAt - end of the hour, milliseconds since the epoch
+   */
+  onLimitReached(endsAt: number): void;
+}
+
+const MINUTE_MS = 60_000;
+
+const SHARE_OF: Readonly<Record<Exclude<keyof FeeParties, 'payer'>, string>> = {
+  seller: 'The payments of this seller',
+  isPublic: 'The payments that are settled for servers elsewhere',
+};
+
+/** Makes a limit. Nothing is counted before the first fee. */
+export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
+  const { network, maxFeeLamportsPerHour, now, onLimitReached } = parts;
+  const counters = countersOf(parts);
+  const limit = Number(maxFeeLamportsPerHour);
+  const whole = createHourlyAllowance({ key: `fees:${network}`, limit, counters, now, onLimitReached });
+  const shares = createFeeShares({ network, maxFeeLamportsPerHour, counters, now });
+
+  function fault(): TollhouseError | undefined {
+    const restMs = whole.restMs();
+    return restMs === 0 ? undefined : limitReached(`No more network fees are paid on ${network} in this hour`, restMs);
+  }
+
+  async function take(lamports: bigint, parties: FeeParties = {}): Promise<FeeCount> {
+    const fee = Number(lamports);
+    const stopped = fault();
+    if (stopped !== undefined) throw stopped;
+    const taken: (() => void)[] = [];
+    const giveBack = (): void => {
+      for (const back of taken) back();
+    };
+    for (const share of shares.of(parties)) {
+      const back = await share.take(fee);
+      if (back === undefined) {
+        giveBack();
+        return sharesRefusal(share);
+      }
+      taken.push(back);
+    }
+    const back = await whole.take(fee);
+    if (back === undefined) {
+      giveBack();
+      throw fault() ?? limitReached(`No more network fees are paid on ${network} in this hour`, 0);
+    }
+    taken.push(back);
+    const { payer } = parties;
+    const countTwice = (): void => {
+      for (const share of payer === undefined ? [] : shares.of({ payer })) share.charge(fee);
+    };
+    return { ok: true, fee: { giveBack, countTwice } };
+  }
+
+  return {
+    fault,
+    take,
+    async reach(lamports, parties) {
+      const count = await take(lamports, parties);
+      if (count.ok) count.fee.giveBack();
+      return count;
+    },
+  };
+}
+
+/** An outage of the counters must not stop payments; each process keeps the limits for itself then. */
+function countersOf({ counters, now }: FeeLimitParts): Pick<Counters, 'increment'> {
+  const own = createMemoryCounters({ now });
+  if (counters === undefined) return own;
+  return {
+    async increment(key, windowMs, by) {
+      try {
+        return await counters.increment(key, windowMs, by);
+      } catch {
+        return own.increment(key, windowMs, by);
+      }
+    },
+  };
+}
+
+/** The payer is told as any other whose payment is not taken; what a seller or the operator must know is an error. */
+function sharesRefusal(share: FeeShare): FeeCount {
+  const restMs = share.restMs();
+  if (share.party !== 'payer') {
+    throw limitReached(`${SHARE_OF[share.party]} have used their share of the network fees of this hour`, restMs);
+  }
+  const minutes = Math.ceil(restMs / MINUTE_MS);
+  const message = `This wallet has used its share of the network fees that are paid here in an hour; nothing was charged. Pay again in ${minutes} minutes.`;
+  return { ok: false, refusal: { reason: 'payer_fee_limit_reached', message } };
+}
+
+function limitReached(what: string, restMs: number): TollhouseError {
+  return new TollhouseError(
+    'fee_limit_reached',
+    `${what}; nothing was charged. The same payment can be sent again then.`,
+    {
+      retryAfterSeconds: Math.max(1, Math.ceil(restMs / 1_000)),
+    },
+  );
+}
+
+/** The health of a facilitator with what its limit says: a share that is used up stops nobody else. */
+export function withFeeLimit(health: FacilitatorHealth, feeLimit: FeeLimit): FacilitatorHealth {
+  if (feeLimit.fault() === undefined) return health;
+  return withAmountJson({ ...health, status: 'down', faults: [...health.faults, 'fee_limit_reached'] });
+}

@@ -1,0 +1,56 @@
+import { tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import type { SimulationOutcome } from '../../solana/rpc/rpc.js';
+import { readInstruction } from '../../solana/transaction/instructions.js';
+import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
+
+/** What a transaction takes from one account of its payer. */
+export interface Spending {
+  /** A token account, or a wallet whose SOL is spent; base58. */
+  readonly account: string;
+  readonly kind: 'token' | 'sol';
+  /** The most that it takes, in atomic units or lamports. */
+  readonly most: bigint;
+  /** The least, as a token account that is there already need not be paid for. */
+  readonly least: bigint;
+}
+
+/** More than any token account costs in the tokens that are known: 231 bytes of data. */
+const MAX_ACCOUNT_RENT = 2_500_000n;
+
+/** A payment is asked for its spending at every step. */
+const known = new WeakMap<object, readonly Spending[]>();
+
+/** What a transaction takes from whom: one entry an account. */
+export function spendingOf(transaction: Pick<DecodedTransaction, 'instructions'>): readonly Spending[] {
+  const found = known.get(transaction) ?? readSpending(transaction);
+  known.set(transaction, found);
+  return found;
+}
+
+function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>): readonly Spending[] {
+  const spending = new Map<string, Spending>();
+  const add = (account: string, kind: Spending['kind'], most: bigint, least: bigint): void => {
+    const before = spending.get(account) ?? { most: 0n, least: 0n };
+    spending.set(account, { account, kind, most: before.most + most, least: before.least + least });
+  };
+  for (const it of instructions.map(readInstruction)) {
+    if (it.kind === 'token-transfer') add(it.source, 'token', it.amount, it.amount);
+    if (it.kind === 'sol-transfer') add(it.source, 'sol', it.lamports, it.lamports);
+    if (it.kind === 'create-token-account') add(it.funder, 'sol', MAX_ACCOUNT_RENT, 0n);
+  }
+  return [...spending.values()];
+}
+
+/** What a simulation shows to be left in the accounts; those that the node does not show are missing. */
+export function leftAfter(
+  spending: readonly Spending[],
+  { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
+): ReadonlyMap<string, bigint> {
+  const left = new Map<string, bigint>();
+  for (const [index, { account, kind }] of spending.entries()) {
+    const state = accounts[index] ?? null;
+    const amount = kind === 'sol' ? state?.lamports : tokenAccountOf(state)?.amount;
+    if (amount !== undefined) left.set(account, amount);
+  }
+  return left;
+}

@@ -1,0 +1,290 @@
+import { setTimeout } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Refusal } from '../../protocol/types.js';
+import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import { networkFeeOf } from '../../solana/transaction/network-fee.js';
+import type { BackendSettlement, InspectedPayment, PaymentPurpose } from '../backend/backend.js';
+import { online } from '../backend/chain-landing.js';
+import type { PaymentEventBus } from '../events/events.js';
+import type { CountedFee, FeeLimit } from './fee-limit.js';
+import type { FeeParties } from './fee-shares.js';
+import type { MoneyInFlight, Sight, SpendingPayment } from './money-in-flight.js';
+import type { PayerStanding } from './payer-standing.js';
+import type { SendWindow } from './send-window.js';
+import { spendingOf } from './spending.js';
+
+/** Why nothing is paid for a payer, or nothing stands against it. */
+export type SponsorRefusal = Omit<Refusal, 'payer'> | undefined;
+
+/** Looks at what the payment would leave in its payer's accounts: one call to the chain. */
+export type LookAtFunds = () => Promise<
+  { readonly ok: true; readonly sight: Sight } | { readonly ok: false; readonly refusal: Omit<Refusal, 'payer'> }
+>;
+
+/** What became of a payment, as far as it matters to who has paid its fee. */
+export type SponsoredEnd =
+  | { readonly status: 'landed'; readonly slot: number }
+  | { readonly status: 'failed' | 'expired' | 'unsent' };
+
+/**
+ * What we risk with payments whose network fee we pay: each is kept from when it is taken to when its outcome is known, with the
+ * money that it moves and the fee that was counted for it. Every way out goes through `ended` or `drop`.
+ */
+export interface Sponsorship {
+  /**
+   * Whether anything is paid for this payer now. Asks no chain.
+   * @throws TollhouseError `fee_limit_reached`
+   */
+  admit(inspected: InspectedPayment, purpose: PaymentPurpose | undefined): Promise<SponsorRefusal>;
+  /**
+   * Whether the payer's accounts hold the payment beside all that is on its way.
+   * @param sight - what was seen already
+   * @param keep - whether it is taken, and its money is on its way from now on
+   */
+  checkFunds(
+    inspected: InspectedPayment,
+    sight: Sight | undefined,
+    look: LookAtFunds,
+    keep: boolean,
+  ): Promise<SponsorRefusal>;
+  /**
+   * Counts the fee, for what is to be signed at once. What was not taken before is taken now, without a look at the chain
+   * unless other payments of its accounts are on their way.
+   * @throws TollhouseError `fee_limit_reached`
+   */
+  begin(inspected: InspectedPayment, purpose: PaymentPurpose | undefined, look: LookAtFunds): Promise<SponsorRefusal>;
+  /** It leaves now. */
+  sent(id: string, signature: string): void;
+  /** It was sent at another time, perhaps by another process, and may still land. */
+  resumed(inspected: InspectedPayment, signature: string): void;
+  /** Nobody works for it any more: unless it was sent, it is as if it had never been brought. */
+  drop(id: string): void;
+  /** The outcome; the first one counts. */
+  ended(id: string, payer: string, end: SponsoredEnd): void;
+}
+
+/** What keeping it takes. */
+export interface SponsorshipParts {
+  readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses'>;
+  readonly feeLimit: FeeLimit;
+  readonly standing: PayerStanding;
+  readonly flight: MoneyInFlight;
+  readonly window: SendWindow;
+  /** Waits for the node to come as far as what has landed. Default: some 200 ms, a slot. */
+  readonly pause?: () => Promise<unknown>;
+}
+
+interface Sponsored {
+  /** The wallet and the accounts that it pays from. */
+  readonly addresses: readonly string[];
+  fee?: CountedFee;
+  isSent: boolean;
+  isOver: boolean;
+}
+
+const MAX_SPONSORED = 50_000;
+/** An outcome that is learned later gives nothing back: the hour of its fee is over. */
+const MEMORY_MS = 3_600_000;
+/** After so many looks at accounts in which payments keep landing, the payer had better come again. */
+const MAX_LOOKS = 20;
+const MAX_STATUSES = 256;
+const oneSlot = (): Promise<unknown> => setTimeout(200);
+
+const CROWDED: Omit<Refusal, 'payer'> = {
+  reason: 'insufficient_funds',
+  message:
+    'Other payments of this wallet are on their way, and with this one they come to more than it holds; nothing was charged. Pay again when they have landed.',
+};
+
+const TOO_MANY: Omit<Refusal, 'payer'> = {
+  reason: 'payer_must_wait',
+  message:
+    'Too many payments of this wallet are on their way, and none of them has landed; nothing was charged. Pay again when they have.',
+};
+
+/** Makes it. Nothing is asked before the first payment. */
+export function createSponsorship(parts: SponsorshipParts): Sponsorship {
+  return new SponsoredPayments(parts);
+}
+
+class SponsoredPayments implements Sponsorship {
+  readonly #parts: SponsorshipParts;
+  readonly #sponsored = new LRUCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
+
+  constructor(parts: SponsorshipParts) {
+    this.#parts = parts;
+  }
+
+  async admit(inspected: InspectedPayment, purpose: PaymentPurpose | undefined): Promise<SponsorRefusal> {
+    const { standing, feeLimit } = this.#parts;
+    const waiting = await standing.refusal(addressesOf(inspected));
+    if (waiting !== undefined) return waiting;
+    const room = await feeLimit.reach(networkFeeOf(inspected.transaction), partiesOf(inspected, purpose));
+    return room.ok ? undefined : room.refusal;
+  }
+
+  async checkFunds(
+    inspected: InspectedPayment,
+    first: Sight | undefined,
+    look: LookAtFunds,
+    keep: boolean,
+  ): Promise<SponsorRefusal> {
+    const { flight, pause = oneSlot } = this.#parts;
+    const payment = spendingPayment(inspected);
+    let sight = first;
+    for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
+      if (sight === undefined) {
+        const seen = await look();
+        if (!seen.ok) return seen.refusal;
+        ({ sight } = seen);
+      }
+      // Nothing is waited for between the check and the taking: of payments at once, each sees those before it.
+      if (flight.fits(payment, sight)) {
+        if (keep) this.#take(inspected);
+        return undefined;
+      }
+      if (!flight.hasLandedSince(payment, sight)) await this.#learnLandings(payment);
+      if (!flight.hasLandedSince(payment, sight)) return CROWDED;
+      if (flight.hasLandedAfter(payment, sight)) await pause();
+      sight = undefined;
+    }
+    return CROWDED;
+  }
+
+  async begin(
+    inspected: InspectedPayment,
+    purpose: PaymentPurpose | undefined,
+    look: LookAtFunds,
+  ): Promise<SponsorRefusal> {
+    const { feeLimit, flight, standing, window } = this.#parts;
+    const { transaction, payer } = inspected;
+    const isTaken = flight.has(transaction.messageHash);
+    const refusal = isTaken ? undefined : await this.#takeUnseen(inspected, purpose, look);
+    if (refusal !== undefined) return refusal;
+    // Whatever was allowed before the wait may be so no longer.
+    if (!(await window.enter(transaction.messageHash, payer, networkFeeOf(transaction)))) {
+      return (await standing.refusal(addressesOf(inspected))) ?? TOO_MANY;
+    }
+    const counted = await feeLimit.take(networkFeeOf(transaction), partiesOf(inspected, purpose));
+    if (!counted.ok) return counted.refusal;
+    this.#take(inspected).fee = counted.fee;
+    return undefined;
+  }
+
+  sent(id: string, signature: string): void {
+    const found = this.#sponsored.get(id);
+    if (found !== undefined) found.isSent = true;
+    this.#parts.flight.sent(id, signature);
+  }
+
+  resumed(inspected: InspectedPayment, signature: string): void {
+    this.#take(inspected).isSent = true;
+    this.#parts.flight.sent(inspected.transaction.messageHash, signature);
+  }
+
+  drop(id: string): void {
+    const found = this.#sponsored.get(id);
+    if (found === undefined || found.isSent) return;
+    found.fee?.giveBack();
+    this.#sponsored.delete(id);
+    this.#parts.flight.forget(id);
+    this.#parts.window.leave(id, 'other');
+  }
+
+  ended(id: string, payer: string, end: SponsoredEnd): void {
+    const { flight, standing, window } = this.#parts;
+    const found = this.#sponsored.get(id);
+    if (found?.isOver === true) return;
+    if (end.status === 'landed') flight.landed(id, end.slot);
+    else flight.forget(id);
+    if (end.status === 'expired' || end.status === 'unsent') found?.fee?.giveBack();
+    this.#sponsored.delete(id);
+    if (end.status !== 'failed') {
+      window.leave(id, end.status === 'landed' ? 'landed' : 'other');
+      return;
+    }
+    found?.fee?.countTwice();
+    void standing.failed(found?.addresses ?? [payer]);
+    window.leave(id, 'failed');
+    // It is told of more than once, and counts once.
+    this.#sponsored.set(id, { addresses: [], isSent: true, isOver: true });
+  }
+
+  #take(inspected: InspectedPayment): Sponsored {
+    const payment = spendingPayment(inspected);
+    this.#parts.flight.take(payment);
+    const found = this.#sponsored.get(payment.id);
+    if (found !== undefined && !found.isOver) return found;
+    const made = { addresses: addressesOf(inspected), isSent: false, isOver: false };
+    this.#sponsored.set(payment.id, made);
+    return made;
+  }
+
+  async #takeUnseen(
+    inspected: InspectedPayment,
+    purpose: PaymentPurpose | undefined,
+    look: LookAtFunds,
+  ): Promise<SponsorRefusal> {
+    const { flight } = this.#parts;
+    const refusal = await this.admit(inspected, purpose);
+    if (refusal !== undefined) return refusal;
+    const payment = spendingPayment(inspected);
+    if (flight.hasOthers(payment)) return this.checkFunds(inspected, flight.lastSight(payment), look, true);
+    this.#take(inspected);
+    return undefined;
+  }
+
+  /** Learns which of the others have landed meanwhile: what the node shows may be without their money already. */
+  async #learnLandings(payment: SpendingPayment): Promise<void> {
+    const { flight, rpc } = this.#parts;
+    const sent = flight.sentOthers(payment).slice(0, MAX_STATUSES);
+    if (sent.length === 0) return;
+    const { states } = await online(rpc.getSignatureStatuses(sent.map(([, signature]) => signature)));
+    for (const [index, [id]] of sent.entries()) {
+      const state = states[index];
+      if (state !== undefined && state !== null && state.err === null) flight.landed(id, state.slot);
+    }
+  }
+}
+
+/** Learns outcomes that are found out elsewhere, as when what was left behind is looked after. */
+export function followOutcomes(sponsorship: Sponsorship, events: Pick<PaymentEventBus, 'on'>): void {
+  events.on('payment.settled', ({ id, receipt }) =>
+    sponsorship.ended(id, receipt.payer, { status: 'landed', slot: receipt.slot }),
+  );
+  events.on('payment.expired', ({ id, payer }) => sponsorship.ended(id, payer, { status: 'expired' }));
+  events.on('payment.failed', ({ id, payer, reason, terms }) => {
+    // The other reasons are those of payments that were never sent.
+    const isSponsored = terms.feePayer !== undefined;
+    if (isSponsored && reason === 'invalid_exact_svm_transaction_failed')
+      sponsorship.ended(id, payer, { status: 'failed' });
+  });
+}
+
+/** What the end of a settlement means here; undefined while it is open. */
+export function sponsoredEnd(settlement: BackendSettlement): SponsoredEnd | undefined {
+  switch (settlement.status) {
+    case 'settled':
+      return { status: 'landed', slot: settlement.receipt.slot };
+    case 'unsent':
+      return { status: 'unsent' };
+    case 'failed':
+      return { status: settlement.final };
+    case 'pending':
+      return undefined;
+  }
+}
+
+function spendingPayment({ transaction }: InspectedPayment): SpendingPayment {
+  return { id: transaction.messageHash, spending: spendingOf(transaction) };
+}
+
+function addressesOf({ payer, transaction }: InspectedPayment): readonly string[] {
+  return [...new Set([payer, ...spendingOf(transaction).map(({ account }) => account)])];
+}
+
+/** The operator's own routes have no seller: they may use what the payers' shares leave them. */
+function partiesOf({ payer, terms }: InspectedPayment, purpose: PaymentPurpose | undefined): FeeParties {
+  const { seller, isPublic = false } = purpose ?? {};
+  return { payer, isPublic, ...(seller === undefined ? {} : { seller: seller.owner ?? terms.payTo }) };
+}

@@ -1,0 +1,114 @@
+import type { CallBook, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
+import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
+import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
+import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
+import type { TimeSteps } from './time-steps.js';
+
+/** What a project did in a stretch of time. */
+export interface AnalyticsPoint extends Omit<Figures, 'latency' | 'at'> {
+  /** Start of the step, milliseconds since the epoch. */
+  readonly at: number;
+  /** Milliseconds within which half of the calls were answered, to within 5 %; missing where there were none. */
+  readonly p50Ms?: number | undefined;
+  /** The same for 95 of 100. */
+  readonly p95Ms?: number | undefined;
+}
+
+/** The figures of a project. */
+export interface ProjectAnalytics {
+  /** One point for each step, also where nothing happened. */
+  readonly series: readonly AnalyticsPoint[];
+  /** Payers are distinct over the whole range. */
+  readonly totals: AnalyticsPoint;
+  /** All tokens of the revenue, by mint. */
+  readonly tokens: ReadonlyMap<string, TokenLabel>;
+}
+
+/** How a project has done lately, for the marketplace. */
+export interface RecentFigures {
+  readonly calls: number;
+  /** Those that the upstream answered. */
+  readonly succeeded: number;
+  readonly p95Ms?: number;
+}
+
+/** What {@link createAnalytics} works with. */
+export interface AnalyticsParts {
+  readonly book: Pick<CallBook, 'series' | 'totals' | 'countPayers' | 'calls'>;
+  readonly describeToken: DescribeToken;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Figures of projects, from the sums of hours; who may see them, the caller decides (service.md §5). */
+export interface Analytics {
+  /** @param steps - of hours or days */
+  analyze(projectId: string, steps: TimeSteps): Promise<ProjectAnalytics>;
+  /** The newest calls, from the one before `before`. */
+  calls(projectId: string, limit: number, before?: bigint): Promise<readonly ListedCall[]>;
+  /** The last thirty days of some projects, by id. */
+  recent(projectIds: readonly string[]): Promise<ReadonlyMap<string, RecentFigures>>;
+}
+
+const RECENT_MS = 30 * DAY_MS;
+const MEDIAN = 0.5;
+const SLOWEST = 0.95;
+
+/** Makes the figures of a book of calls. */
+export function createAnalytics({ book, describeToken, now = Date.now }: AnalyticsParts): Analytics {
+  async function analyze(projectId: string, { from, to, starts, interval }: TimeSteps): Promise<ProjectAnalytics> {
+    const [figures, payers] = await Promise.all([
+      book.series(projectId, { from, to }, interval === 'hour' ? 'hour' : 'day'),
+      book.countPayers(projectId, { from, to }),
+    ]);
+    const byStart = new Map(figures.map((it) => [it.at, it]));
+    const series = starts.map((at) => toPoint(byStart.get(at) ?? sumOf([], at)));
+    const totals = { ...toPoint(sumOf(figures, from)), payers };
+    return { series, totals, tokens: await labelsOf(totals.revenue.keys(), describeToken) };
+  }
+
+  async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {
+    const { calls, upstreamErrors, latency } = await book.totals(projectId, range);
+    const p95Ms = latencyPercentile(latency, SLOWEST);
+    return { calls, succeeded: calls - upstreamErrors, ...(p95Ms === undefined ? {} : { p95Ms }) };
+  }
+
+  return {
+    analyze,
+    calls: (...query) => book.calls(...query),
+    async recent(projectIds) {
+      const to = hourOf(now()) + HOUR_MS;
+      const range = { from: to - RECENT_MS, to };
+      const each = projectIds.map(async (id) => [id, await recentOf(id, range)] as const);
+      return new Map(await Promise.all(each));
+    },
+  };
+}
+
+function toPoint({ latency, ...figures }: Figures): AnalyticsPoint {
+  return { ...figures, p50Ms: latencyPercentile(latency, MEDIAN), p95Ms: latencyPercentile(latency, SLOWEST) };
+}
+
+/** The sum of steps; payers cannot be summed. */
+function sumOf(figures: readonly Figures[], at: number): Figures {
+  const count = (pick: (it: Figures) => number) => figures.reduce((sum, it) => sum + pick(it), 0);
+  const revenue = new Map<string, bigint>();
+  const latency = new Map<number, number>();
+  const refusals = new Map<string, number>();
+  for (const it of figures) {
+    for (const [mint, amount] of it.revenue) revenue.set(mint, (revenue.get(mint) ?? 0n) + amount);
+    for (const [bucket, calls] of it.latency) latency.set(bucket, (latency.get(bucket) ?? 0) + calls);
+    for (const [reason, calls] of it.refusals) refusals.set(reason, (refusals.get(reason) ?? 0) + calls);
+  }
+  return {
+    at,
+    calls: count((it) => it.calls),
+    paid: count((it) => it.paid),
+    refused: count((it) => it.refused),
+    upstreamErrors: count((it) => it.upstreamErrors),
+    payers: 0,
+    revenue,
+    latency,
+    refusals,
+  };
+}

@@ -1,0 +1,145 @@
+import { TollhouseError } from '../../errors/errors.js';
+import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
+import type { BudgetLimit, CallBook, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
+import { windowEnd, windowStart } from '../../storage/calls/periods.js';
+import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
+import { type Budget, budgetsOf, type SpendingKey } from './budgets.js';
+import type { TimeSteps } from './time-steps.js';
+
+/** Who asks what was spent, and on what. */
+export interface SpendingQuestion {
+  readonly caller: {
+    /** Wallet whose keys they are, base58. */
+    readonly wallet: string;
+    /** The key that asks, which sees its own spending only. */
+    readonly keyId?: string;
+    readonly projectId?: string;
+  };
+  readonly keyId?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly steps: TimeSteps;
+}
+
+/** What is left of a budget. */
+export interface BudgetState extends BudgetLimit {
+  readonly keyId: string;
+  readonly mint: string;
+  readonly action: Budget['action'];
+  /** Atomic units that were spent in the present window. */
+  readonly used: bigint;
+  /** When the next window begins, milliseconds since the epoch; missing where there is none. */
+  readonly endsAt?: number;
+}
+
+/** What was spent in one step. */
+export interface SpendingPoint {
+  /** Start of the step, milliseconds since the epoch. */
+  readonly at: number;
+  readonly calls: number;
+  /** Atomic units by mint. */
+  readonly spent: ReadonlyMap<string, bigint>;
+}
+
+/** What keys have spent, and may still spend. */
+export interface SpendingReport {
+  /** By key, project and token. */
+  readonly rows: readonly SpendingRow[];
+  /** By token. */
+  readonly totals: readonly SpendingSum[];
+  /** One point for each step, also where nothing was spent. */
+  readonly series: readonly SpendingPoint[];
+  readonly budgets: readonly BudgetState[];
+  /** All tokens in it, by mint. */
+  readonly tokens: ReadonlyMap<string, TokenLabel>;
+}
+
+/** What {@link createSpendingReports} works with. */
+export interface SpendingReportParts {
+  readonly book: Pick<CallBook, 'spending' | 'spendingByDay' | 'budgetUse'>;
+  readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
+  readonly describeToken: DescribeToken;
+  /** The budgets of a key, as for `createSpending`. */
+  readonly budgets?: ((key: SpendingKey) => readonly Budget[]) | undefined;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Tells callers what they have spent (service.md §5). Rejects with `not_found` for a key that the caller may not see. */
+export type SpendingReports = (question: SpendingQuestion) => Promise<SpendingReport>;
+
+/** Budgets of more keys than this, the newest, are told only when a key is asked for. */
+const MAX_KEYS = 100;
+
+/** Makes the reports of what keys spend. */
+export function createSpendingReports(parts: SpendingReportParts): SpendingReports {
+  const { book, describeToken, budgets = budgetsOf, now = Date.now } = parts;
+
+  async function budgetStates(key: SpendingKey): Promise<readonly BudgetState[]> {
+    const some = budgets(key);
+    if (some.length === 0) return [];
+    const time = now();
+    const uses = await book.budgetUse(key.id, time);
+    return some.map(({ mint, window, limit, action }) => {
+      const end = windowEnd(window, time);
+      const used = uses.find((it) => it.mint === mint && it.window === window)?.used ?? 0n;
+      return { keyId: key.id, mint, window, limit, action, used, ...(Number.isFinite(end) ? { endsAt: end } : {}) };
+    });
+  }
+
+  return async ({ caller, projectId, steps, ...wanted }) => {
+    const keyId = caller.keyId ?? wanted.keyId;
+    if (wanted.keyId !== undefined && wanted.keyId !== keyId) {
+      throw new TollhouseError('not_found', 'A service key sees its own spending only.');
+    }
+    const keys = await keysOf(parts, caller, keyId);
+    const query = {
+      ...{ owner: caller.wallet, from: steps.from, to: steps.to },
+      ...(keyId === undefined ? {} : { keyId }),
+      ...(projectId === undefined ? {} : { projectId }),
+    };
+    const [rows, days, states] = await Promise.all([
+      book.spending(query),
+      book.spendingByDay(query),
+      Promise.all(keys.map(budgetStates)),
+    ]);
+    const all = states.flat();
+    const tokens = await labelsOf(
+      [...rows, ...all].map(({ mint }) => mint),
+      describeToken,
+    );
+    return { rows, totals: totalsOf(rows), series: seriesOf(days, steps), budgets: all, tokens };
+  };
+}
+
+async function keysOf(
+  { keys }: SpendingReportParts,
+  { wallet, projectId }: SpendingQuestion['caller'],
+  keyId: string | undefined,
+): Promise<readonly SpendingKey[]> {
+  const holder = { wallet, ...(projectId === undefined ? {} : { projectId }) };
+  if (keyId !== undefined) return [await keys.get(holder, keyId)];
+  return (await keys.list(holder, { limit: MAX_KEYS })).filter(({ revokedAt }) => revokedAt === undefined);
+}
+
+function totalsOf(rows: readonly SpendingSum[]): readonly SpendingSum[] {
+  const totals = new Map<string, SpendingSum>();
+  for (const { mint, amount, calls } of rows) {
+    const before = totals.get(mint);
+    totals.set(mint, { mint, amount: amount + (before?.amount ?? 0n), calls: calls + (before?.calls ?? 0) });
+  }
+  return [...totals.values()];
+}
+
+function seriesOf(
+  days: readonly (SpendingSum & { readonly at: number })[],
+  { starts, interval }: TimeSteps,
+): readonly SpendingPoint[] {
+  const points = new Map(starts.map((at) => [at, { at, calls: 0, spent: new Map<string, bigint>() }]));
+  for (const { at, mint, amount, calls } of days) {
+    const point = points.get(windowStart(interval, at));
+    if (point === undefined) continue;
+    point.calls += calls;
+    point.spent.set(mint, amount + (point.spent.get(mint) ?? 0n));
+  }
+  return [...points.values()];
+}

@@ -1,0 +1,158 @@
+import { lookup as resolve } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import type { buildConnector } from 'undici';
+import { badOption } from '../../errors/errors.js';
+import { loadUndici } from '../../lib/http/load-undici.js';
+import { inTime } from '../../lib/with-timeout.js';
+import { isInside, isNetwork, isPublicAddress, type Network, readNetwork } from './address-ranges.js';
+
+/** The addresses of a host name. Rejects when it has none. */
+export type Lookup = (hostname: string) => Promise<readonly string[]>;
+
+/** Options of {@link createAddressGuard}. */
+export interface AddressGuardOptions {
+  /** Networks that are let in although they are not public, over http too, in CIDR notation. Default: none. */
+  readonly allow?: readonly string[];
+  /** How names are resolved. Default: the system's resolver. */
+  readonly lookup?: Lookup;
+}
+
+/** Keeps outgoing calls to addresses that others choose away from our own network (service.md §4). */
+export interface AddressGuard {
+  /**
+   * What is wrong with an address that somebody registers, as the rest of a sentence that begins with its name ("must
+   * be …"); undefined when nothing is. https only, no user, no fragment, a usual port, and public unicast addresses only:
+   * literals in every notation and whatever the name resolves to now. Never tells what a name resolves to.
+   */
+  checkUrl(url: string): Promise<string | undefined>;
+  /**
+   * Connects for undici (`new Agent({ connect: guard.connect })`). Checks literals and every resolved address again, each
+   * time that a connection is made, and connects to a checked address only: a name that resolves to something else by now
+   * gains nothing. TLS server name and `Host` stay those of the URL.
+   */
+  readonly connect: buildConnector.connector;
+}
+
+/** A connection that was not made because of where it would have gone. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+  readonly code = 'ERR_ADDRESS_REFUSED';
+}
+
+type Protocol = 'http:' | 'https:';
+
+const MAX_URL_LENGTH = 2048;
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOOKUP_TIMEOUT_MS = 5_000;
+/** Other ports below are those of services that are not spoken to over HTTP. */
+const FIRST_FREE_PORT = 1024;
+const WEB_PORTS = ['', '80', '443'];
+
+/**
+ * Makes a guard.
+ * @throws TollhouseError `bad_option` when a network is not in CIDR notation
+ */
+export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressGuardOptions = {}): AddressGuard {
+  const wrong = allow.find((text) => !isNetwork(text));
+  if (wrong !== undefined) {
+    throw badOption('createAddressGuard', `"${wrong}" is not a network such as 10.0.0.0/8`, 'allow');
+  }
+  const networks = allow.map(readNetwork);
+  const mayReach = (protocol: Protocol, address: string) => isPermitted(protocol, address, networks);
+  const connectors = buildConnectors(lookup, mayReach);
+
+  return {
+    async checkUrl(text) {
+      const fault = shapeFault(text);
+      if (fault !== undefined) return fault;
+      const { protocol, hostname } = new URL(text);
+      const host = bare(hostname);
+      const addresses = isIP(host) === 0 ? (await inTime(LOOKUP_TIMEOUT_MS, () => lookup(host)))?.value : [host];
+      if (addresses === undefined || addresses.length === 0) return 'must have a host that can be resolved';
+      if (addresses.every((it) => mayReach(asProtocol(protocol), it))) return undefined;
+      return protocol === 'https:' ? 'must be at a public address' : 'must be an https address';
+    },
+    connect(options, callback) {
+      connectors
+        .then((built) => built[asProtocol(options.protocol)](options, callback))
+        .catch((error) => callback(error, null));
+    },
+  };
+}
+
+type MayReach = (protocol: Protocol, address: string) => boolean;
+
+/** Public addresses over https, networks that are let in over both. */
+function isPermitted(protocol: Protocol, address: string, networks: readonly Network[]): boolean {
+  if (isIP(address) === 0) return false;
+  return isInside(address, networks) || (protocol === 'https:' && isPublicAddress(address));
+}
+
+/** What can be seen without resolving the name. */
+function shapeFault(text: string): string | undefined {
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`;
+  if (!URL.canParse(text)) return 'must be an https address';
+  const { protocol, username, password, port } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must be an https address';
+  if (username !== '' || password !== '') return 'must be without user and password';
+  if (text.includes('#')) return 'must be without fragment';
+  if (!WEB_PORTS.includes(port) && Number(port) < FIRST_FREE_PORT) return 'must have port 80, 443 or one from 1024';
+  return undefined;
+}
+
+/** undici's own connectors, whose sockets resolve names through the guard. undici is loaded now, not with the package. */
+async function buildConnectors(lookup: Lookup, mayReach: MayReach) {
+  const { buildConnector } = await loadUndici();
+  const guarded = (protocol: Protocol) => {
+    const own = guardedLookup(lookup, (address) => mayReach(protocol, address));
+    const connect = buildConnector({ timeout: CONNECT_TIMEOUT_MS, autoSelectFamily: true, lookup: own });
+    return guardedConnector(protocol, connect, mayReach);
+  };
+  return { 'http:': guarded('http:'), 'https:': guarded('https:') };
+}
+
+function guardedConnector(
+  protocol: Protocol,
+  connect: buildConnector.connector,
+  mayReach: MayReach,
+): buildConnector.connector {
+  return (options, callback) => {
+    const host = bare(options.hostname);
+    // A literal is connected to without being looked up.
+    if (isIP(host) === 0 || mayReach(protocol, host)) return connect(options, callback);
+    process.nextTick(callback, refused(host), null);
+  };
+}
+
+/** What `net.connect` resolves names with: an error as soon as one of the addresses may not be reached. */
+function guardedLookup(lookup: Lookup, mayReach: (address: string) => boolean): LookupFunction {
+  return (hostname, { all }, callback) => {
+    const answer = (addresses: readonly string[]): void => {
+      const found = addresses.map((address) => ({ address, family: isIP(address) }));
+      const [first] = found;
+      if (first === undefined) return callback(refused(hostname), []);
+      if (!found.every(({ address }) => mayReach(address))) return callback(refused(hostname), []);
+      if (all === true) callback(null, found);
+      else callback(null, first.address, first.family);
+    };
+    lookup(hostname).then(answer, (error: NodeJS.ErrnoException) => callback(error, []));
+  };
+}
+
+function refused(host: string): AddressRefused {
+  return new AddressRefused(`${host} is not at an address that may be called`);
+}
+
+async function resolveAll(hostname: string): Promise<readonly string[]> {
+  const found = await resolve(hostname, { all: true });
+  return found.map(({ address }) => address);
+}
+
+/** Without the brackets that an IPv6 address has in a URL. */
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+function asProtocol(protocol: string): Protocol {
+  return protocol === 'https:' ? 'https:' : 'http:';
+}

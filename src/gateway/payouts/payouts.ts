@@ -1,0 +1,129 @@
+import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
+import type { Token } from '../../protocol/types.js';
+import type { OwedTotal, PayoutBook, PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
+import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
+import { createAdvance } from './payout-rounds.js';
+import { createUnknownPayouts } from './unknown-payouts.js';
+
+/** What {@link createPayouts} works with. */
+export interface PayoutsParts extends PayoutMinimums {
+  readonly book: PayoutBook;
+  /** `payouts` of an embedded facilitator with a split wallet. */
+  readonly sender: PayoutSender;
+  /**
+   * What a project must be owed of a token for it to be paid out by itself: atomic units by mint. Default: nothing is paid
+   * out for its size, only for its age.
+   */
+  readonly thresholds?: ReadonlyMap<string, bigint>;
+  /** How old what is owed gets before it is paid out by itself, however little it is, in milliseconds. Default 24 hours. */
+  readonly maxAgeMs?: number;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+  /** Told of what went wrong in the background; it is tried again. Default: nobody. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+/**
+ * Payouts of what is owed to the recipients of splits (service.md §5). Several instances may share a book: each payout is
+ * made by one of them, and taken over when that one dies.
+ */
+export interface Payouts {
+  /** A token by its mint. Rejects with `chain_unavailable`. */
+  token(mint: string): Promise<Token>;
+  /** What a project owes and is in no payout, by recipient and token, and why it is not paid at once. */
+  owed(projectId: string): Promise<readonly OwedNow[]>;
+  /** Whether a wallet owns a project that owes something or has paid something, be it deleted since. */
+  isOwner(projectId: string, wallet: string): Promise<boolean>;
+  /** Payouts of a project, newest first. */
+  list(projectId: string, limit: number, after?: PayoutPosition): Promise<readonly PayoutRecord[]>;
+  /**
+   * Plans payouts of all that a project owes, and begins to make them; recipients who cannot receive, or are owed too little, are left out. Answers
+   * those that were planned. Rejects with `chain_unavailable`.
+   */
+  request(projectId: string): Promise<readonly PayoutRecord[]>;
+  /** Books what has come in, plans what is due, and brings everything unfinished further. Rejects with what stopped it. */
+  run(): Promise<void>;
+  /** Runs from now on again and again. Default every 10 seconds. */
+  start(everyMs?: number): void;
+  /** Stops, and waits for what is under way: close the facilitator first, which ends all waiting for the chain. */
+  close(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+const EVERY_MS = 10_000;
+const STEP = 200;
+
+/** Makes the payouts of a gateway. Nothing runs before `start`. */
+export function createPayouts(parts: PayoutsParts): Payouts {
+  const { book, sender, now = Date.now, onFault = () => undefined } = parts;
+  const { network, wallet, past } = sender;
+  const work = { ...parts, now, unknown: createUnknownPayouts({ book, past, network, wallet }) };
+  const underWay = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | undefined;
+
+  const advance = createAdvance(work, onFault);
+
+  async function run(): Promise<void> {
+    await accrue(book);
+    const due = (await book.ready(sender.network, sender.wallet)).filter((it) => isDue(it, parts, now()));
+    // What is wrong with one project must not stop the others.
+    for (const total of due) await planDue(total).catch(onFault);
+    await advance();
+  }
+
+  async function planDue({ projectId, mint }: OwedTotal): Promise<void> {
+    const sums = await book.owed(projectId);
+    const unheld = sums.filter((it) => it.mint === mint && it.heldUntil <= now());
+    await planPayouts(work, unheld);
+    await holdWaiting(work, unheld);
+  }
+
+  /** Does something in the background, which `close` waits for. */
+  function inBackground(task: () => Promise<void>): void {
+    const done = task()
+      .catch(onFault)
+      .finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  return {
+    token: sender.token,
+    async owed(projectId) {
+      await accrue(book);
+      const sums = await book.owed(projectId);
+      const time = now();
+      return sums.map((it) =>
+        isHeldBy(it, sender) ? owedNow(it, parts, time) : { ...it, held: 'split_wallet_replaced' },
+      );
+    },
+    async isOwner(projectId, wallet) {
+      await accrue(book);
+      return (await book.ownerOf(projectId)) === wallet;
+    },
+    list: (projectId, limit, after) => book.list(projectId, limit, after),
+    async request(projectId) {
+      await accrue(book);
+      const payouts = await planPayouts(work, await book.owed(projectId));
+      if (payouts.length > 0) inBackground(advance);
+      return payouts;
+    },
+    run,
+    start(everyMs = EVERY_MS) {
+      timer ??= setInterval(() => underWay.size === 0 && inBackground(run), everyMs).unref();
+    },
+    async close() {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+async function accrue(book: PayoutBook): Promise<void> {
+  while ((await book.accrue(STEP)) === STEP);
+}
+
+function isDue({ mint, amount, oldestAt }: OwedTotal, { thresholds, maxAgeMs = DAY_MS }: PayoutsParts, time: number) {
+  const threshold = thresholds?.get(mint);
+  return oldestAt <= time - maxAgeMs || (threshold !== undefined && amount >= threshold);
+}

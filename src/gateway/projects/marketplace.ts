@@ -1,0 +1,84 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
+import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../../storage/projects/projects.js';
+import type { DocumentedProject, Projects } from './projects.js';
+
+/** How a project has done lately. */
+export interface ProjectFigures {
+  /** Calls that reached the upstream. */
+  readonly calls: number;
+  /** Those that it answered. */
+  readonly succeeded: number;
+  /** Milliseconds within which 95 of 100 calls were answered; missing where there were none. */
+  readonly p95Ms?: number;
+}
+
+/** What {@link createMarketplace} works with. */
+export interface MarketplaceParts {
+  readonly store: Pick<ProjectStore, 'market' | 'openApiOf'>;
+  readonly projects: Pick<Projects, 'bySlug'>;
+  /** The figures of projects, by id; a project without calls may be missing. */
+  readonly figures: (projectIds: readonly string[]) => Promise<ReadonlyMap<string, ProjectFigures>>;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+}
+
+/** What somebody looks for. */
+export interface MarketSearch extends Omit<MarketQuery, 'words' | 'since'> {
+  /** Text of which every word must occur. */
+  readonly text?: string;
+  /** Time that the search before this page gave; calls from then on count for the order. Default: thirty days ago. */
+  readonly since?: number;
+}
+
+/** A project in the marketplace. */
+export interface MarketItem extends MarketEntry {
+  readonly figures: ProjectFigures;
+}
+
+/** A page of the marketplace. */
+export interface MarketPage {
+  readonly items: readonly MarketItem[];
+  /** For the next page, so that its order is the same. */
+  readonly since: number;
+}
+
+/** What is for sale here: active, listed projects (service.md §5). */
+export interface Marketplace {
+  search(search: MarketSearch): Promise<MarketPage>;
+  /** Rejects with `project_not_found` where there is no such project, or none that is for sale. */
+  find(slug: string): Promise<DocumentedProject & Pick<MarketItem, 'figures'>>;
+}
+
+const HOUR_MS = 3_600_000;
+const COUNTED_MS = 30 * 24 * HOUR_MS;
+const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
+
+/** Makes the marketplace of a gateway's projects. */
+export function createMarketplace({ store, projects, figures, now = Date.now }: MarketplaceParts): Marketplace {
+  return {
+    async search({ text = '', since = startOfHour(now() - COUNTED_MS), ...query }) {
+      const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
+      const entries = await store.market({ ...query, ...token, words: wordsOf(text), since });
+      const known = await figures(entries.map(({ project }) => project.id));
+      return { items: entries.map((it) => ({ ...it, figures: known.get(it.project.id) ?? NONE })), since };
+    },
+    async find(slug) {
+      const project = await projects.bySlug(slug);
+      if (project?.state !== 'active' || project.visibility !== 'listed') {
+        throw new TollhouseError('project_not_found', 'No project with this slug is for sale here.');
+      }
+      const [known, openapi] = await Promise.all([figures([project.id]), store.openApiOf(project.id)]);
+      return { project, openapi, figures: known.get(project.id) ?? NONE };
+    },
+  };
+}
+
+function startOfHour(time: number): number {
+  return time - (time % HOUR_MS);
+}
+
+function wordsOf(text: string): readonly string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...new Set(words)].slice(0, MAX_WORDS);
+}

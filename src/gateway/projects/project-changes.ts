@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
+import type { ProjectOpenApi, ProjectRecord, ProjectSettings, ProjectState } from '../../storage/projects/projects.js';
+import { renewedSecret } from './gateway-secret.js';
+
+/** What becomes of a project. */
+export interface ProjectChange {
+  readonly type: EventType;
+  /** The project afterwards, but for its version and time. */
+  readonly project: ProjectRecord;
+  /** The document afterwards. */
+  readonly openapi: ProjectOpenApi | 'keep';
+  /** Fields that change, by the names that clients know them by. */
+  readonly changed: readonly string[];
+}
+
+/** Fields of the settings that have another name for clients. */
+const WIRE_NAMES: Readonly<Record<string, string>> = { price: 'pricing' };
+
+/** Other settings, another document; undefined when all is as it was. */
+export function changedSettings(
+  before: ProjectRecord,
+  settings: ProjectSettings,
+  documents: { readonly before: ProjectOpenApi; readonly after: ProjectOpenApi },
+): ProjectChange | undefined {
+  const { description: _description, metadata: _metadata, example: _example, ...rest } = before;
+  const project: ProjectRecord = { ...rest, ...settings };
+  const names = [...new Set([...Object.keys(before), ...Object.keys(project)])];
+  const fields = names.filter((name) => !isDeepStrictEqual(Reflect.get(before, name), Reflect.get(project, name)));
+  const isNewDocument = !isDeepStrictEqual(documents.before, documents.after);
+  const changed = [...fields.map((name) => WIRE_NAMES[name] ?? name), ...(isNewDocument ? ['openapi'] : [])];
+  if (changed.length === 0) return undefined;
+  return { type: 'project.updated', project, openapi: isNewDocument ? documents.after : 'keep', changed };
+}
+
+const STATE_EVENTS = {
+  active: 'project.updated',
+  paused: 'project.paused',
+  deleted: 'project.deleted',
+} as const satisfies Record<ProjectState, EventType>;
+
+/** Another state; undefined when it is that already. */
+export function changedState(before: ProjectRecord, state: ProjectState): ProjectChange | undefined {
+  if (before.state === state) return undefined;
+  return { type: STATE_EVENTS[state], project: { ...before, state }, openapi: 'keep', changed: ['state'] };
+}
+
+/** A new gateway secret. */
+export function changedSecret(before: ProjectRecord, now: number): ProjectChange {
+  const project = { ...before, ...renewedSecret(before, now) };
+  return { type: 'project.updated', project, openapi: 'keep', changed: ['gateway_secret'] };
+}
+
+/** The event that tells of a project. Neither secrets nor the upstream's address are in it. */
+export function projectEvent(
+  type: EventType,
+  { id, slug, name, owner, state, visibility, version }: ProjectRecord,
+  now: number,
+  changed?: readonly string[],
+): EventRecord {
+  const data = { id, slug, name, state, visibility, version, ...(changed === undefined ? {} : { changed }) };
+  return newEvent({ type, owner, projectId: id, data }, now);
+}

@@ -1,0 +1,49 @@
+import { formatAmount } from '../../protocol/money/money.js';
+import type {
+  ProjectExample,
+  ProjectLimits,
+  ProjectOpenApi,
+  ProjectRecord,
+  ProjectShare,
+} from '../../storage/projects/projects.js';
+
+/** What an owner asks for: a project before its rules are checked. What is left out takes its default. */
+export interface ProjectDraft {
+  /** `^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$`. */
+  readonly slug: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly upstream: {
+    readonly url: string;
+    /** Default 30,000. */
+    readonly timeoutMs?: number | undefined;
+  };
+  readonly pricing: {
+    /** In whole tokens, never rounded. */
+    readonly amount: string | number;
+    /** Symbol or mint. */
+    readonly token: string;
+    /** Default, and the only one there is: that of the facilitator. */
+    readonly network?: string | undefined;
+  };
+  /** Default: all to the owner. */
+  readonly split?: readonly DraftShare[] | undefined;
+  readonly limits?: Loose<ProjectLimits> | undefined;
+  /** Default `private`. */
+  readonly visibility?: ProjectRecord['visibility'] | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly example?: ProjectExample | undefined;
+  readonly openapi?: ProjectOpenApi;
+}
+
+type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
+type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | undefined };
+
+/** A project as its owner could have asked for it. */
+export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): ProjectDraft {
+  const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
+  const { amount, token, network } = price;
+  const pricing = { amount: formatAmount(amount, token.decimals), token: token.mint, network };
+  return { slug, name, description, upstream, pricing, split, limits, visibility, tags, metadata, example, openapi };
+}

@@ -1,0 +1,128 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { newId } from '../../lib/ids.js';
+import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
+import { newGatewaySecret } from './gateway-secret.js';
+import { createProjectCache, type ProjectCache } from './project-cache.js';
+import { changedSecret, changedSettings, changedState, type ProjectChange, projectEvent } from './project-changes.js';
+import { draftOf, type ProjectDraft } from './project-draft.js';
+import { type ProjectRules, settingsOf } from './project-rules.js';
+
+/** What {@link createProjects} works with. */
+export interface ProjectsParts extends ProjectRules {
+  readonly store: ProjectStore;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+}
+
+/** Which project is meant: an owner's, and the version if that matters. */
+export interface ProjectRef {
+  /** Wallet, base58. */
+  readonly owner: string;
+  readonly id: string;
+  /** Whether the change is meant for this version. Default: for any. */
+  readonly meantFor?: ((version: number) => boolean) | undefined;
+}
+
+/** A project with its OpenAPI document. */
+export interface DocumentedProject {
+  readonly project: ProjectRecord;
+  readonly openapi: ProjectOpenApi;
+}
+
+/**
+ * Projects and their owners (service.md §5). What is somebody else's is not there: `project_not_found`. A change rejects
+ * with `precondition_failed` when it was not meant for the version that it meets.
+ */
+export interface Projects extends Omit<ProjectCache, 'forget'> {
+  /** Rejects with `validation_failed` or `slug_taken`. */
+  create(owner: string, draft: ProjectDraft): Promise<DocumentedProject>;
+  /** The newest first. */
+  list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
+  get(ref: ProjectRef): Promise<DocumentedProject>;
+  /**
+   * Changes what an owner decides; rejects with `validation_failed`. What changes nothing writes nothing.
+   * @param edit - makes the draft of the next version from that of the present one; it may be called again
+   */
+  update(ref: ProjectRef, edit: (draft: ProjectDraft) => ProjectDraft): Promise<DocumentedProject>;
+  /** Calls are refused from now on. */
+  pause(ref: ProjectRef): Promise<DocumentedProject>;
+  /** Calls are served again. */
+  resume(ref: ProjectRef): Promise<DocumentedProject>;
+  /** A new gateway secret; the one before stays good for a day. */
+  rotateSecret(ref: ProjectRef): Promise<DocumentedProject>;
+  /** Deletes it for ever. Its slug stays the owner's. */
+  remove(ref: ProjectRef): Promise<void>;
+}
+
+type Plan = (project: ProjectRecord) => Promise<ProjectChange | undefined> | ProjectChange | undefined;
+
+/** How often a change is tried anew when others change the project at the same time. */
+const ATTEMPTS = 5;
+
+/** Makes the projects of a gateway. */
+export function createProjects({ store, now = Date.now, ...rules }: ProjectsParts): Projects {
+  const { forget, ...cache } = createProjectCache(store, now);
+
+  async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
+    const project = await store.find(id);
+    if (project?.owner === owner) return project;
+    throw new TollhouseError('project_not_found', 'You have no project with this id.');
+  }
+
+  async function documented(project: ProjectRecord): Promise<DocumentedProject> {
+    return { project, openapi: await store.openApiOf(project.id) };
+  }
+
+  /** Plans and makes a change; anew when somebody else was quicker and any version is meant. */
+  async function change(ref: ProjectRef, plan: Plan): Promise<ProjectRecord> {
+    const { meantFor = () => true } = ref;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const before = await find(ref);
+      if (!meantFor(before.version)) break;
+      const planned = await plan(before);
+      if (planned === undefined) return before;
+      const { type, openapi, changed } = planned;
+      const time = now();
+      const project = { ...planned.project, version: before.version + 1, updatedAt: time };
+      const done = await store.replace(project, openapi, [projectEvent(type, project, time, changed)]);
+      if (!done) continue;
+      forget(project.slug);
+      return project;
+    }
+    throw new TollhouseError('precondition_failed', 'The project has changed since you read it; read it again.');
+  }
+
+  return {
+    ...cache,
+    async create(owner, draft) {
+      const settings = await settingsOf(draft, owner, rules);
+      const time = now();
+      const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
+      const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
+      const { openapi } = draft;
+      const isMade = await store.create(project, openapi, [projectEvent('project.created', project, time)]);
+      if (!isMade) throw slugTaken(draft.slug);
+      forget(project.slug);
+      return { project, openapi };
+    },
+    list: (owner, limit, after) => store.list(owner, limit, after),
+    get: async (ref) => documented(await find(ref)),
+    async update(ref, edit) {
+      const project = await change(ref, async (before) => {
+        const document = await store.openApiOf(before.id);
+        const draft = edit(draftOf(before, document));
+        const settings = await settingsOf(draft, before.owner, rules, before);
+        return changedSettings(before, settings, { before: document, after: draft.openapi });
+      });
+      return documented(project);
+    },
+    pause: async (ref) => documented(await change(ref, (it) => changedState(it, 'paused'))),
+    resume: async (ref) => documented(await change(ref, (it) => changedState(it, 'active'))),
+    rotateSecret: async (ref) => documented(await change(ref, (it) => changedSecret(it, now()))),
+    remove: async (ref) => void (await change(ref, (it) => changedState(it, 'deleted'))),
+  };
+}
+
+function slugTaken(slug: string): TollhouseError {
+  return new TollhouseError('slug_taken', `The slug "${slug}" is taken; choose another one.`, { param: 'slug' });
+}

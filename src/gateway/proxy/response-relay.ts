@@ -1,0 +1,226 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { hasLeft } from '../../lib/http/response-left.js';
+import { BodyTooLarge } from './request-body.js';
+import { type AnswerFields, applyAnswerFields, readAnswerFields } from './response-fields.js';
+
+type Controller = Dispatcher.DispatchController;
+
+/** Why an upstream's answer did not reach the caller. */
+export type ExchangeFailure =
+  /** No connection: wrong name, closed port, TLS, an address that may not be called. */
+  | 'upstream_unreachable'
+  /** Nothing came for too long, before the head or within the body. */
+  | 'upstream_timeout'
+  /** A status of 500 or more. */
+  | 'upstream_error'
+  /** The connection broke, or what came is not HTTP. */
+  | 'upstream_reset'
+  /** More than is passed on. */
+  | 'upstream_answer_too_large'
+  /** The caller's body is more than is taken. */
+  | 'body_too_large'
+  /** The caller closed the connection, or stopped to read. */
+  | 'client_gone';
+
+/** How an exchange ended. */
+export type ExchangeEnd<Failure extends string = ExchangeFailure> =
+  | { readonly delivered: true; readonly status: number }
+  | {
+      readonly delivered: false;
+      readonly reason: Failure;
+      /** Status of the upstream, where it answered. */
+      readonly status?: number;
+      /** What went wrong underneath, for a log; it may name the upstream's host. */
+      readonly cause?: unknown;
+    };
+
+/** Headers that the caller of a hook puts on an answer; their names replace those of the upstream. */
+export type ExtraHeaders = Readonly<Record<string, string>>;
+
+/** Bounds of an exchange, and what is done within. */
+export interface ExchangeRules {
+  /** Milliseconds from the last byte of the request that moved until the head of the answer. */
+  readonly headTimeoutMs: number;
+  /** Milliseconds that the answer's body may stand still. */
+  readonly idleTimeoutMs: number;
+  /** Bytes of the answer's body. */
+  readonly maxAnswerBytes: number;
+  /** What a caller reaches a place that the upstream names at. */
+  readonly toPublic: (location: string) => string;
+  /** Asked right before the head is written; the body waits as long. */
+  readonly beforeHead?: ((status: number) => ExtraHeaders | Promise<ExtraHeaders>) | undefined;
+}
+
+const NO_BODY = new Set([204, 304]);
+
+/**
+ * Passes one upstream's answer on to a caller as it comes. An undici handler: whatever the caller has not taken yet keeps
+ * the upstream waiting. When it fails after the head was sent, the caller's connection is cut, so that half an answer
+ * does not look like a whole one; before that nothing was written, and somebody else answers.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  /** Resolves when it is over; rejects with what `beforeHead` throws. */
+  readonly ended: Promise<ExchangeEnd>;
+  readonly #res: ServerResponse;
+  readonly #rules: ExchangeRules;
+  #resolve: (end: ExchangeEnd) => void = () => {};
+  #reject: (error: unknown) => void = () => {};
+  #controller: Controller | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #over = false;
+  #status = 0;
+  #bytes = 0;
+  /** The headers of the answer before those of the upstream came. */
+  #before: OutgoingHttpHeaders | undefined;
+  /** Whether the upstream has said everything. */
+  #complete = false;
+
+  constructor(res: ServerResponse, rules: ExchangeRules) {
+    this.#res = res;
+    this.#rules = rules;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    res.on('close', this.#onClose).on('finish', this.#onFinish).on('drain', this.#onDrain);
+    this.#watch(rules.headTimeoutMs);
+    if (res.destroyed) this.#fail('client_gone');
+  }
+
+  /** Some of the request has moved on: the time for the head begins anew. */
+  readonly onBodyMoved = (): void => {
+    if (this.#status === 0) this.#timer?.refresh();
+  };
+
+  onRequestStart(controller: Controller): void {
+    this.#controller = controller;
+    if (this.#over) controller.abort(new Error('nobody waits for the answer'));
+  }
+
+  onResponseStart(controller: Controller, status: number): void {
+    if (status < 200 || this.#over) return;
+    this.#status = status;
+    if (status >= 500) return this.#fail('upstream_error');
+    const fields = readAnswerFields(rawFields(controller), this.#rules.toPublic);
+    if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
+    clearTimeout(this.#timer);
+    this.#before = { ...this.#res.getHeaders() };
+    applyAnswerFields(this.#res, fields);
+    const extra = this.#askBeforeHead();
+    if (extra === undefined) return;
+    if (!(extra instanceof Promise)) return this.#writeHead(extra);
+    controller.pause();
+    extra.then(
+      (headers) => {
+        this.#writeHead(headers);
+        controller.resume();
+      },
+      (error: unknown) => this.#crash(error),
+    );
+  }
+
+  onResponseData(controller: Controller, chunk: Buffer): void {
+    if (this.#over) return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#rules.maxAnswerBytes) return this.#fail('upstream_answer_too_large');
+    this.#timer?.refresh();
+    if (this.#res.write(chunk) === false) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    this.#complete = true;
+    if (!this.#over && this.#res.headersSent) this.#res.end();
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    if (error instanceof BodyTooLarge) return this.#fail('body_too_large');
+    this.#fail(this.#controller === undefined ? 'upstream_unreachable' : 'upstream_reset', error);
+  }
+
+  #askBeforeHead(): ExtraHeaders | Promise<ExtraHeaders> | undefined {
+    try {
+      return this.#rules.beforeHead?.(this.#status) ?? {};
+    } catch (error) {
+      this.#crash(error);
+      return undefined;
+    }
+  }
+
+  #writeHead(extra: ExtraHeaders): void {
+    const res = this.#res;
+    if (this.#over) return;
+    for (const [name, value] of Object.entries(extra)) res.setHeader(name, value);
+    res.writeHead(this.#status);
+    this.#watch(this.#rules.idleTimeoutMs);
+    if (this.#complete) return void res.end();
+    // Together with the first piece of the body where that is here already; else now, for streams.
+    process.nextTick(() => {
+      if (this.#bytes === 0 && !this.#over && !res.writableEnded) res.flushHeaders();
+    });
+  }
+
+  #isTooLarge({ declaredLength = 0 }: AnswerFields): boolean {
+    const hasBody = this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
+    return hasBody && declaredLength > this.#rules.maxAnswerBytes;
+  }
+
+  readonly #onDrain = (): void => {
+    this.#timer?.refresh();
+    this.#controller?.resume();
+  };
+
+  readonly #onFinish = (): void => {
+    if (!hasLeft(this.#res)) return this.#onClose();
+    if (this.#complete && this.#close()) this.#resolve({ delivered: true, status: this.#status });
+  };
+
+  readonly #onClose = (): void => this.#fail('client_gone');
+
+  /** Whose silence it was: the caller's when there is something for it to read. */
+  readonly #onTimeout = (): void => {
+    this.#fail(this.#complete || this.#res.writableNeedDrain ? 'client_gone' : 'upstream_timeout');
+  };
+
+  #watch(timeoutMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#onTimeout, timeoutMs);
+  }
+
+  #fail(reason: ExchangeFailure, cause?: unknown): void {
+    if (!this.#close()) return;
+    this.#cut();
+    const status = this.#status === 0 ? {} : { status: this.#status };
+    this.#resolve({ delivered: false, reason, ...status, ...(cause === undefined ? {} : { cause }) });
+  }
+
+  #crash(error: unknown): void {
+    if (!this.#close()) return;
+    this.#cut();
+    this.#reject(error);
+  }
+
+  /** Ends both sides of what cannot be finished; an answer whose head was not sent is as it was before. */
+  #cut(): void {
+    const res = this.#res;
+    this.#controller?.abort(new Error('the exchange has failed'));
+    if (res.headersSent) return void res.destroy();
+    if (this.#before === undefined) return;
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    for (const [name, value] of Object.entries(this.#before)) if (value !== undefined) res.setHeader(name, value);
+  }
+
+  /** False when it was over before. */
+  #close(): boolean {
+    if (this.#over) return false;
+    this.#over = true;
+    clearTimeout(this.#timer);
+    this.#res.off('close', this.#onClose).off('finish', this.#onFinish).off('drain', this.#onDrain);
+    return true;
+  }
+}
+
+/** Header fields as undici read them: bytes, one Latin-1 character each, as Node writes them again. */
+function rawFields({ rawHeaders }: Controller): string[] {
+  return Array.isArray(rawHeaders) ? rawHeaders.map((it) => (typeof it === 'string' ? it : it.toString('latin1'))) : [];
+}

@@ -1,0 +1,261 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { TollhouseError } from '../../errors/errors.js';
+import { receivedBody } from '../../lib/http/received-body.js';
+import { newId } from '../../lib/ids.js';
+import type { AddressGuard } from '../network-guard/address-guard.js';
+import { openAgent } from '../network-guard/open-agent.js';
+import { type GatewayPayment, signatureHeaders, UNSIGNED_BODY } from './gateway-signature.js';
+import { type BodyStart, declaredLength, discardRest, readStart, wholeStream } from './request-body.js';
+import { Exchange, type ExchangeEnd, type ExchangeFailure, type ExchangeRules } from './response-relay.js';
+import { type Caller, upstreamFields } from './upstream-fields.js';
+import { publicLocation, type UpstreamTarget, upstreamTarget } from './upstream-target.js';
+
+/** Options of {@link createUpstreamProxy}. */
+export interface UpstreamProxyOptions {
+  /** Keeps calls away from addresses that are not public. */
+  readonly guard: AddressGuard;
+  /** Largest answer that is passed on, in bytes. Default 100 MiB. */
+  readonly maxAnswerBytes?: number;
+  /** How long an answer may stand still once it has begun, in milliseconds, whoever holds it up. Default 30,000. */
+  readonly idleTimeoutMs?: number;
+  /** The clock of the signatures, in milliseconds. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/** One call to pass on. */
+export interface ForwardOptions {
+  /** Address of the upstream, with its base path. */
+  readonly url: string;
+  /** What is appended to it: path and query as the caller wrote them, empty or from `/` or `?` on. */
+  readonly rest: string;
+  /** What the caller wrote before `rest`: `/v1/<slug>`. Redirects of the upstream are told below it. */
+  readonly publicPath: string;
+  /** How long the upstream may take until the head of its answer, from the last byte of the request that moved. */
+  readonly timeoutMs: number;
+  /** Largest body that is taken, in bytes. Default 10 MiB. */
+  readonly maxBodyBytes?: number;
+  /** The project's secrets (`signingSecrets`): the call is signed with each. */
+  readonly secrets: readonly string[];
+  /** `X-Request-Id`. */
+  readonly requestId: string;
+  /** Who calls. Default: what the socket and `Host` say. */
+  readonly caller?: Caller;
+  /** Who paid what. */
+  readonly payment?: GatewayPayment;
+  /** More headers for the upstream; they replace those that the caller sent under the same names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * Called with the upstream's status right before the head of the answer is written, when the upstream's headers are on it
+   * already, for instance to add a receipt; what it answers replaces headers of the same names. A promise is waited for. Not called for a status of 500 or more. What it
+   * throws ends both connections, and `forward` rejects with it.
+   */
+  readonly beforeHead?: ExchangeRules['beforeHead'];
+}
+
+/** Why a call was not delivered: what {@link ExchangeFailure} says, or it could not be passed on at all. */
+export type ForwardFailure = ExchangeFailure | 'invalid_request' | 'method_not_allowed';
+
+/** The upstream answered with a status below 500, and its whole answer left for the caller. */
+export interface Delivered {
+  readonly delivered: true;
+  /** Status of the upstream. */
+  readonly status: number;
+  /** From when the upstream was called until the end, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** The call failed. Where `headSent` is false nothing was written to the caller, who is still to be answered. */
+export interface Undelivered {
+  readonly delivered: false;
+  /** All but `client_gone` are codes of the error table. */
+  readonly reason: ForwardFailure;
+  /** What happened, for the caller to read: nothing of the upstream but its status. */
+  readonly detail: string;
+  /** Status of the upstream, where it answered. */
+  readonly status?: number;
+  /** Whether some of the answer was sent; the connection is cut then. */
+  readonly headSent: boolean;
+  /** From when the upstream was called until the end, in milliseconds; 0 when it was not called. */
+  readonly durationMs: number;
+  /** What went wrong underneath, for a log; it may name the upstream's host. */
+  readonly cause?: unknown;
+}
+
+/** Passes calls on to upstreams (service.md §4). */
+export interface UpstreamProxy {
+  /**
+   * Passes one call on and streams the answer back, never following redirects. Of a body that was read before, what is
+   * left of it is sent (`lib/http/received-body.ts`).
+   * It never answers by itself when the upstream fails: the caller does, with {@link GATEWAY_ERROR_HEADERS}.
+   */
+  forward(req: IncomingMessage, res: ServerResponse, options: ForwardOptions): Promise<Delivered | Undelivered>;
+  /** Ends all connections; calls under way fail. */
+  close(): Promise<void>;
+}
+
+/** Marks an error as one of the gateway, not of the upstream. */
+export const GATEWAY_ERROR_HEADERS = { 'X-Service-Error': 'gateway' } as const;
+
+/** Takes them off a response that is an upstream's. */
+export function takeOffErrorHeaders(res: ServerResponse): void {
+  for (const name of Object.keys(GATEWAY_ERROR_HEADERS)) res.removeHeader(name);
+}
+
+const MIB = 1024 * 1024;
+const DEFAULT_MAX_ANSWER_BYTES = 100 * MIB;
+const DEFAULT_MAX_BODY_BYTES = 10 * MIB;
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+/** Bodies up to this size are signed; larger ones are streamed. */
+const MAX_SIGNED_BYTES = MIB;
+/** A name is resolved and checked anew after this time, however busy the connection is. */
+const CONNECTION_LIFE_MS = 60_000;
+/** They lead the answer elsewhere, or show the caller what was added to its request. */
+const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
+
+const DETAILS: Readonly<Record<Exclude<ForwardFailure, 'upstream_error'>, string>> = {
+  invalid_request: 'The path or the transfer encoding cannot be passed on.',
+  method_not_allowed: 'The method cannot be passed on.',
+  body_too_large: 'The body is larger than this address accepts.',
+  client_gone: 'The caller closed the connection.',
+  upstream_unreachable: 'The upstream cannot be reached.',
+  upstream_timeout: 'The upstream did not answer in time.',
+  upstream_reset: 'The upstream broke off its answer, or what came was not HTTP.',
+  upstream_answer_too_large: 'The upstream answered more than is passed on.',
+};
+
+const READ_BEFORE = 'The app has read the body before it came to the gateway, and it cannot be passed on as it was:';
+const MOUNT_BEFORE =
+  'Nothing was charged. In the app, mount createRouter() before express.json() and other body parsers, or keep the bytes as req.rawBody.';
+
+/** Makes a proxy. Connections are kept and shared by all calls to the same upstream. */
+export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProxy {
+  const { guard, now = Date.now } = options;
+  const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const opened = openAgent({
+    connect: guard.connect,
+    pipelining: 1,
+    clientTtl: CONNECTION_LIFE_MS,
+    keepAliveMaxTimeout: CONNECTION_LIFE_MS,
+    // An exchange has timers of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<Attempt> {
+    const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead } = call;
+    const agent = await opened;
+    const target = targetOf(req, call);
+    if (typeof target === 'string') return failure(target);
+    const start = await readStart(req, MAX_SIGNED_BYTES, maxBodyBytes);
+    if (start.kind === 'gone' || res.destroyed) return failure('client_gone');
+    if (start.kind === 'too_large') return failure('body_too_large');
+    const fields = fieldsFor(req, call, target, start, now());
+    const begun = performance.now();
+    const toPublic = (location: string) => publicLocation(location, url, target, publicPath);
+    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxAnswerBytes, toPublic, beforeHead };
+    const exchange = new Exchange(res, rules);
+    const body =
+      start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);
+    agent.dispatch({ ...target, method: methodOf(req), headers: fields, body }, exchange);
+    try {
+      return { end: await exchange.ended, durationMs: performance.now() - begun };
+    } finally {
+      if (!Buffer.isBuffer(body)) body.destroy();
+    }
+  }
+
+  return {
+    async forward(req, res, call) {
+      try {
+        const { end, durationMs } = await attempt(req, res, call);
+        if (end.delivered) return { ...end, durationMs };
+        return { ...end, detail: detailOf(end), headSent: res.headersSent, durationMs };
+      } finally {
+        discardRest(req);
+      }
+    },
+    close: async () => (await opened).destroy(),
+  };
+}
+
+type ForwardHead = Pick<ForwardOptions, 'url' | 'rest' | 'maxBodyBytes'>;
+
+/**
+ * Why a call cannot be passed on whatever the upstream does, as far as its head tells, and what others have left of its body:
+ * to be asked before it is paid for.
+ */
+export function forwardRefusal(req: IncomingMessage, head: ForwardHead): TollhouseError | undefined {
+  const target = targetOf(req, head);
+  if (typeof target === 'string') return new TollhouseError(target, DETAILS[target]);
+  const body = receivedBody(req);
+  if (body.kind === 'lost')
+    return new TollhouseError('body_already_read', `${READ_BEFORE} ${body.why}. ${MOUNT_BEFORE}`);
+  const isTooLarge = body.kind === 'read' && body.bytes.length > (head.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES);
+  return isTooLarge ? new TollhouseError('body_too_large', DETAILS.body_too_large) : undefined;
+}
+
+/** Where a call goes, or why it cannot go there. */
+function targetOf(req: IncomingMessage, { url, rest, maxBodyBytes = DEFAULT_MAX_BODY_BYTES }: ForwardHead) {
+  if (REFUSED_METHODS.has(methodOf(req))) return 'method_not_allowed';
+  const target = upstreamTarget(url, rest);
+  if (target === undefined || hasForeignCoding(req)) return 'invalid_request';
+  return (declaredLength(req) ?? 0) > maxBodyBytes ? 'body_too_large' : target;
+}
+
+interface Attempt {
+  readonly end: ExchangeEnd<ForwardFailure>;
+  readonly durationMs: number;
+}
+
+function failure(reason: ForwardFailure): Attempt {
+  return { end: { delivered: false, reason }, durationMs: 0 };
+}
+
+function detailOf({ reason, status }: Pick<Undelivered, 'reason' | 'status'>): string {
+  return reason === 'upstream_error' ? `The upstream failed with status ${status}.` : DETAILS[reason];
+}
+
+/** Codings other than `chunked` are undone by nobody here. */
+function hasForeignCoding({ headers }: IncomingMessage): boolean {
+  const coding = headers['transfer-encoding'];
+  return coding !== undefined && coding.trim().toLowerCase() !== 'chunked';
+}
+
+function fieldsFor(
+  req: IncomingMessage,
+  call: ForwardOptions,
+  target: UpstreamTarget,
+  start: Extract<BodyStart, { bytes: Buffer }>,
+  nowMs: number,
+): string[] {
+  const bodyDigest = start.kind === 'whole' ? digestOf(start.bytes) : UNSIGNED_BODY;
+  const signed = {
+    ...call.payment,
+    id: newId('req'),
+    timestamp: String(Math.floor(nowMs / 1000)),
+    method: methodOf(req),
+    path: target.path,
+    bodyDigest,
+  };
+  const length = start.kind === 'begun' ? declaredLength(req) : undefined;
+  const given = {
+    ...call.headers,
+    ...(length === undefined ? {} : { 'content-length': String(length) }),
+    'x-request-id': call.requestId,
+    ...signatureHeaders(signed, call.secrets),
+  };
+  return upstreamFields(req, call.caller ?? {}, given, start.kind === 'begun' || start.isAsSent);
+}
+
+/** Most calls have no body. */
+const NO_BODY_DIGEST = createHash('sha256').digest('hex');
+
+function digestOf(body: Uint8Array): string {
+  return body.length === 0 ? NO_BODY_DIGEST : createHash('sha256').update(body).digest('hex');
+}
+
+function methodOf(req: IncomingMessage): Dispatcher.HttpMethod {
+  return req.method ?? 'GET';
+}

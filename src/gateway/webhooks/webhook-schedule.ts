@@ -1,0 +1,69 @@
+import type { AttemptOutcome } from '../../storage/webhooks/deliveries.js';
+import type { WebhookAnswer } from './webhook-sender.js';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/**
+ * Pauses between the attempts at a delivery, each from the failure of the attempt before (service.md §6, as in Standard
+ * Webhooks). The first attempt is made at once, and so there are ten, within some 76 hours.
+ */
+export const PAUSES_MS: readonly number[] = [
+  5 * SECOND_MS,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** A receiver that never answered with success for so long is not told any more, in milliseconds. */
+export const FAILING_MS = 5 * 24 * HOUR_MS;
+
+/** So much a pause may be shorter or longer, so that what failed at once does not come back at once. */
+const JITTER = 0.2;
+/** The longest time for which a receiver may ask. */
+const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+const GONE = 410;
+
+/** Where an attempt stands. */
+export interface AttemptPlace {
+  /** Attempts before this one by the schedule. */
+  readonly place: number;
+  /** When it ended, milliseconds since the epoch. */
+  readonly now: number;
+  /** A number from 0 to 1. */
+  readonly random: number;
+}
+
+/**
+ * What follows from an answer: only 2xx is success, 410 and the tenth failure are the end. A `Retry-After` later than the
+ * schedule is honoured, up to a day.
+ */
+export function outcomeOf(answer: WebhookAnswer, { place, now, random }: AttemptPlace): AttemptOutcome {
+  if (isSuccess(answer)) return { state: 'delivered' };
+  const pause = PAUSES_MS[place];
+  if (pause === undefined || isGone(answer)) return { state: 'failed' };
+  const jittered = pause * (1 + JITTER * (2 * random - 1));
+  return { nextAt: now + Math.round(Math.max(jittered, askedPause(answer.retryAfter, now))) };
+}
+
+/** Whether a receiver says that it is no more. */
+export function isGone({ status }: WebhookAnswer): boolean {
+  return status === GONE;
+}
+
+function isSuccess({ status = 0, error }: WebhookAnswer): boolean {
+  return error === undefined && status >= 200 && status < 300;
+}
+
+/** `Retry-After` in milliseconds from now: seconds, or a date of HTTP. Zero where there is none that can be read. */
+function askedPause(retryAfter: string | undefined, now: number): number {
+  if (retryAfter === undefined) return 0;
+  const asked = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND_MS : Date.parse(retryAfter) - now;
+  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MAX_RETRY_AFTER_MS);
+}

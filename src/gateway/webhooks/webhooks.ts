@@ -1,0 +1,102 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { newId } from '../../lib/ids.js';
+import type { WebhookQuery, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
+import { createWebhookDeliveries, type WebhookDeliveries, type WebhookDeliveriesParts } from './webhook-deliveries.js';
+import { checkWebhook, type WebhookCaller, type WebhookDraft, type WebhookRules } from './webhook-rules.js';
+import { newWebhookSecret } from './webhook-signature.js';
+
+/** What {@link createWebhooks} works with. */
+export interface WebhooksParts extends WebhookRules, Pick<WebhookDeliveriesParts, 'deliveries' | 'wake'> {
+  readonly store: WebhookStore;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+}
+
+/** What of a webhook an owner changes; what is left out stays. */
+export interface WebhookChange extends Partial<Pick<WebhookDraft, 'url' | 'events'>> {
+  /** Null takes it away. */
+  readonly description?: string | null;
+  /** False: it is told nothing any more, and what is still to be delivered is given up. */
+  readonly enabled?: boolean;
+}
+
+/** Webhooks and their owners (service.md §6). What is somebody else's is not there: `not_found`. */
+export interface Webhooks extends WebhookDeliveries {
+  /** Rejects with `validation_failed`, or `webhook_limit_reached` when there are 20. */
+  create(caller: WebhookCaller, draft: WebhookDraft): Promise<WebhookRecord>;
+  /** The newest first. */
+  list(caller: WebhookCaller, page: Omit<WebhookQuery, 'projectId'>): Promise<readonly WebhookRecord[]>;
+  get(caller: WebhookCaller, id: string): Promise<WebhookRecord>;
+  /** Rejects with `validation_failed`. */
+  change(caller: WebhookCaller, id: string, change: WebhookChange): Promise<WebhookRecord>;
+  remove(caller: WebhookCaller, id: string): Promise<void>;
+  /** A new secret; messages are signed with the one before as well for 24 hours. */
+  rotate(caller: WebhookCaller, id: string): Promise<WebhookRecord>;
+}
+
+const MAX_WEBHOOKS = 20;
+/** How long a receiver has to learn a new secret, in milliseconds; that of service keys is the same (service.md §3). */
+const OVERLAP_MS = 24 * 3_600_000;
+
+/** Makes the webhooks of a gateway. */
+export function createWebhooks(parts: WebhooksParts): Webhooks {
+  const { store, now = Date.now } = parts;
+
+  async function get({ wallet, projectId }: WebhookCaller, id: string): Promise<WebhookRecord> {
+    const webhook = await store.find(wallet, id);
+    const isHidden = projectId !== undefined && webhook?.projectId !== projectId;
+    return found(isHidden ? undefined : webhook);
+  }
+
+  async function change(caller: WebhookCaller, id: string, wanted: WebhookChange): Promise<WebhookRecord> {
+    const before = await get(caller, id);
+    const { url = before.url, events = before.events, description = before.description } = wanted;
+    if (url !== before.url) await checkWebhook({ url, events }, caller, parts);
+    await store.change(caller.wallet, id, { url, events, description: description ?? undefined }, now());
+    if (wanted.enabled === true) await store.enable(id, now());
+    if (wanted.enabled === false) await store.disable(id, 'owner', now());
+    return get(caller, id);
+  }
+
+  return {
+    ...createWebhookDeliveries({ ...parts, now, webhookOf: get }),
+    get,
+    change,
+    async create(caller, draft) {
+      const wanted = { ...draft, projectId: draft.projectId ?? caller.projectId };
+      await checkWebhook(wanted, caller, parts);
+      const webhook = newWebhook(caller.wallet, wanted, now());
+      if (await store.create(webhook, MAX_WEBHOOKS)) return webhook;
+      throw new TollhouseError('webhook_limit_reached', `You have ${MAX_WEBHOOKS} webhooks already; delete one first.`);
+    },
+    list: ({ wallet, projectId }, page) => store.list(wallet, projectId === undefined ? page : { ...page, projectId }),
+    async remove(caller, id) {
+      await get(caller, id);
+      await store.remove(caller.wallet, id, now());
+    },
+    async rotate(caller, id) {
+      await get(caller, id);
+      const time = now();
+      return found(await store.rotate(caller.wallet, id, newWebhookSecret(), time + OVERLAP_MS, time));
+    },
+  };
+}
+
+function newWebhook(owner: string, { url, events, projectId, description }: WebhookDraft, at: number): WebhookRecord {
+  return {
+    id: newId('whk'),
+    owner,
+    url,
+    events,
+    secret: newWebhookSecret(),
+    createdAt: at,
+    updatedAt: at,
+    ...(projectId === undefined ? {} : { projectId }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+function found(webhook: WebhookRecord | undefined): WebhookRecord {
+  if (webhook !== undefined) return webhook;
+  throw new TollhouseError('not_found', 'You have no webhook with this id.');
+}

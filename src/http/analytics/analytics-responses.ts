@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { listAnswerOf } from '../framework/list-response.js';
+import { address, count, signature } from '../framework/response.js';
+
+const time = z.iso.datetime();
+const byToken = (what: string) => z.record(z.string(), z.string()).describe(`${what}, by symbol.`);
+const percentile = (share: number) =>
+  count.nullable().describe(`Milliseconds within which ${share} of 100 calls were answered, to within 5 %.`);
+
+const figures = {
+  calls: count.describe('Calls that reached the upstream.'),
+  paid: count.describe('Those of them that used up a payment.'),
+  refused: count.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
+  revenue: byToken('Decimal, in whole tokens'),
+  revenue_atomic: byToken("In the token's smallest unit"),
+  payers: count.describe('Distinct wallets that paid.'),
+  p50_ms: percentile(50),
+  p95_ms: percentile(95),
+  upstream_errors: count,
+  refusals: z.record(z.string(), count).describe('Refused calls by error code.'),
+};
+
+/** Answer of `GET /api/v1/projects/:project_id/analytics`. */
+export const analyticsAnswer = z.object({
+  interval: z.enum(['hour', 'day']),
+  from: time,
+  to: time.describe('Not included.'),
+  series: z.array(z.object({ t: time.describe('Start of the step.'), ...figures })),
+  totals: z.object(figures),
+  tokens: z.record(z.string(), z.object({ mint: address, decimals: count })).describe('By symbol.'),
+});
+
+/** A call of a project as its owner sees it. */
+export const callAnswer = z.object({
+  id: z.string(),
+  at: time,
+  method: z.string(),
+  status: count.nullable().describe('What the upstream answered; null when it did not.'),
+  outcome: z.enum(['succeeded', 'failed']),
+  reason: z.string().nullable().describe('Error code, when it failed.'),
+  key_id: z.string().nullable(),
+  payer: address.nullable(),
+  amount: z.string().nullable().describe('In whole tokens, decimal; null when nothing was used up.'),
+  amount_atomic: z.string().nullable(),
+  token: z.string().nullable().describe('Symbol; the mint of an unknown token.'),
+  mint: address.nullable(),
+  payment_id: z.string().nullable(),
+  signature: signature.nullable(),
+  duration_ms: count,
+  request_id: z.string(),
+});
+
+/** Answer of `GET /api/v1/projects/:project_id/calls`. */
+export const callsAnswer = listAnswerOf(callAnswer);

@@ -1,0 +1,43 @@
+import type { Request } from 'express';
+import type { Facilitator } from '../../facilitator/types.js';
+import { groupBy } from '../../lib/group-by.js';
+import { trimEnd } from '../../lib/trim-end.js';
+import { mountAddress, requestOrigin } from '../../middleware/gate/request-url.js';
+import { catalogueOf, type Listing } from '../../middleware/terms/catalogue.js';
+import { SERVICE } from '../framework/service-info.js';
+import { type OpenApiDocument, openApiDocument, openApiPath } from '../openapi/openapi.js';
+import { describeListing } from '../openapi/openapi-gated.js';
+import type { Mounted } from './mounted.js';
+import { operationsOf } from './operations.js';
+
+/** What {@link serviceDocument} describes. */
+export interface ServiceDocumentParts {
+  readonly facilitator: Facilitator;
+  readonly mounted: Mounted;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+}
+
+/**
+ * Makes the OpenAPI document of the service for the server that a request was sent to: the operations, and the gated routes
+ * on this facilitator that were given `discovery`.
+ */
+export function serviceDocument({ facilitator, mounted, baseUrl }: ServiceDocumentParts) {
+  const fixed = openApiDocument(SERVICE.service, SERVICE.version, operationsOf(mounted));
+  return (req: Request): OpenApiDocument => {
+    const gated = gatedPaths(catalogueOf(facilitator).listings(), requestOrigin(req, baseUrl));
+    return { ...fixed, servers: [{ url: mountAddress(req, baseUrl) }], paths: { ...gated, ...fixed.paths } };
+  };
+}
+
+function gatedPaths(listings: readonly Listing[], origin: string): Record<string, object> {
+  const byPath = groupBy(listings, ({ path }) => openApiPath(path));
+  return Object.fromEntries(
+    [...byPath].map(([path, some]) => [
+      path,
+      Object.fromEntries(
+        some.map((it) => [it.method.toLowerCase(), describeListing(it, trimEnd(it.baseUrl ?? origin, '/'))]),
+      ),
+    ]),
+  );
+}

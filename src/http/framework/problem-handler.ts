@@ -1,0 +1,33 @@
+import type { ErrorRequestHandler } from 'express';
+import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { sendError, sendProblem } from '../../middleware/gate/respond.js';
+
+/** Errors of `express.json()` by their type. */
+const BODY_ERRORS: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  'entity.parse.failed': ['invalid_json', 'The body cannot be parsed as JSON.'],
+  'entity.too.large': ['body_too_large', 'The body is larger than this address accepts.'],
+  'encoding.unsupported': ['unsupported_media_type', 'The content encoding of the body is not supported.'],
+  'charset.unsupported': ['unsupported_media_type', 'The character set of the body is not supported.'],
+};
+
+/** Answers errors as problem bodies; what is not ours is told without its particulars. */
+export const problemHandler: ErrorRequestHandler = (error: unknown, _req, res, next) => {
+  if (res.headersSent) return next(error);
+  if (error instanceof TollhouseError) return sendError(res, error);
+  const known = BODY_ERRORS[String(Reflect.get(Object(error), 'type'))];
+  if (known !== undefined) return sendProblem(res, ...known);
+  if (isRefusal(error)) return sendProblem(res, 'invalid_request', 'The address or the body cannot be read.');
+  noteFault(error);
+  sendProblem(res, 'internal_error', 'The request could not be handled. The fault is on our side and was noted.');
+};
+
+/** Express's own refusals, for instance of an address that cannot be decoded, have a status below 500. */
+function isRefusal(error: unknown): boolean {
+  const status: unknown = Reflect.get(Object(error), 'status');
+  return typeof status === 'number' && status >= 400 && status < 500;
+}
+
+function noteFault(error: unknown): void {
+  const { message, stack = '' } = error instanceof Error ? error : { message: String(error) };
+  process.emitWarning(message, { code: 'TOLLHOUSE_INTERNAL', detail: stack });
+}

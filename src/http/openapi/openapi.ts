@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import { groupBy } from '../../lib/group-by.js';
+import { problemAnswers, problemSchema } from './openapi-problems.js';
+import type { Operation, OperationAnswer } from './operation.js';
+
+/** An OpenAPI 3.1 document. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly info: object;
+  readonly servers?: readonly object[];
+  readonly tags: readonly object[];
+  /** By path, then by method. */
+  readonly paths: Readonly<Record<string, object>>;
+  readonly components: object;
+}
+
+const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+const JSON_TYPE = 'application/json';
+const DESCRIPTION = [
+  'Gates routes by payment, token balance or membership tier, and settles payments on Solana.',
+  'Errors are problem bodies (RFC 9457); `code` says which, and the schema `Problem` lists all of them.',
+  'A path that is not here is answered 404 `not_found`, a method that is not here 405 `method_not_allowed` with `Allow`.',
+].join(' ');
+
+/** Service.md §1. */
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Names this request; take a UUID. The same request under the same key is run once and answered the same for 24 hours.',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+};
+const REPLAYED = {
+  'Idempotency-Replayed': {
+    description: '`true` for an answer that was given before under the same Idempotency-Key.',
+    schema: { type: 'string', const: 'true' },
+  },
+};
+
+/** Describes operations, with the schemas that check what comes in and what goes out. */
+export function openApiDocument(title: string, version: string, operations: readonly Operation[]): OpenApiDocument {
+  const tags = [...new Set(operations.map(({ tag }) => tag))];
+  const byPath = groupBy(operations, ({ path }) => openApiPath(path));
+  return {
+    openapi: '3.1.1',
+    info: { title, version, description: DESCRIPTION, license: LICENSE },
+    tags: tags.map((name) => ({ name })),
+    paths: Object.fromEntries(
+      [...byPath].map(([path, some]) => [path, Object.fromEntries(some.map((it) => [it.method, describe(it)]))]),
+    ),
+    components: { schemas: { Problem: problemSchema() } },
+  };
+}
+
+/** A path with `:names` as OpenAPI writes it. */
+export function openApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+/** The parameters that a path's `:names` are. */
+export function pathParameters(path: string): object[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+}
+
+function describe(operation: Operation): object {
+  const { id, tag, summary, description, query, headers, body, path, errors = [] } = operation;
+  const key = takesKey(operation);
+  const parameters = [
+    ...pathParameters(path),
+    ...queryParameters(query),
+    ...headerParameters(headers),
+    ...(key ? [IDEMPOTENCY_KEY] : []),
+  ];
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
+    responses: {
+      ...answersOf(operation),
+      ...problemAnswers(errors, { body: body !== undefined, key }),
+    },
+  };
+}
+
+function takesKey({ method, takesKey: given }: Operation): boolean {
+  return given ?? method === 'post';
+}
+
+function answersOf(operation: Operation): Record<string, object> {
+  const headers = takesKey(operation) ? { headers: REPLAYED } : {};
+  return Object.fromEntries(
+    Object.entries(operation.answers).map(([status, answer]) => [status, { ...describeAnswer(answer), ...headers }]),
+  );
+}
+
+function describeAnswer({ description, schema, mediaType }: OperationAnswer): object {
+  const content = {
+    ...(schema === undefined ? {} : jsonContent(schema)),
+    ...(mediaType === undefined ? {} : { [mediaType]: { schema: { type: 'string' } } }),
+  };
+  return { description, ...(schema === undefined && mediaType === undefined ? {} : { content }) };
+}
+
+function jsonContent(schema: z.ZodType): object {
+  return { [JSON_TYPE]: { schema: jsonSchema(schema) } };
+}
+
+function queryParameters(query: z.ZodObject | undefined): object[] {
+  return Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = jsonSchema(schema);
+    return {
+      name,
+      in: 'query',
+      required: !z.safeParse(schema, undefined).success,
+      ...(description === undefined ? {} : { description }),
+      schema: rest,
+    };
+  });
+}
+
+function headerParameters(headers: Operation['headers'] = {}): object[] {
+  return Object.entries(headers).map(([name, description]) => ({
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string' },
+  }));
+}
+
+/** In the direction of the client, so that answers may grow: fields that are not named are not forbidden. */
+function jsonSchema(schema: z.core.$ZodType): Readonly<Record<string, unknown>> {
+  const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return rest;
+}

@@ -1,0 +1,90 @@
+import type { Request, Response } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
+import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
+import { moneyOf } from '../../protocol/networks/tokens.js';
+import type { ProjectRecord } from '../../storage/projects/projects.js';
+
+/** What of a body asks for a payment to a project. */
+export type AskedPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> & {
+  readonly project?: string | undefined;
+};
+
+/** What a project and a service key add to a payment request. */
+export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
+
+/**
+ * Whose payment it is (service.md §2): with `project` its split and price apply; with a service key it is that key's caller
+ * who may show it. Without a gateway there are neither.
+ * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount`,
+ * `invalid_split`, or the fault of the key
+ */
+export async function sellerParts(
+  gateway: Gateway | undefined,
+  asked: AskedPayment,
+  req: Request,
+  res: Response,
+): Promise<SellerParts> {
+  const key = gateway && (await readServiceKey(req, res, gateway.keys));
+  const keyPart = key === undefined ? {} : { keyId: key.id };
+  if (asked.project === undefined) return key === undefined ? {} : { seller: keyPart };
+  const project = await gateway?.findProject(asked.project);
+  if (project === undefined) {
+    throw new TollhouseError('project_not_found', 'project must be the slug or the id of a project.', {
+      param: 'project',
+    });
+  }
+  if (project.state !== 'active') {
+    throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });
+  }
+  checkAsked(asked, project);
+  const { id: projectId, owner, split } = project;
+  return { split, seller: { projectId, owner, ...keyPart } };
+}
+
+const PAUSED_RETRY_SECONDS = 60;
+
+/**
+ * Asks before money is taken for a request of a project: nothing can be called once it is paused or deleted. It rejects with
+ * `project_paused` or `project_not_found` then; undefined where there are no projects.
+ */
+export function createAskSeller(gateway: Gateway | undefined): AskSeller | undefined {
+  if (gateway === undefined) return undefined;
+  return async ({ projectId }) => {
+    if (projectId === undefined) return;
+    const project = await gateway.findProject(projectId);
+    if (project === undefined) {
+      const detail =
+        'The project that this payment is for has been deleted. No transaction was sent; nothing was charged.';
+      throw new TollhouseError('project_not_found', detail);
+    }
+    if (project.state !== 'active') {
+      const detail =
+        'Its owner has paused the project that this payment is for. No transaction was sent; nothing was charged.';
+      throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+    }
+  };
+}
+
+function checkAsked({ amount, token, recipient, split }: AskedPayment, { price, split: own }: ProjectRecord): void {
+  const { symbol, mint, decimals } = price.token;
+  if (split !== undefined) {
+    throw new TollhouseError('invalid_split', "split must be left out: the project's applies", { param: 'split' });
+  }
+  if (!own.some((share) => share.recipient === recipient)) {
+    const detail = `recipient must be one of the project's: ${own.map((share) => share.recipient).join(', ')}`;
+    throw new TollhouseError('invalid_recipient', detail, { param: 'recipient' });
+  }
+  if (moneyOf(token) !== moneyOf(mint) && token.toUpperCase() !== symbol.toUpperCase()) {
+    throw new TollhouseError('invalid_token', `token must be that of the project's price: ${symbol}`, {
+      param: 'token',
+    });
+  }
+  const read = parseDecimal(amount, decimals);
+  if (!read.ok || read.value !== price.amount) {
+    const detail = `amount must be the price of a call: ${formatAmount(price.amount, decimals)}`;
+    throw new TollhouseError('invalid_amount', detail, { param: 'amount' });
+  }
+}

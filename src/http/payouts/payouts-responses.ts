@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { HELD_REASONS } from '../../storage/payouts/payout-store.js';
+import { listAnswerOf } from '../framework/list-response.js';
+import { address, count, networkId, signature } from '../framework/response.js';
+
+const amounts = {
+  amount: z.string().describe('In whole tokens, decimal.'),
+  amount_atomic: z.string().describe("In the token's smallest unit."),
+};
+const asset = { token: z.string().describe('Symbol; the mint of an unknown token.'), mint: address };
+const reason = z.enum(HELD_REASONS).nullable();
+
+/** One payout. */
+export const payoutAnswer = z.object({
+  id: z.string().describe('Also the memo of its transaction.'),
+  project_id: z.string(),
+  state: z
+    .enum(['created', 'broadcast', 'paid', 'failed'])
+    .describe('What a failed one was to pay is owed again, and paid by another one.'),
+  network: networkId,
+  wallet: address.describe('The split wallet, from which it is paid.'),
+  ...asset,
+  ...amounts,
+  legs: z.array(z.object({ recipient: address, ...amounts })),
+  signature: signature.nullable(),
+  explorer_url: z.url().nullable(),
+  reason: reason.describe('Why it failed, or why nobody can say whether it landed.'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** Answer of `GET /api/v1/projects/:project_id/payouts`. */
+export const payoutsAnswer = listAnswerOf(payoutAnswer);
+
+/** What one recipient is owed of one token, and is in no payout. */
+export const owedItem = z.object({
+  recipient: address,
+  ...asset,
+  ...amounts,
+  payments: count.describe('Of how many payments.'),
+  oldest_at: z.iso.datetime().describe('When the oldest of them was made.'),
+  wallet: address.describe('The split wallet that holds it.'),
+  held_back: reason.describe('Why it is not paid now; null when nothing stands against it.'),
+  minimum: z.string().nullable().describe('Where it is too little: the amount from which on it is paid, decimal.'),
+  minimum_atomic: z.string().nullable().describe("The same in the token's smallest unit."),
+  payable_from: z.iso.datetime().nullable().describe('Where it is too early: when it can be paid.'),
+});
+
+/** Answer of `GET /api/v1/projects/:project_id/payouts/owed`. */
+export const owedAnswer = z.object({ data: z.array(owedItem) });
+
+/** Answer of `POST /api/v1/projects/:project_id/payouts`. */
+export const payoutRequestAnswer = z.object({
+  payouts: z.array(payoutAnswer).describe('What is being paid now, one transaction each.'),
+  owed: z.array(owedItem).describe('What stays owed, and why.'),
+});

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { listAnswerOf } from '../framework/list-response.js';
+import { address, count, networkId } from '../framework/response.js';
+
+/** A price with its token. */
+export const priceAnswer = z.object({
+  amount: z.string().describe('In whole tokens, decimal.'),
+  amount_atomic: z.string().describe("In the token's smallest unit."),
+  token: z.string().describe('Symbol; the mint of an unknown token.'),
+  mint: address,
+  decimals: count,
+  token_program: address,
+  network: networkId,
+});
+
+/** A call that shows how. */
+export const exampleAnswer = z.object({
+  method: z.string(),
+  path: z.string().describe('Below `/v1/<slug>`.'),
+  body: z.unknown().optional(),
+});
+
+const share = z.object({ recipient: address, bps: count.describe('Basis points.'), label: z.string().nullable() });
+
+/** A project in a list. */
+export const projectItem = z.object({
+  id: z.string(),
+  slug: z.string(),
+  url: z.string().describe('Where it is called.'),
+  name: z.string(),
+  description: z.string().nullable(),
+  owner: address,
+  state: z.enum(['active', 'paused', 'deleted']),
+  visibility: z.enum(['private', 'listed']),
+  upstream: z.object({ url: z.string(), timeout_ms: count }),
+  pricing: priceAnswer,
+  split: z.array(share),
+  limits: z.object({ per_second: count, concurrent: count, max_body_bytes: count }),
+  tags: z.array(z.string()),
+  metadata: z.record(z.string(), z.string()).nullable(),
+  example: exampleAnswer.nullable(),
+  version: count.describe('One more with every change; the `ETag` holds it.'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+
+/** Answer of `GET /api/v1/projects`. */
+export const projectList = listAnswerOf(projectItem);
+
+/** A project. */
+export const projectAnswer = projectItem.extend({
+  openapi: z.record(z.string(), z.unknown()).nullable(),
+  gateway_secret: z
+    .string()
+    .optional()
+    .describe('Signs what the gateway sends upstream; shown to callers with the scope `projects:write`.'),
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
+import { walletIdentityOption } from './auth/auth-router.js';
+
+/** What has a function of a name; for objects that only their maker knows in full. */
+function withFunction<T>(name: string, message: string) {
+  return z.custom<T>((it) => typeof Reflect.get(Object(it), name) === 'function', message);
+}
+
+const withProjects = (it: unknown): boolean => typeof Reflect.get(Object(it), 'findProject') === 'function';
+
+/** Schema of the options of `createRouter`. */
+export const routerOptions = z.strictObject({
+  facilitator: withFunction<EmbeddedFacilitator>(
+    'openProof',
+    'an embedded facilitator, made by createFacilitator: one of remoteFacilitator has no chain of its own',
+  ),
+  identity: walletIdentityOption.optional(),
+  gateway: z.custom<Gateway>(withProjects, 'a gateway, made by createGateway').optional(),
+  tiers: z.custom<object>((it) => typeof it === 'object' && it !== null, 'tiers: { mint, levels: […] }').optional(),
+  holdings: withFunction('readHolding', 'holdings, made by createHoldings').optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  label: z.string('a text').optional(),
+  explorerUrl: z.string('the address of a block explorer').optional(),
+  limits: z
+    .union([z.literal(false), z.strictObject({ scale: z.number().positive().optional() })], 'false, or { scale: 2 }')
+    .optional(),
+  counters: withFunction('increment', 'counters, of openStorage or createMemoryCounters').optional(),
+  metrics: z.custom<object>((it) => typeof it === 'object' && it !== null, 'metrics').optional(),
+});

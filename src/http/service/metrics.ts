@@ -1,0 +1,117 @@
+import type { Request } from 'express';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Facilitator } from '../../facilitator/types.js';
+import { loadIfInstalled } from '../../lib/optional-packages.js';
+import { asGate, type Gate } from '../../middleware/gate/gate.js';
+import { createRequestNote } from '../../middleware/gate/request-context.js';
+
+/** Figures for Prometheus. */
+export interface Metrics {
+  /** Express middleware that counts requests, each once however often it passes. */
+  readonly count: Gate;
+  /** The figures as text, and its content type; undefined where `prom-client` is not installed. */
+  expose(): Promise<{ readonly text: string; readonly contentType: string } | undefined>;
+}
+
+interface Instruments {
+  readonly registry: Registry;
+  readonly requests: Counter<'method' | 'route' | 'status'>;
+  readonly payments: Counter<'outcome'>;
+  readonly settlement: Histogram;
+  readonly feePayer: Gauge<'wallet'>;
+  readonly rpcUp: Gauge;
+  readonly storeUp: Gauge;
+}
+
+/** From a sandbox's 50 ms to the longest wait for a settlement. */
+const SETTLEMENT_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60];
+const OUTCOMES = ['created', 'settled', 'failed', 'expired', 'pending'] as const;
+const MILLISECONDS = 1_000;
+
+/** Counts what goes on at a facilitator and at the routes that `count` stands in front of, from now on. */
+export function createMetrics(facilitator: Facilitator): Metrics {
+  const loading = loadInstruments();
+  // Whoever asks for the figures is told why there are none.
+  loading.catch(() => {});
+  const seen = createRequestNote<Request, true>();
+  const note = (write: (instruments: Instruments) => void) =>
+    void loading.then(
+      (instruments) => instruments !== undefined && write(instruments),
+      () => {},
+    );
+
+  for (const outcome of OUTCOMES) {
+    facilitator.on(`payment.${outcome}`, () => note(({ payments }) => payments.inc({ outcome })));
+  }
+  facilitator.on('payment.settled', ({ durationMs }) => {
+    if (durationMs !== undefined) note(({ settlement }) => settlement.observe(durationMs / MILLISECONDS));
+  });
+
+  return {
+    count: asGate((req, res, next) => {
+      if (seen.of(req)) return next();
+      seen.put(req, true);
+      res.once('close', () => {
+        const status = res.writableFinished ? String(res.statusCode) : 'aborted';
+        note(({ requests }) => requests.inc({ method: req.method, route: routeOf(req), status }));
+      });
+      next();
+    }),
+    async expose() {
+      const instruments = await loading;
+      return instruments === undefined ? undefined : expose(instruments, facilitator);
+    },
+  };
+}
+
+async function loadInstruments(): Promise<Instruments | undefined> {
+  const client = await loadIfInstalled('prom-client', () => import('prom-client'));
+  if (client === undefined) return undefined;
+  const registry = new client.Registry();
+  const shared = { registers: [registry] };
+  const gauge = (name: string, help: string) => new client.Gauge({ name, help, ...shared });
+  return {
+    registry,
+    requests: new client.Counter({
+      name: 'tollhouse_http_requests_total',
+      help: 'Requests by route and status of the answer',
+      labelNames: ['method', 'route', 'status'],
+      ...shared,
+    }),
+    payments: new client.Counter({
+      name: 'tollhouse_payments_total',
+      help: 'Payments by what became of them',
+      labelNames: ['outcome'],
+      ...shared,
+    }),
+    settlement: new client.Histogram({
+      name: 'tollhouse_settlement_seconds',
+      help: 'Time from sending a transaction until it landed',
+      buckets: SETTLEMENT_BUCKETS,
+      ...shared,
+    }),
+    feePayer: new client.Gauge({
+      name: 'tollhouse_fee_payer_lamports',
+      help: 'What the fee payer holds; missing while the chain cannot be asked',
+      labelNames: ['wallet'],
+      ...shared,
+    }),
+    rpcUp: gauge('tollhouse_rpc_up', 'Whether the Solana RPC answers'),
+    storeUp: gauge('tollhouse_store_up', 'Whether the store of payments answers'),
+  };
+}
+
+async function expose({ registry, feePayer, rpcUp, storeUp }: Instruments, facilitator: Facilitator) {
+  const { wallet, lamports, faults } = await facilitator.health();
+  feePayer.reset();
+  if (lamports !== undefined) feePayer.set({ wallet }, Number(lamports));
+  rpcUp.set(faults.includes('rpc_unreachable') ? 0 : 1);
+  storeUp.set(faults.includes('store_unreachable') ? 0 : 1);
+  return { text: await registry.metrics(), contentType: registry.contentType };
+}
+
+/** The route's pattern, never the path: a figure for each path that anybody asks for would fill the memory. */
+function routeOf(req: Request): string {
+  const path: unknown = Reflect.get(Object(req.route), 'path');
+  return typeof path === 'string' ? path : 'none';
+}

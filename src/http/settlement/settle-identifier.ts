@@ -1,0 +1,51 @@
+import type { Facilitator } from '../../facilitator/types.js';
+import { createIdempotentRequest, type IdempotentRequest } from '../../middleware/idempotency/idempotent-request.js';
+import { termsFingerprint } from '../../protocol/match-terms.js';
+import { PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
+import type { Payment, Settlement, Terms } from '../../protocol/types.js';
+
+/** What a settlement may take before a crash is assumed, in milliseconds. */
+const LEASE_MS = 120_000;
+
+/** A settlement under the payer's identifier. */
+export interface IdentifiedSettlement {
+  /** Whether another payment was, or is being, settled under it. */
+  readonly isTaken: boolean;
+  /** Tells how the settlement ended; undefined when it is not known. */
+  end(settlement: Settlement | undefined): Promise<unknown>;
+}
+
+const UNNAMED: IdentifiedSettlement = { isTaken: false, end: async () => {} };
+const TAKEN: IdentifiedSettlement = { ...UNNAMED, isTaken: true };
+/** Success is answered once, and never again to whoever only knows what the payer sent. */
+const NO_ANSWER = { statusCode: 200, headers: {}, body: new Uint8Array() };
+
+/**
+ * Sees to it that at most one payment to a recipient is settled under one identifier of the payer's (x402's
+ * `payment-identifier`). The same payment again is the ledger's business: it is no stored success, because the identifier is
+ * known to the payer, who would be served anew by every server that believes in it. A server asks for its own answer again
+ * with an `Idempotency-Key`.
+ */
+export async function identifySettlement(
+  { answers }: Facilitator,
+  payment: Payment,
+  terms: Terms,
+): Promise<IdentifiedSettlement> {
+  const reading = readIdentifier(payment.extensions);
+  if (!reading.ok || reading.id === undefined) return UNNAMED;
+  const run = createIdempotentRequest({
+    answers,
+    scope: JSON.stringify([PAYMENT_IDENTIFIER, 'settle', terms.payTo]),
+    secret: reading.id,
+    fingerprint: `${termsFingerprint(terms)} ${Buffer.from(payment.transaction).toString('base64')}`,
+    leaseMs: LEASE_MS,
+  });
+  const { status } = await run.begin();
+  if (status === 'mismatch') return TAKEN;
+  return status === 'started' ? { isTaken: false, end: (settlement) => end(run, settlement) } : UNNAMED;
+}
+
+function end(run: IdempotentRequest, settlement: Settlement | undefined): Promise<boolean> {
+  if (settlement?.status === 'settled') return run.finish(NO_ANSWER);
+  return settlement?.status === 'failed' ? run.abandon() : run.release();
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
+import { address, count } from '../framework/response.js';
+
+const time = z.iso.datetime();
+const money = {
+  amount: z.string().describe('In whole tokens, decimal.'),
+  amount_atomic: z.string().describe("In the token's smallest unit."),
+  token: z.string().describe('Symbol; the mint of an unknown token.'),
+  mint: address,
+  calls: count.describe('Paid ones.'),
+};
+const byToken = z.record(z.string(), z.string());
+
+/** Answer of `GET /api/v1/spending`. */
+export const spendingAnswer = z.object({
+  interval: z.enum(['day', 'month']),
+  from: time,
+  to: time.describe('Not included.'),
+  totals: z.array(z.object(money)).describe('By token.'),
+  spending: z
+    .array(z.object({ key_id: z.string(), project_id: z.string(), ...money }))
+    .describe('By key, project and token.'),
+  series: z.array(
+    z.object({
+      t: time.describe('Start of the step.'),
+      calls: count,
+      spent: byToken.describe('In whole tokens, decimal, by symbol.'),
+      spent_atomic: byToken.describe("In the token's smallest unit, by symbol."),
+    }),
+  ),
+  budgets: z.array(
+    z.object({
+      key_id: z.string(),
+      token: z.string(),
+      mint: address,
+      window: z.enum(SPENDING_WINDOWS).describe('By the calendar in UTC.'),
+      action: z.enum(['block', 'notify']).describe('Whether calls beyond the limit are refused.'),
+      limit: z.string(),
+      limit_atomic: z.string(),
+      used: z.string().describe('Spent in the present window; what calls under way hold back is not in it.'),
+      used_atomic: z.string(),
+      left: z.string(),
+      left_atomic: z.string(),
+      resets_at: time.nullable().describe('When the next window begins; null where there is none.'),
+    }),
+  ),
+});

@@ -1,0 +1,70 @@
+import type { LoggedDelivery } from '../../gateway/webhooks/webhook-deliveries.js';
+import type { DeliveryAttempt, DeliveryRecord } from '../../storage/webhooks/deliveries.js';
+import type { WebhookRecord } from '../../storage/webhooks/webhooks.js';
+import type { Answer } from '../framework/response.js';
+import type {
+  deliveryAnswer,
+  loggedDeliveryAnswer,
+  revealedWebhookAnswer,
+  webhookAnswer,
+} from './webhooks-responses.js';
+
+/**
+ * A webhook as its owner sees it.
+ * @param now - milliseconds since the epoch, for what has ended by then
+ */
+export function showWebhook(webhook: WebhookRecord, now: number): Answer<typeof webhookAnswer> {
+  const { disabledReason, previousUntil = 0 } = webhook;
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: webhook.events,
+    project_id: webhook.projectId ?? null,
+    description: webhook.description ?? null,
+    status: disabledReason === undefined ? 'enabled' : 'disabled',
+    disabled_reason: disabledReason ?? null,
+    failing_since: timeText(webhook.failingSince),
+    previous_secret_expires_at: timeText(previousUntil > now ? previousUntil : undefined),
+    created_at: new Date(webhook.createdAt).toISOString(),
+    updated_at: new Date(webhook.updatedAt).toISOString(),
+  };
+}
+
+/** A webhook with its secret, as its owner sees it once. */
+export function showRevealedWebhook(webhook: WebhookRecord, now: number): Answer<typeof revealedWebhookAnswer> {
+  return { ...showWebhook(webhook, now), secret: webhook.secret };
+}
+
+/** A delivery as the webhook's owner sees it. */
+export function showDelivery(delivery: DeliveryRecord): Answer<typeof deliveryAnswer> {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    status: delivery.state,
+    attempts: delivery.attempts,
+    next_attempt_at: timeText(delivery.nextAt),
+    created_at: new Date(delivery.createdAt).toISOString(),
+    finished_at: timeText(delivery.finishedAt),
+  };
+}
+
+/** A delivery with all attempts at it. */
+export function showLoggedDelivery({ delivery, attempts }: LoggedDelivery): Answer<typeof loggedDeliveryAnswer> {
+  return { ...showDelivery(delivery), log: attempts.map(showAttempt) };
+}
+
+function showAttempt({ number, at, durationMs, status, error, answer }: DeliveryAttempt) {
+  return {
+    number,
+    at: new Date(at).toISOString(),
+    duration_ms: durationMs,
+    status: status ?? null,
+    error: error ?? null,
+    answer: answer ?? null,
+  };
+}
+
+function timeText(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}

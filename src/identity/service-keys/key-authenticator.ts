@@ -1,0 +1,157 @@
+import { LRUCache } from 'lru-cache';
+import { type Soon, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import type { Counters, WindowCount } from '../../storage/counters/counters.js';
+import type { KeyMode, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
+import { clientOfAddress, isAllowedAddress } from './allowed-addresses.js';
+import type { KeyCache } from './key-cache.js';
+import type { KeyGuard } from './key-guard.js';
+import { hashSecret, isPublicKey, isSecret, sameHash } from './service-key.js';
+import type { KeyAttempt, KeyAuthenticator, KeyCheck, KeyFault, KeyRate } from './service-key-types.js';
+import { toServiceKey } from './service-key-view.js';
+
+/** What keys are checked with. */
+export interface KeyAuthenticatorSetup {
+  readonly store: Pick<ServiceKeyStore, 'touch'>;
+  readonly cache: KeyCache;
+  readonly guard: KeyGuard;
+  readonly counters: Pick<Counters, 'increment'>;
+  /** What keys are asked for here: `live` ones only, or any. */
+  readonly mode: KeyMode;
+  /** Requests a second for keys without a limit of their own. */
+  readonly perSecond: number;
+  /** Multiplies every limit. */
+  readonly scale: number;
+  /** Told when the counters or the store fail where the request can go on all the same. */
+  readonly onStoreError: (error: unknown) => void;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+type Refusal = Extract<KeyCheck, { ok: false }>;
+
+const SECOND_MS = 1_000;
+/** How old what is known of a key is at most; a revocation must be known everywhere after 30 s (service.md §3). */
+const STALE_MS = 15_000;
+/** The same where a secret is wrong: another process may have changed it. */
+const FRESH_MS = SECOND_MS;
+const TOUCH_MS = 60_000;
+const MAX_TOUCHED = 10_000;
+/** Stands in for the hashes of keys that do not exist, so that they cost as much as others. */
+const NO_HASH = hashSecret('');
+
+const INVALID = refusal(
+  'invalid_service_key',
+  'There is no such service key, or the secret is another. Send the key in X-Service-Key and its secret in X-Service-Secret.',
+);
+
+/** Makes the check of keys and secrets. */
+export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthenticator {
+  const { cache, guard, now } = setup;
+  const touch = createTouch(setup);
+
+  function authenticate({ key, secret, address }: KeyAttempt): Soon<KeyCheck> {
+    const client = clientOfAddress(address);
+    const publicKey = isPublicKey(key) ? key : undefined;
+    return whenKnown(guard.lockedFor(publicKey ?? '', client), (lockedMs) => {
+      if (lockedMs > 0) return locked(lockedMs);
+      if (publicKey === undefined || !isSecret(secret)) return fail(publicKey, client);
+      return whenKnown(find(publicKey, secret), (record) =>
+        record === undefined ? fail(publicKey, client) : admit(record, address),
+      );
+    });
+  }
+
+  async function fail(publicKey: string | undefined, client: string): Promise<Refusal> {
+    await guard.failed(publicKey, client);
+    return INVALID;
+  }
+
+  function admit(record: ServiceKeyRecord, address: string): Soon<KeyCheck> {
+    const fault = faultOf(setup, record, address);
+    if (fault !== undefined) return fault;
+    touch(record);
+    return count(setup, record);
+  }
+
+  /** The key of a pair; undefined when there is none. */
+  function find(publicKey: string, secret: string): Soon<ServiceKeyRecord | undefined> {
+    const hash = hashSecret(secret);
+    const match = (record: ServiceKeyRecord | undefined) => (matches(record, hash, now()) ? record : undefined);
+    return whenKnown(
+      cache.find(publicKey, STALE_MS),
+      (known) => match(known) ?? whenKnown(cache.find(publicKey, FRESH_MS), match),
+    );
+  }
+
+  return { authenticate };
+}
+
+/** Whether a secret is that of a key, or was until its last rotation; takes as long whatever is wrong. */
+function matches(record: ServiceKeyRecord | undefined, hash: string, time: number): boolean {
+  if (sameHash(hash, record?.secretHash ?? NO_HASH)) return true;
+  const isPrevious = sameHash(hash, record?.previousHash ?? NO_HASH);
+  return isPrevious && time < (record?.previousUntil ?? 0);
+}
+
+/** What keeps a key from being used whose secret is right. */
+function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, address: string): Refusal | undefined {
+  const { revokedAt, expiresAt, allowedIps } = key;
+  if (revokedAt !== undefined) {
+    return refusal('service_key_revoked', `The service key was revoked at ${timeText(revokedAt)}.`);
+  }
+  if (expiresAt !== undefined && expiresAt <= now()) {
+    return refusal('service_key_expired', `The service key expired at ${timeText(expiresAt)}.`);
+  }
+  if (mode === 'live' && key.mode !== 'live') {
+    return refusal('wrong_key_mode', 'The service key is a test key, and this is mainnet; use a live key.');
+  }
+  if (isAllowedAddress(address, allowedIps)) return undefined;
+  return refusal('address_not_allowed', `The service key may not be used from ${address}; see its allowed_ips.`);
+}
+
+/** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */
+function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): Soon<KeyCheck> {
+  const { counters, perSecond, scale, onStoreError, now } = setup;
+  const limit = Math.max(1, Math.round((record.perSecond ?? perSecond) * scale));
+  const key = toServiceKey(record);
+
+  function judge({ count: used, resetsAt }: WindowCount): KeyCheck {
+    const resetsInSeconds = Math.max(1, Math.ceil((resetsAt - now()) / SECOND_MS));
+    const rate: KeyRate = { limit, remaining: Math.max(0, limit - used), resetsInSeconds };
+    if (used <= limit) return { ok: true, key, rate };
+    const detail = `More than ${limit} requests a second came with this service key.`;
+    return { ...refusal('rate_limited', detail), rate, retryAfterSeconds: resetsInSeconds };
+  }
+
+  function uncounted(error: unknown): KeyCheck {
+    onStoreError(error);
+    return { ok: true, key, rate: undefined };
+  }
+
+  return whenKnownOr(() => counters.increment(`limit-key:${record.id}`, SECOND_MS), judge, uncounted);
+}
+
+/** Notes when keys are used, at most once a minute for each, behind the request's back. */
+function createTouch({ store, onStoreError, now }: KeyAuthenticatorSetup): (key: ServiceKeyRecord) => void {
+  const touched = new LRUCache<string, number>({ max: MAX_TOUCHED });
+  return ({ id, lastUsedAt }) => {
+    const time = now();
+    if (time - (touched.get(id) ?? lastUsedAt ?? 0) < TOUCH_MS) return;
+    touched.set(id, time);
+    store.touch(id, time, TOUCH_MS).catch(onStoreError);
+  };
+}
+
+function locked(lockedMs: number): Refusal {
+  const retryAfterSeconds = Math.ceil(lockedMs / SECOND_MS);
+  const detail = `Too many service keys from this address were wrong; try again in ${retryAfterSeconds} s.`;
+  return { ...refusal('rate_limited', detail), retryAfterSeconds };
+}
+
+function refusal(code: KeyFault, detail: string): Refusal {
+  return { ok: false, code, detail };
+}
+
+function timeText(time: number): string {
+  return new Date(time).toISOString();
+}

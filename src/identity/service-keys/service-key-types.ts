@@ -1,0 +1,65 @@
+import type { ErrorCode } from '../../errors/errors.js';
+import type { Soon } from '../../lib/maybe-promise.js';
+import type { ServiceKeyFacts } from '../../storage/keys/service-keys.js';
+import type { Scope } from './scopes.js';
+
+/** A service key without its secret. Times are milliseconds since the epoch. */
+export interface ServiceKey extends ServiceKeyFacts {
+  readonly scopes: readonly Scope[];
+}
+
+/** Where a key stands in its limit of requests a second. */
+export interface KeyRate {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the count begins anew. */
+  readonly resetsInSeconds: number;
+}
+
+/** What a request shows to be let in with a key. */
+export interface KeyAttempt {
+  /** `X-Service-Key`. */
+  readonly key: string;
+  /** `X-Service-Secret`. */
+  readonly secret: string;
+  /** Address of the client. */
+  readonly address: string;
+}
+
+/** Codes of refused keys; each is in the error table. */
+export type KeyFault = Extract<
+  ErrorCode,
+  | 'invalid_service_key'
+  | 'service_key_expired'
+  | 'service_key_revoked'
+  | 'wrong_key_mode'
+  | 'address_not_allowed'
+  | 'rate_limited'
+>;
+
+/** What came out of checking a key. */
+export type KeyCheck =
+  | {
+      readonly ok: true;
+      readonly key: ServiceKey;
+      /** Not known while the counters cannot be reached. */
+      readonly rate: KeyRate | undefined;
+    }
+  | {
+      readonly ok: false;
+      readonly code: KeyFault;
+      readonly detail: string;
+      /** Set when the key's own limit is used up. */
+      readonly rate?: KeyRate;
+      /** Seconds until another try makes sense, when there were too many. */
+      readonly retryAfterSeconds?: number;
+    };
+
+/** Finds out whose key a request shows. */
+export interface KeyAuthenticator {
+  /**
+   * Checks key, secret and address, and counts the request against the key's limit: ask once for a request. Rejects with
+   * `store_unavailable` when the key cannot be looked up; what nobody has to be asked about is answered without a promise.
+   */
+  authenticate(attempt: KeyAttempt): Soon<KeyCheck>;
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { TollhouseError } from '../../errors/errors.js';
+import { newId } from '../../lib/ids.js';
+import type { Counters } from '../../storage/counters/counters.js';
+import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
+import type {
+  KeyHolder,
+  KeyPage,
+  ServiceKeyFacts,
+  ServiceKeyRecord,
+  ServiceKeyStore,
+} from '../../storage/keys/service-keys.js';
+import { createStoreWarning } from '../store-warning.js';
+import { createKeyAuthenticator } from './key-authenticator.js';
+import { createKeyCache } from './key-cache.js';
+import { createKeyGuard } from './key-guard.js';
+import { chooseFacts, type NewKeySetup, type WantedServiceKey } from './new-service-key.js';
+import { hashSecret, newPublicKey, newSecret, type RandomBytes } from './service-key.js';
+import type { KeyAuthenticator, ServiceKey } from './service-key-types.js';
+import { toServiceKey } from './service-key-view.js';
+
+/** A key with its secret, which is shown this once. */
+export interface RevealedKey {
+  readonly key: ServiceKey;
+  /** What goes into `X-Service-Secret`. */
+  readonly secret: string;
+}
+
+/**
+ * Service keys (service.md §3). Whoever may not see a key is told `not_found`; every method rejects with `store_unavailable`
+ * when the store does not answer.
+ */
+export interface ServiceKeys extends KeyAuthenticator {
+  /**
+   * Makes a key for a wallet.
+   * @throws TollhouseError `validation_failed`
+   */
+  generate(owner: string, wanted: WantedServiceKey): Promise<RevealedKey>;
+  /** Keys that somebody may see, newest first, revoked ones too. */
+  list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKey[]>;
+  /** @throws TollhouseError `not_found` */
+  get(holder: KeyHolder, id: string): Promise<ServiceKey>;
+  /**
+   * Gives a key another secret; the one before it is good for {@link OVERLAP_MS} more, the one before that no longer.
+   * @throws TollhouseError `not_found`, also for a key that is revoked
+   */
+  rotate(holder: KeyHolder, id: string): Promise<RevealedKey>;
+  /**
+   * Revokes a key for ever: at once in this process, within 30 s in all others. Again changes nothing.
+   * @throws TollhouseError `not_found`
+   */
+  revoke(holder: KeyHolder, id: string): Promise<void>;
+}
+
+/** What service keys work with. */
+export interface ServiceKeysSetup extends Pick<NewKeySetup, 'tokens' | 'mode'> {
+  readonly store: ServiceKeyStore;
+  readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;
+  /** Wallet that owns a project; undefined when there is none. Default: there are no projects. */
+  readonly projectOwner?: ((projectId: string) => Promise<string | undefined>) | undefined;
+  /** Multiplies every limit. Default 1. */
+  readonly scale?: number | undefined;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: (() => number) | undefined;
+  /** Random bytes. Default: the system's. */
+  readonly random?: RandomBytes | undefined;
+}
+
+/** How long the secret before a rotation stays good, in milliseconds. */
+export const OVERLAP_MS = 86_400_000;
+/** Requests a second for keys without a limit of their own (service.md §1). */
+export const KEY_REQUESTS_PER_SECOND = 25;
+/** Failed authentications a minute that lock out (service.md §1). */
+const AUTH_FAILURES = 10;
+const ID = /^key_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
+
+/** Makes service keys on a store. */
+export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
+  const { store, counters, scale = 1, now = Date.now, random = randomBytes } = setup;
+  const { projectOwner = async () => undefined } = setup;
+  const cache = createKeyCache(store, now);
+  const failures = Math.max(1, Math.round(AUTH_FAILURES * scale));
+  const onStoreError = createStoreWarning(now, 'requests with service keys cannot be counted and pass all the same');
+  const shared = { ...setup, counters, scale, now, onStoreError };
+  const guard = createKeyGuard({ ...shared, failures });
+
+  async function generate(owner: string, wanted: WantedServiceKey): Promise<RevealedKey> {
+    const chosen = await chooseFacts({ ...shared, projectOwner }, owner, wanted);
+    const secret = newSecret(chosen.mode, random);
+    const named = { id: newId('key'), publicKey: newPublicKey(chosen.mode, random), owner, createdAt: now() };
+    const record: ServiceKeyRecord = { ...chosen, ...named, secretHash: hashSecret(secret) };
+    await store.insert(record, keyEvent('key.created', record, record.createdAt));
+    return { key: toServiceKey(record), secret };
+  }
+
+  async function find(holder: KeyHolder, id: string): Promise<ServiceKeyRecord> {
+    const record = ID.test(id) ? await store.find(id, holder) : undefined;
+    if (record === undefined) throw new TollhouseError('not_found', 'You have no service key of this id.');
+    return record;
+  }
+
+  async function rotate(holder: KeyHolder, id: string): Promise<RevealedKey> {
+    const record = await find(holder, id);
+    const secret = newSecret(record.mode, random);
+    const rotation = { secretHash: hashSecret(secret), previousUntil: now() + OVERLAP_MS };
+    const isRotated = await store.rotate(id, rotation, keyEvent('key.rotated', record, now()));
+    cache.forget(record.publicKey);
+    if (!isRotated) throw new TollhouseError('not_found', 'The service key was revoked; make another.');
+    return { key: toServiceKey({ ...record, ...rotation }), secret };
+  }
+
+  async function revoke(holder: KeyHolder, id: string): Promise<void> {
+    const record = await find(holder, id);
+    await store.revoke(id, now(), keyEvent('key.revoked', record, now()));
+    cache.forget(record.publicKey);
+  }
+
+  return {
+    ...createKeyAuthenticator({ ...shared, cache, guard, perSecond: KEY_REQUESTS_PER_SECOND }),
+    generate,
+    rotate,
+    revoke,
+    list: async (holder, page) => (await store.list(holder, page)).map(toServiceKey),
+    get: async (holder, id) => toServiceKey(await find(holder, id)),
+  };
+}
+
+function keyEvent(
+  type: EventType,
+  { id, publicKey, owner, projectId, ...facts }: ServiceKeyFacts,
+  at: number,
+): EventRecord {
+  const { name, mode, scopes } = facts;
+  const project = projectId === undefined ? {} : { projectId };
+  return newEvent({ type, owner, ...project, data: { key_id: id, api_key: publicKey, name, mode, scopes } }, at);
+}

@@ -1,0 +1,161 @@
+import bs58 from 'bs58';
+import { z } from 'zod';
+import { TollhouseError } from '../../errors/errors.js';
+import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
+import { toCaip2 } from '../../protocol/networks/networks.js';
+import { readHeader } from '../../protocol/wire/json.js';
+import { CLOCK_SKEW_MS, NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+import type { Proof, SignInChallenge } from '../types.js';
+import { type Site, siteOf } from './site.js';
+import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
+import { isSignedBy, readBase58Signature } from './wallet-signature.js';
+
+/** The x402 extension `sign-in-with-x`: a wallet proves itself with one header. */
+export interface Siwx {
+  /** A challenge for the address of a request. Nothing is stored for it. */
+  challenge(url: string): SignInChallenge;
+  /** Judges the header of a request, and uses up its nonce when the proof is good. */
+  prove(header: string, url: string): Promise<Proof>;
+}
+
+/** Name of the header and, in lower case, of the extension. */
+export const SIWX_HEADER = 'SIGN-IN-WITH-X';
+
+const EXTENSION = 'sign-in-with-x';
+const REQUIRED = ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'];
+const OPTIONAL = ['statement', 'expirationTime', 'notBefore', 'requestId'];
+const MAX_URI_LENGTH = 2_048;
+
+// Other languages send null for what is missing (x402.md §1).
+const text = z.string('a text');
+const optionalText = text.nullish().transform((it) => it ?? undefined);
+
+/** What the header holds: the fields of the message, and its signature (the type file of `@x402/extensions`). */
+const payloadSchema = z.object({
+  domain: text,
+  address: text,
+  statement: optionalText,
+  uri: text,
+  version: text,
+  chainId: text,
+  type: z.literal('ed25519', '"ed25519": only Solana wallets sign in here'),
+  nonce: text,
+  issuedAt: text,
+  expirationTime: optionalText,
+  notBefore: optionalText,
+  requestId: optionalText,
+  resources: z
+    .array(text)
+    .nullish()
+    .transform((it) => it ?? undefined),
+  signature: text,
+});
+
+/** The form of the payload for clients, JSON Schema 2020-12. */
+const PAYLOAD_SCHEMA = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  properties: {
+    ...Object.fromEntries([...REQUIRED, ...OPTIONAL].map((name) => [name, { type: 'string' }])),
+    resources: { type: 'array', items: { type: 'string' } },
+  },
+  required: REQUIRED,
+};
+
+interface SignedMessage {
+  readonly message: SiwsMessage;
+  readonly text: string;
+  readonly signature: Uint8Array;
+}
+
+/** Makes the extension for one network. */
+export function createSiwx(setup: SignInSetup): Siwx {
+  return { challenge: (url) => challenge(setup, url), prove: (header, url) => prove(setup, header, url) };
+}
+
+function challenge(setup: SignInSetup, url: string): SignInChallenge {
+  const site = siteOf(url, setup.domain);
+  if (!site.ok) throw new TollhouseError('invalid_request', `No sign-in can be offered: ${site.detail}.`);
+  const { domain, origin, path } = site.value;
+  const uri = `${origin}${path}`;
+  const now = setup.now();
+  const info = {
+    domain,
+    uri: uri.length > MAX_URI_LENGTH ? `${origin}/` : uri,
+    version: '1',
+    nonce: bs58.encode(setup.random(16)),
+    issuedAt: new Date(now).toISOString(),
+    expirationTime: new Date(now + SIGN_IN_MS).toISOString(),
+    statement: setup.statement,
+  };
+  const supportedChains = [{ chainId: toCaip2(setup.network), type: 'ed25519', signatureScheme: 'siws' }];
+  return { extensions: { [EXTENSION]: { info, supportedChains, schema: PAYLOAD_SCHEMA } } };
+}
+
+async function prove(setup: SignInSetup, header: string, url: string): Promise<Proof> {
+  const site = siteOf(url, setup.domain);
+  const signed = readProof(header, toCaip2(setup.network));
+  if (!site.ok) return refused(site.detail);
+  if (!signed.ok) return refused(signed.detail);
+  const { message, text, signature } = signed.value;
+  const now = setup.now();
+  const fault = siteFault(message, site.value) ?? timeFault(message, now);
+  if (fault !== undefined) return refused(fault);
+  if (!isSignedBy(message.address, text, signature)) {
+    return refused(`its signature is not that of ${message.address} over this message`);
+  }
+  if (!(await setup.counters.takeOnce(`siwx:${message.nonce}`, endOf(message) - now + NONCE_MARGIN_MS))) {
+    const detail = `${SIWX_HEADER}: its nonce was used before; ask for a new challenge and sign that.`;
+    return { status: 'refused', code: 'sign_in_replayed', detail };
+  }
+  return { status: 'proven', wallet: { address: message.address, by: 'siwx', scopes: [] } };
+}
+
+function refused(detail: string): Proof {
+  return { status: 'refused', code: 'invalid_sign_in', detail: `${SIWX_HEADER}: ${detail}.` };
+}
+
+/** Reads the header. Only what the signed text says is believed, so the message is read back from that. */
+function readProof(header: string, chainId: string): Parsed<SignedMessage> {
+  const json = readHeader('the header', header);
+  if (!json.ok) return json;
+  const payload = payloadSchema.safeParse(json.value);
+  if (!payload.success) return unparsed(`its payload is not valid, ${firstFault(payload.error.issues)}`);
+  const { signature: signatureText, type: _, ...fields } = payload.data;
+  if (fields.chainId !== chainId)
+    return unparsed(`it is for the chain ${shown(fields.chainId)}; this one is ${chainId}`);
+  const text = buildSiwsMessage({ ...fields, chainId: chainId.slice('solana:'.length) });
+  const message = parseSiwsMessage(text);
+  if (!message.ok) return message;
+  const signature = readBase58Signature(signatureText);
+  if (signature === undefined) return unparsed('its signature is not base58 of 64 bytes');
+  return parsed({ message: message.value, text, signature });
+}
+
+/** A proof is good for the site as a whole when its URI is the root, otherwise for the path that it names. */
+function siteFault({ domain, uri }: SiwsMessage, site: Site): string | undefined {
+  if (domain !== site.domain) return `it is for the domain ${shown(domain)}; this one is ${shown(site.domain)}`;
+  const address = URL.canParse(uri) ? new URL(uri) : undefined;
+  if (address === undefined || address.username !== '' || address.password !== '') {
+    return `its URI ${shown(uri)} is not an address`;
+  }
+  if (address.origin !== site.origin) return `its URI is of ${shown(address.origin)}; this is ${shown(site.origin)}`;
+  if (address.pathname !== '/' && address.pathname !== site.path) {
+    return `its URI is for the path ${shown(address.pathname)}; this is ${shown(site.path)}`;
+  }
+  return undefined;
+}
+
+function timeFault(message: SiwsMessage, now: number): string | undefined {
+  const { issuedAt, notBefore } = message;
+  if (Date.parse(issuedAt) > now + CLOCK_SKEW_MS) return `it was issued in the future, at ${issuedAt}`;
+  if (notBefore !== undefined && Date.parse(notBefore) > now) return `it is not valid before ${notBefore}`;
+  if (now < endOf(message)) return undefined;
+  return `it expired at ${new Date(endOf(message)).toISOString()}; ask for a new challenge and sign that`;
+}
+
+/** When a message is no longer accepted, in milliseconds since the epoch. */
+function endOf({ issuedAt, expirationTime }: SiwsMessage): number {
+  const latest = Date.parse(issuedAt) + SIGN_IN_MS;
+  return expirationTime === undefined ? latest : Math.min(latest, Date.parse(expirationTime));
+}

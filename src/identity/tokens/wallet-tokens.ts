@@ -1,0 +1,65 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { ACCESS_TOKEN_MS, type AccessTokens } from './access-token.js';
+import type { RefreshTokens, Session } from './refresh-token.js';
+
+/** What a wallet gets for a sign-in. */
+export interface TokenGrant {
+  /** A JWT, for `Authorization: Bearer`. */
+  readonly accessToken: string;
+  /** Opaque; good for one refresh. */
+  readonly refreshToken: string;
+  /** How long the access token is good. */
+  readonly expiresInSeconds: number;
+}
+
+/** The tokens of signed-in wallets: short ones for access, and the ones that renew them. */
+export interface WalletTokens {
+  /** Tokens for a wallet that has just proven itself, in a new session. */
+  grant(address: string): Promise<TokenGrant>;
+  /**
+   * New tokens for a refresh token, which is used up by this.
+   * @throws TollhouseError `invalid_refresh_token`; when the token was used before, its whole session is over
+   */
+  refresh(refreshToken: string): Promise<TokenGrant>;
+  /** Ends the session of a refresh token, or refuses one access token from now on. Anything else is left alone. */
+  revoke(token: string): Promise<void>;
+}
+
+/** Puts access and refresh tokens together. `scopes` are what every wallet may. */
+export function createWalletTokens(
+  access: AccessTokens,
+  refresh: RefreshTokens,
+  scopes: readonly string[],
+): WalletTokens {
+  async function grantOf(refreshToken: string, { id, address, scopes }: Session): Promise<TokenGrant> {
+    const accessToken = await access.issue({ address, scopes, session: id });
+    return { accessToken, refreshToken, expiresInSeconds: ACCESS_TOKEN_MS / 1_000 };
+  }
+
+  return {
+    async grant(address) {
+      const { token, session } = await refresh.open({ address, scopes });
+      return grantOf(token, session);
+    },
+    async refresh(refreshToken) {
+      const rotation = await refresh.rotate(refreshToken);
+      if (rotation.status === 'rotated') return grantOf(rotation.token, rotation.session);
+      if (rotation.status === 'unknown') {
+        throw invalid('The refresh token is not known here, has expired or was revoked; sign in again.');
+      }
+      await access.denySession(rotation.session);
+      throw invalid(
+        'The refresh token was used before, so somebody may have a copy: its session is over. Sign in again.',
+      );
+    },
+    async revoke(token) {
+      const session = await refresh.end(token);
+      if (session === undefined) await access.deny(token);
+      else await access.denySession(session);
+    },
+  };
+}
+
+function invalid(detail: string): TollhouseError {
+  return new TollhouseError('invalid_refresh_token', detail);
+}

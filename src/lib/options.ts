@@ -1,0 +1,85 @@
+import type { z } from 'zod';
+import { badOption, type TollhouseError } from '../errors/errors.js';
+import { nearest } from './did-you-mean.js';
+
+/**
+ * Checks what somebody typed as options against a strict schema and answers them frozen, defaults filled in.
+ * Throws `bad_option` with every fault at once: an unknown name with the one that was probably meant, a wrong value
+ * with what it must be.
+ * @param where - the function that was called, for the message
+ */
+export function resolveOptions<S extends z.ZodObject>(where: string, schema: S, input: unknown): Readonly<z.output<S>> {
+  const mistake = mistakeIn(where, input);
+  if (mistake !== undefined) throw badOption(where, mistake);
+  const result = schema.safeParse(input ?? {});
+  if (result.success) return Object.freeze(result.data);
+  if (input !== undefined && input !== null && !isObject(input))
+    throw badOption(where, notAnObject(where, schema, input));
+  throw optionsError(where, Object.keys(schema.shape), result.error.issues, input);
+}
+
+/**
+ * A usual mistake that gives something else than options, or among them, as a sentence with its remedy: the function was given
+ * to Express instead of called, or somebody forgot to await. Undefined for everything else.
+ */
+export function mistakeIn(where: string, input: unknown): string | undefined {
+  if (isRequest(input)) {
+    return `it was called by Express with a request; call it and mount what it answers: ${where}({ … }) instead of ${where}`;
+  }
+  if (isThenable(input)) return 'the options are a promise; write "await" before what makes them';
+  const promises = isObject(input) ? Object.entries(input).filter(([, value]) => isThenable(value)) : [];
+  if (promises.length === 0) return undefined;
+  return promises.map(([name]) => `option "${name}" is a promise; write "await" before what makes it`).join('; ');
+}
+
+function notAnObject(where: string, schema: z.ZodObject, input: unknown): string {
+  const needed = Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
+  const given = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
+  // Options within options have no function of their own.
+  if (where.endsWith('"')) return `it must be an object with ${needed.join(', ')}, not ${given}`;
+  return `the options must be an object, as in ${where}({ ${[...needed, '…'].join(', ')} }), not ${given}`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof Reflect.get(Object(value), 'then') === 'function';
+}
+
+/** Express's, Node's own, and those of frameworks that look like them. */
+function isRequest(value: unknown): boolean {
+  return isObject(value) && ['headers', 'method', 'url'].every((name) => name in value);
+}
+
+function optionsError(
+  where: string,
+  known: readonly string[],
+  issues: readonly z.core.$ZodIssue[],
+  input: unknown,
+): TollhouseError {
+  const faults = issues.flatMap((issue) => describe(issue, known, input));
+  const param = issues.find((issue) => issue.path.length > 0)?.path[0];
+  return badOption(where, faults.join('; '), param === undefined ? undefined : String(param));
+}
+
+function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unknown): string[] {
+  if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
+    return issue.keys.map((key) => unknownOption(key, known));
+  }
+  const name = issue.path.join('.');
+  const wanted = issue.message.replace(/^Invalid input: expected (\w+), received (\w+)$/, 'of type $1, not $2');
+  const missing = issue.path.length === 1 && isMissing(input, String(issue.path[0]));
+  return [missing ? `option "${name}" is missing: it must be ${wanted}` : `option "${name}" must be ${wanted}`];
+}
+
+function unknownOption(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  if (meant !== undefined) return `unknown option "${key}"; did you mean "${meant}"?`;
+  return `unknown option "${key}"; the options are ${known.join(', ')}`;
+}
+
+function isMissing(input: unknown, name: string): boolean {
+  return Reflect.get(Object(input), name) === undefined;
+}

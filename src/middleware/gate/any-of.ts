@@ -1,0 +1,58 @@
+import { badOption, TollhouseError } from '../../errors/errors.js';
+import { mistakeIn } from '../../lib/options.js';
+import { type Admit, admitOf, createGate, type Gate, type Refused } from './gate.js';
+
+const WHERE = 'anyOf';
+
+/**
+ * Express middleware that lets in whom one of several gates lets in: `anyOf(requireTier({ … }), requirePayment({ … }))`
+ * opens to holders and asks the rest to pay. The gates are asked in their order and the first that admits serves, so a
+ * payment is not taken from a holder when the payment gate comes last. Refusals become one answer: the 402 where a payment
+ * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Who shows a service key
+ * that is refused is told so and not asked to pay instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the answer is 503, so that
+ * nobody is asked to pay for what a holder has.
+ * @param gates - made by `requireTier`, `requireTokenBalance`, `serviceKeyAuth`, `requirePayment` or `anyOf`
+ * @throws TollhouseError `bad_option` when something else is given
+ */
+export function anyOf(...gates: readonly Gate[]): Gate {
+  if (gates.length === 0) throw badOption(WHERE, 'give at least one gate');
+  const admits = gates.map(readGate);
+  return createGate(WHERE, async (req, res) => {
+    const refusals: Refused[] = [];
+    let outage: TollhouseError | undefined;
+    for (const admit of admits) {
+      try {
+        const decision = await admit(req, res);
+        if (decision.admitted) return decision;
+        refusals.push(decision);
+      } catch (error) {
+        if (!(error instanceof TollhouseError) || error.status !== 503) throw error;
+        outage = error;
+      }
+    }
+    return answerOf(refusals, outage);
+  });
+}
+
+/** What is answered: first of all to somebody who has tried to pay. */
+function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefined): Refused {
+  const byPayment = refusals.filter(({ wants }) => wants === 'payment');
+  const tried = byPayment.findLast(({ presented }) => presented);
+  if (tried !== undefined) return tried;
+  if (outage !== undefined) throw outage;
+  const wrongKey = refusals.find(({ wants, presented }) => wants === 'key' && presented);
+  if (wrongKey !== undefined) return wrongKey;
+  const refused = byPayment.at(-1) ?? refusals.at(-1);
+  if (refused === undefined) throw new Error('no gate has decided');
+  return refused;
+}
+
+function readGate(gate: Gate, index: number): Admit {
+  const admit = admitOf(gate);
+  if (admit !== undefined) return admit;
+  const mistake = mistakeIn(WHERE, gate);
+  if (mistake !== undefined) throw badOption(WHERE, mistake);
+  if (Array.isArray(gate)) throw badOption(WHERE, 'give the gates one by one and not as a list: anyOf(one, other)');
+  const detail = `argument ${index + 1} is not a gate; give what requireTier, requireTokenBalance, serviceKeyAuth, requirePayment or anyOf answer`;
+  throw badOption(WHERE, detail);
+}

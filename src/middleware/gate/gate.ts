@@ -1,0 +1,88 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { NextFunction, Request, Response } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import { isPending, type Soon } from '../../lib/maybe-promise.js';
+import { cors, isPreflight } from './cors.js';
+import { isExpress } from './express-only.js';
+import { sendError } from './respond.js';
+
+/** What a gate says about a request, before anything is answered. */
+export type Decision = Admitted | Refused;
+
+/** The request may pass. */
+export interface Admitted {
+  readonly admitted: true;
+  /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped; or answers it as it was answered before. */
+  enter(next: NextFunction): Soon<void>;
+}
+
+/** The request may not pass, so far as this gate is concerned. */
+export interface Refused {
+  readonly admitted: false;
+  /** What the gate asks for. */
+  readonly wants: 'wallet' | 'payment' | 'key';
+  /** Whether the request brought any of that, good or not. */
+  readonly presented: boolean;
+  /** Tells the client what is wrong or missing. */
+  answer(): Soon<void>;
+}
+
+/**
+ * Decides about a request. Rejects with a TollhouseError, or throws one, when it cannot be decided: the chain or a store is
+ * out of reach. What is known already is decided without a promise, and the request goes on in the same turn. Whoever is told "admitted" must enter.
+ */
+export type Admit = (req: Request, res: Response) => Soon<Decision>;
+
+/** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
+const ADMIT = Symbol.for('tollhouse.admit');
+
+/**
+ * Express middleware of this package. Its parameters are those of `node:http`, which every request of Express has: it names no
+ * type of the route that it stands before, so that Express goes on inferring parameters, body, query and locals.
+ */
+export type Gate = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
+
+/** Middleware for Express's own types as a {@link Gate}. Express gives it nothing but its own requests. */
+export function asGate(middleware: (req: Request, res: Response, next: NextFunction) => void): Gate {
+  return middleware as Gate;
+}
+
+/**
+ * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
+ * no credentials, is answered here and lets nothing behind the gate run; any other OPTIONS request is judged as all are.
+ * @param where - the function that makes the gate, for messages to the developer
+ */
+export function createGate(where: string, admit: Admit): Gate {
+  function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
+    if (!isExpress(where, req, next)) return;
+    if (isPreflight(req)) return void cors(req, res, next);
+    try {
+      const decision = admit(req, res);
+      const passing = isPending(decision) ? decision.then((it) => carryOut(it, next)) : carryOut(decision, next);
+      if (isPending(passing)) passing.catch((error: unknown) => answerFault(res, next, error));
+    } catch (error) {
+      answerFault(res, next, error);
+    }
+  }
+  return Object.assign(asGate(tollhouseGate), { [ADMIT]: admit });
+}
+
+/** The decision function of a gate; undefined for other middleware. */
+export function admitOf(handler: unknown): Admit | undefined {
+  const admit: unknown = Reflect.get(Object(handler), ADMIT);
+  return isAdmit(admit) ? admit : undefined;
+}
+
+/** Answers an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
+export function answerFault(res: Response, next: NextFunction, error: unknown): void {
+  if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
+  else next(error);
+}
+
+function carryOut(decision: Decision, next: NextFunction): Soon<void> {
+  return decision.admitted ? decision.enter(next) : decision.answer();
+}
+
+function isAdmit(value: unknown): value is Admit {
+  return typeof value === 'function';
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
+import { newId } from '../../lib/ids.js';
+
+/** The header that names a request, in both directions (service.md §1). */
+export const REQUEST_ID_HEADER = 'X-Request-Id';
+
+/** What a caller may name its request: nothing that could break a log line or a header. */
+const WELL_FORMED = /^[\w.:=+/-]{1,128}$/;
+
+/**
+ * The id of a request, which its answer carries from now on: the one that is on the answer already, else a well-formed one
+ * that the caller sent, else a new one.
+ */
+export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
+  const given = res.getHeader(REQUEST_ID_HEADER);
+  if (typeof given === 'string' && given !== '') return given;
+  const sent = res.req.headers[REQUEST_ID_HEADER.toLowerCase()];
+  const id = typeof sent === 'string' && WELL_FORMED.test(sent) ? sent : newId('req');
+  res.setHeader(REQUEST_ID_HEADER, id);
+  return id;
+}
+
+/** Express middleware that gives every answer an `X-Request-Id`. */
+export const requestId: RequestHandler = (_req, res, next) => {
+  requestIdOf(res);
+  next();
+};

@@ -1,0 +1,137 @@
+import { IncomingMessage } from 'node:http';
+import { z } from 'zod';
+import type { Tier } from '../../access/tiers.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import type { ProvenWallet } from '../../identity/types.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { Receipt, Terms } from '../../protocol/types.js';
+import { createRequestNote, type RequestNote } from './request-context.js';
+
+/** What a payment gate learned about the request; on `req.payment` in the handler. In JSON its amounts are decimal digits. */
+export interface RequestPayment {
+  /** Wallet that pays, base58. */
+  readonly payer: string;
+  /** What is paid. */
+  readonly terms: Terms;
+  /** Set when the money has landed before the handler runs (`settle: 'before'`, or a payment resumed after an interruption). */
+  readonly receipt: Receipt | undefined;
+}
+
+/** Whose service key a request came with; on `req.serviceKey` in the handler. */
+export type RequestServiceKey = Pick<ServiceKey, 'id' | 'owner' | 'projectId' | 'mode' | 'scopes' | 'metadata'>;
+
+/** What gates learn about a request, by the property of the request that it is put on. */
+export interface LearnedOfRequest {
+  /** Set by `requirePayment`: who pays what. */
+  payment: RequestPayment;
+  /** Set by gates that ask for a wallet: whose wallet calls, proven. */
+  wallet: ProvenWallet;
+  /** Set by `requireTier` and `readTier`: the tier of that wallet, if it has reached one. */
+  tier: Tier;
+  /** Set by `serviceKeyAuth`: the key that was shown, and whose it is. */
+  serviceKey: RequestServiceKey;
+}
+
+/** Something that gates learn about a request. */
+export type Learned = keyof LearnedOfRequest;
+
+/**
+ * Which property of the request each of these is put on: another name, or false for none, where an app or another middleware
+ * has a property of that name. `paymentOf`, `walletOf`, `tierOf` and `serviceKeyOf` read what was learned all the same.
+ */
+export type RequestNames<Names extends Learned> = { readonly [Name in Names]?: string | false };
+
+type NameOf<Name extends Learned> =
+  Tollhouse.RequestNames extends Readonly<Record<Name, infer Other>> ? (Other extends string ? Other : never) : Name;
+
+/** The properties that gates put on a request, under the names of `Tollhouse.RequestNames`. */
+export type RequestProperties = { [Name in Learned as NameOf<Name>]?: LearnedOfRequest[Name] };
+
+declare global {
+  namespace Tollhouse {
+    /**
+     * Renames the properties that Express's `Request` has of Tollhouse, or takes them off, for an app with types of its own:
+     * `declare global { namespace Tollhouse { interface RequestNames { payment: 'x402'; tier: false } } }`.
+     */
+    interface RequestNames {}
+  }
+  namespace Express {
+    interface Request extends RequestProperties {}
+  }
+}
+
+const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, LearnedOfRequest[Name]> } = {
+  payment: createRequestNote(),
+  wallet: createRequestNote(),
+  tier: createRequestNote(),
+  serviceKey: createRequestNote(),
+};
+
+/** Who pays for a request, and what; undefined where no payment gate has let it in. */
+export function paymentOf(req: IncomingMessage): RequestPayment | undefined {
+  return notes.payment.of(req);
+}
+
+/** Whose wallet a request comes from, proven; undefined where no gate has asked for it. */
+export function walletOf(req: IncomingMessage): ProvenWallet | undefined {
+  return notes.wallet.of(req);
+}
+
+/** The tier of that wallet; undefined where it has reached none, or no gate has looked for one. */
+export function tierOf(req: IncomingMessage): Tier | undefined {
+  return notes.tier.of(req);
+}
+
+/** The service key that a request came with; undefined where no gate has asked for one. */
+export function serviceKeyOf(req: IncomingMessage): RequestServiceKey | undefined {
+  return notes.serviceKey.of(req);
+}
+
+/** Tells the handlers behind a gate what it has learned: on the named property, and for `paymentOf` and the like. */
+export function tell<Name extends Learned>(
+  req: IncomingMessage,
+  names: { readonly [Each in Name]: string | false },
+  what: Name,
+  value: LearnedOfRequest[Name],
+): void {
+  notes[what].put(req, value);
+  const property = names[what];
+  if (property !== false) Reflect.set(req, property, value);
+}
+
+/** The same for a payment; its receipt is there once the money has landed. */
+export function tellPayment(
+  req: IncomingMessage,
+  names: { readonly payment: string | false },
+  { payer, terms }: Pick<RequestPayment, 'payer' | 'terms'>,
+  receipt: Receipt | undefined,
+): void {
+  tell(req, names, 'payment', withAmountJson({ payer, terms, receipt }));
+}
+
+const FORM = /^[A-Za-z_$][\w$]{0,63}$/;
+const EXPRESS_OWN =
+  'app baseUrl body cookies fresh host hostname ip ips method next originalUrl params path protocol query res route secret secure signedCookies stale subdomains url xhr';
+const TAKEN: ReadonlySet<string> = new Set(EXPRESS_OWN.split(' '));
+const NAME = 'the name of a property that requests do not have, or false for none';
+
+/** Schema of {@link RequestNames}, for a gate that learns these. */
+export function requestNamesOption<const Names extends Learned>(...learned: readonly Names[]) {
+  const fields = Object.fromEntries(learned.map((name) => [name, nameOption.default(name)]));
+  return z
+    .strictObject(fields, `an object of ${learned.join(', ')}`)
+    .refine((names) => haveOneEach(Object.values(names)), 'an object with another name for each')
+    .prefault({})
+    .transform((names) => names as { readonly [Name in Names]: string | false });
+}
+
+const nameOption = z.union([z.literal(false), z.string().refine(isFree, NAME)], NAME);
+
+function isFree(name: string): boolean {
+  return FORM.test(name) && !TAKEN.has(name) && !(name in IncomingMessage.prototype);
+}
+
+function haveOneEach(names: readonly unknown[]): boolean {
+  const given = names.filter((name) => name !== false);
+  return new Set(given).size === given.length;
+}

@@ -1,0 +1,39 @@
+import type { Request } from 'express';
+import { trimEnd } from '../../lib/trim-end.js';
+
+/** Scheme and host of a request target in absolute form. */
+const AUTHORITY = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i;
+
+/**
+ * Path and query as the client sent them. Of a target in absolute form, which every server must take (RFC 9112 §3.2.2), scheme
+ * and host are left out: an address that is made by appending them to our own would be another site's.
+ */
+export function requestTarget({ originalUrl }: Request): string {
+  if (originalUrl.startsWith('/')) return originalUrl;
+  const rest = originalUrl.replace(AUTHORITY, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/**
+ * Scheme and host under which the client reached the server.
+ * @param baseUrl - the configured one; default from the request
+ */
+export function requestOrigin(req: Request, baseUrl: string | undefined): string {
+  return baseUrl === undefined ? `${req.protocol}://${req.get('host') ?? 'localhost'}` : trimEnd(baseUrl, '/');
+}
+
+/**
+ * Absolute address of a request as the client sees it.
+ * @param baseUrl - address under which clients reach the server; default from the request
+ */
+export function absoluteUrl(req: Request, baseUrl: string | undefined): string {
+  return `${requestOrigin(req, baseUrl)}${requestTarget(req)}`;
+}
+
+/**
+ * Absolute address under which the client reaches the router that handles a request, wherever it is mounted.
+ * @param baseUrl - address under which clients reach the server; default from the request
+ */
+export function mountAddress(req: Request, baseUrl: string | undefined): string {
+  return `${requestOrigin(req, baseUrl)}${req.baseUrl}`;
+}

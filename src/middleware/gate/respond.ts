@@ -1,0 +1,96 @@
+import type { Response } from 'express';
+import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
+import { createRequestNote } from './request-context.js';
+import { requestIdOf } from './request-id.js';
+
+/** The header that names what scripts of other origins may read. */
+export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
+
+const codes = createRequestNote<Response, ErrorCode>();
+
+/** The code of the problem that a request was answered with; undefined for other answers. */
+export function problemCodeOf(res: Response): ErrorCode | undefined {
+  return codes.of(res);
+}
+
+/** Notes the code of an answer that is a problem and was not made by {@link sendProblem}. */
+export function noteProblemCode(res: Response, code: ErrorCode): void {
+  codes.put(res, code);
+}
+
+/** What an error answer carries beside its problem's fixed members. */
+export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Seconds for `Retry-After`. */
+  readonly retryAfterSeconds?: number | undefined;
+  /** Members of this one answer's problem, by the names they have on the wire. */
+  readonly more?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Answers with a problem body (RFC 9457) and the status of the code. A 401 says how to prove who is calling, if nobody
+ * has said so yet (RFC 9110 §11.6.1).
+ */
+export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
+  const { headers, retryAfterSeconds, more, ...members } = extras;
+  const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
+  noteProblemCode(res, code);
+  res.statusCode = body.status;
+  setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
+  if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
+  if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
+  res.end(JSON.stringify({ ...body, ...more }));
+}
+
+/** Answers with an error of ours; other errors are bugs and belong to Express. */
+export function sendError(res: Response, error: TollhouseError): void {
+  const { param, errors, retryAfterSeconds } = error.context;
+  sendProblem(res, error.code, error.message, {
+    retryAfterSeconds,
+    ...(param === undefined ? {} : { param }),
+    ...(errors === undefined ? {} : { errors }),
+  });
+}
+
+/** Sets headers by their names. */
+export function setHeaders(res: Response, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+}
+
+/** Lets scripts of other origins read headers, keeping those that are exposed already. */
+export function exposeHeaders(res: Response, names: readonly string[]): void {
+  res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), names));
+}
+
+/** What was joined before: most gates have one list of names for every answer, and find the same names on it. */
+const joined = new WeakMap<readonly string[], Map<unknown, string>>();
+/** The names that an upstream or a handler exposes are its own; so many of them are remembered. */
+const MAX_JOINED = 50;
+
+/** The value of `Access-Control-Expose-Headers` with some names more. */
+export function withExposed(value: unknown, names: readonly string[]): string {
+  const known = joined.get(names) ?? new Map<unknown, string>();
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  const made = joinExposed(value, names);
+  if (known.size < MAX_JOINED && (value === undefined || typeof value === 'string')) known.set(value, made);
+  joined.set(names, known);
+  return made;
+}
+
+function joinExposed(value: unknown, names: readonly string[]): string {
+  const present = String(value ?? '')
+    .split(',')
+    .map((it) => it.trim());
+  return [...new Set([...present, ...names].filter((it) => it !== ''))].join(', ');
+}
+
+/** The `Cache-Control` of a paid answer: never in a cache that others share, otherwise as the handler wants it. */
+export function privateCacheControl(value: unknown): string {
+  if (value === undefined) return 'private';
+  const directives = String(value ?? '')
+    .split(',')
+    .map((it) => it.trim());
+  const kept = directives.filter((it) => it !== '' && !/^(public$|s-maxage|private$)/i.test(it));
+  return kept.some((it) => /^no-store$/i.test(it)) ? kept.join(', ') : ['private', ...kept].join(', ');
+}

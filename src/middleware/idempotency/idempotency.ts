@@ -1,0 +1,137 @@
+import type { NextFunction, Request, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+import { z } from 'zod';
+import { ERRORS } from '../../errors/errors.js';
+import { resolveOptions } from '../../lib/options.js';
+import { isExpress } from '../gate/express-only.js';
+import { answerFault, asGate, type Gate } from '../gate/gate.js';
+import { askOption } from '../gate/option-fault.js';
+import { problemCodeOf, sendProblem } from '../gate/respond.js';
+import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
+import { recordResponse, sendReplay } from '../response/response-recorder.js';
+import type { OfRequest } from '../terms/payment-options.js';
+import { type Answers, createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
+import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
+
+/** Options of {@link idempotency}. */
+export interface IdempotencyOptions {
+  /** Where answers are kept: `createMemoryAnswers()`, or `answers` of `openStorage`. */
+  readonly answers: Answers;
+  /**
+   * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
+   * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
+   * 16 characters or more, so that a client that changes its network still finds its answer; shorter ones count per address.
+   */
+  readonly scopeOf?: OfRequest<string | Promise<string>>;
+  /** How long an answer may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
+  readonly leaseMs?: number;
+}
+
+const WHERE = 'idempotency';
+const HEADER = 'Idempotency-Key';
+/** RFC 9110 calls the other methods idempotent already. */
+const METHODS = new Set(['POST', 'PATCH']);
+/** Visible ASCII. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+/** From this length on a key is taken for one that nobody else can guess; x402's payment identifiers begin here. */
+const SECRET_LENGTH = 16;
+const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret'];
+const RETRY_SECONDS = 1;
+
+/**
+ * Refusals that a client answers by doing something and sending the same request again: it proves who it is, pays, waits.
+ * Whatever is 500 or more may succeed next time as well.
+ */
+const OPEN_STATUSES = new Set([401, 402, 403, 407, 408, 409, 421, 423, 425, 426, 428, 429, 431]);
+
+const idempotencyOptions = z.strictObject({
+  answers: z.custom<Answers>(
+    (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
+    'a store of answers, made by createMemoryAnswers or openStorage',
+  ),
+  scopeOf: z
+    .custom<NonNullable<IdempotencyOptions['scopeOf']>>((it) => typeof it === 'function', 'a function of the request')
+    .optional(),
+  leaseMs: z
+    .int('a whole number of milliseconds')
+    .min(1, 'at least 1')
+    .max(86_400_000, 'at most a day')
+    .default(120_000),
+});
+
+type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
+
+/**
+ * Express middleware that makes POST and PATCH requests safe to repeat. A request with an `Idempotency-Key` is
+ * run once: the same one again gets the same answer, with `Idempotency-Replayed: true`, for 24 hours; one with another body or
+ * query under the key is 422, one that comes while the first is running 409. Answers that a retry may change are not kept:
+ * 401, 402, 403, 408, 409, 429 and the like, 500 and above; nor are bodies above 1 MiB. What is kept is encrypted with a key
+ * derived from the client's, so use keys that nobody can guess, a UUID for instance. Requests without the header pass.
+ *
+ * Stand it in front of the handlers it shall guard, behind what finds out who is calling; before or behind a body parser.
+ * @throws TollhouseError `bad_option`
+ */
+export function idempotency(options: IdempotencyOptions): Gate {
+  const resolved = resolveOptions(WHERE, idempotencyOptions, options);
+  return asGate((req, res, next) => {
+    if (!isExpress(WHERE, req, next)) return;
+    const key = req.get(HEADER);
+    if (key === undefined || !METHODS.has(req.method)) return next();
+    guard(resolved, key, req, res, next).catch((error: unknown) => answerFault(res, next, error));
+  });
+}
+
+async function guard(options: Resolved, key: string, req: Request, res: Response, next: NextFunction): Promise<void> {
+  if (!KEY.test(key)) {
+    const detail = `${HEADER} must have 1 to 255 visible ASCII characters, without spaces.`;
+    return sendProblem(res, 'invalid_idempotency_key', detail, { param: HEADER });
+  }
+  const { scopeOf } = options;
+  const caller = scopeOf === undefined ? callerOf(req, key) : await askOption(WHERE, 'scopeOf', () => scopeOf(req));
+  const fingerprint = await requestFingerprint(req);
+  if (fingerprint === undefined) {
+    const detail = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, and not nested too deeply.`;
+    return sendProblem(res, 'body_too_large', detail);
+  }
+  const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
+  const { answers, leaseMs } = options;
+  const run = createIdempotentRequest({ answers, scope, secret: key, fingerprint, leaseMs });
+  const begun = await run.begin();
+  if (begun.status !== 'started') return answerKnown(res, begun);
+  onLeftOpen(res, () => void run.abandon());
+  recordResponse(res, async (answer) => {
+    const kept = answer === undefined || isOpen(res) ? forget(run) : run.finish(answer);
+    noteKeeping(res, kept);
+    return kept;
+  });
+  next();
+}
+
+async function forget(run: IdempotentRequest): Promise<false> {
+  await run.abandon();
+  return false;
+}
+
+function answerKnown(res: Response, known: Known): void {
+  if (known.status === 'replay') return sendReplay(res, known.answer);
+  if (known.status === 'mismatch') {
+    const detail = `Another request was sent under this ${HEADER}; take a new key for a new request.`;
+    return sendProblem(res, 'idempotency_key_reused', detail, { param: HEADER });
+  }
+  const detail = `The request with this ${HEADER} is running; send it again in a moment to get its answer.`;
+  sendProblem(res, 'idempotency_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Whether a retry may change the answer. */
+function isOpen(res: Response): boolean {
+  const code = problemCodeOf(res);
+  if (code !== undefined && ERRORS[code].retryable) return true;
+  return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
+}
+
+/** By credentials; without any by address where the key is short. */
+function callerOf(req: Request, key: string): string {
+  const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
+  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : `address ${ipKeyGenerator(req.ip ?? '')}`;
+  return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
+}

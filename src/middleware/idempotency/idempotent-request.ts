@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import type { Facilitator } from '../../facilitator/types.js';
+import { createSeal, type StoredResponse } from '../response/response-seal.js';
+
+/** Where answers are kept that can be asked for again. */
+export type Answers = Facilitator['answers'];
+
+/** What is known of a request that comes under a secret of its client's. */
+export type Known =
+  | { readonly status: 'replay'; readonly answer: StoredResponse }
+  | { readonly status: 'mismatch' | 'running' };
+
+/** A request whose answer can be asked for again. */
+export interface IdempotentRequest {
+  /** What is known of it; undefined when it can begin. */
+  find(): Promise<Known | undefined>;
+  /** Begins it, unless it is known. */
+  begin(): Promise<Known | { readonly status: 'started' }>;
+  /** Keeps its answer; tells whether it is kept. */
+  finish(answer: StoredResponse): Promise<boolean>;
+  /** Ends it without an answer: the same request may begin anew, and no other under this secret. */
+  release(): Promise<boolean>;
+  /** Ends it without an answer, as if it had not begun. */
+  abandon(): Promise<boolean>;
+}
+
+/** What makes a request the same as another one. */
+export interface IdempotentRequestParts {
+  readonly answers: Answers;
+  /** In which the secret counts: what is asked for, and by whom. */
+  readonly scope: string;
+  /** What the client names the request by. */
+  readonly secret: string;
+  readonly fingerprint: string;
+  /** How long the answer may take before a crash is assumed, in milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** One run of a request. When it ends and the store fails, the answer leaves all the same and a warning tells of it. */
+export function createIdempotentRequest({
+  answers,
+  scope,
+  secret,
+  fingerprint,
+  leaseMs,
+}: IdempotentRequestParts): IdempotentRequest {
+  const { id, mark, seal, open } = createSeal(scope, secret);
+  const run = { id, fingerprint: mark(fingerprint), lease: randomUUID(), leaseMs };
+
+  function opened<S extends string>(
+    known: { readonly status: S } | { readonly status: 'replay'; readonly answer: Uint8Array },
+  ) {
+    return 'answer' in known ? { status: known.status, answer: open(known.answer) } : known;
+  }
+
+  return {
+    async find() {
+      const known = await answers.find(id, run.fingerprint);
+      return known === undefined ? undefined : opened(known);
+    },
+    begin: async () => opened(await answers.begin(run)),
+    finish: (answer) => warned(() => answers.finish(id, run.lease, seal(answer))),
+    release: () => warned(() => answers.release(id, run.lease)),
+    abandon: () => warned(() => answers.abandon(id, run.lease)),
+  };
+}
+
+/** Does what is lost when the store fails, and warns of it: the response leaves all the same. */
+export async function warned(end: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await end();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    process.emitWarning(`an answer cannot be kept, and not be asked for again: ${reason}`, {
+      code: 'TOLLHOUSE_ANSWER_LOST',
+    });
+    return false;
+  }
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { Request } from 'express';
+import { notePeeked, type PeekedBody, receivedBody } from '../../lib/http/received-body.js';
+import { createRequestNote } from '../gate/request-context.js';
+
+/** Longest body that is compared with that of another request, in bytes. */
+export const MAX_COMPARED_BYTES = 1024 * 1024;
+/** Longest wait for the end of a body that nobody reads, in milliseconds. */
+const DISCARD_MS = 10_000;
+
+/**
+ * One text for requests that are the same in method, address and body, another for all others; undefined when the body is
+ * longer than {@link MAX_COMPARED_BYTES} or was parsed to something that cannot be written as JSON again (nested too deeply,
+ * for instance), or the client is gone. A body that nobody has read yet is read here and put back for
+ * whoever comes next; of one that was parsed, the bytes that were kept, or else what came out of it.
+ * @param parts - what else must be the same
+ */
+export async function requestFingerprint(req: Request, parts: readonly string[] = []): Promise<string | undefined> {
+  const { bytes: body, isWhole } = await bodyOf(req);
+  if (!isWhole || body.length > MAX_COMPARED_BYTES) return undefined;
+  const head = JSON.stringify([req.method, req.originalUrl, ...parts]);
+  return createHash('sha256').update(head).update('\n').update(body).digest('hex');
+}
+
+/**
+ * Binds a payment to its request: method, address with its query, and body. Of a body that nobody has read yet and that is
+ * longer than {@link MAX_COMPARED_BYTES} its length and so much of its beginning count. Always the same for the same request;
+ * undefined when the client is gone.
+ */
+export async function paymentFingerprint(req: Request): Promise<string | undefined> {
+  const { bytes, isWhole } = await bodyOf(req);
+  if (!isWhole && req.socket.destroyed && !req.complete) return undefined;
+  const head = JSON.stringify([req.method, req.originalUrl, isWhole ? null : (req.get('content-length') ?? null)]);
+  const compared = isWhole ? bytes : bytes.subarray(0, MAX_COMPARED_BYTES);
+  return createHash('sha256').update(head).update('\n').update(compared).digest('hex');
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** Lets the rest of a body go that nobody will read, and waits for its end: who is still sending may miss the response. */
+export async function discardBody(req: Request): Promise<void> {
+  if (req.complete || req.destroyed) return;
+  const late = AbortSignal.timeout(DISCARD_MS);
+  const over = Promise.race(['end', 'close', 'error'].map((event) => once(req, event, { signal: late })));
+  req.resume();
+  await over.catch(() => undefined);
+}
+
+const peeked = createRequestNote<Request, Promise<PeekedBody>>();
+
+/** Whether a body is longer than so many bytes, as far as its first {@link MAX_COMPARED_BYTES} tell. */
+export async function isBodyLonger(req: Request, maxBytes: number): Promise<boolean> {
+  return (await bodyOf(req)).bytes.length > maxBytes;
+}
+
+async function bodyOf(req: Request): Promise<PeekedBody> {
+  const known = peeked.of(req);
+  if (known !== undefined) return known;
+  const received = receivedBody(req);
+  if (received.kind === 'none') return { bytes: NOTHING, isWhole: true };
+  if (received.kind === 'read') return { bytes: received.bytes, isWhole: true };
+  if (received.kind === 'lost') return whatIsLeft(req);
+  const body = peek(req);
+  peeked.put(req, body);
+  return body;
+}
+
+function whatIsLeft({ body, headers }: Request): PeekedBody {
+  try {
+    return { bytes: Buffer.from(JSON.stringify([body ?? null, headers['content-length'] ?? null])), isWhole: true };
+  } catch {
+    return { bytes: NOTHING, isWhole: false };
+  }
+}
+
+/**
+ * Reads the body to its end and puts it back. The stream does not end meanwhile: it ends when it is found empty in a later
+ * turn, and by then it is full again.
+ */
+function peek(req: Request): Promise<PeekedBody> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+
+    function finish(isWhole: boolean): void {
+      req.off('readable', look).off('close', gone);
+      const body = Buffer.concat(chunks);
+      if (length > 0 && !req.destroyed) req.unshift(body);
+      notePeeked(req, { bytes: body, isWhole });
+      resolve({ bytes: body, isWhole });
+    }
+
+    function look(): void {
+      while (req.readableLength > 0 && length <= MAX_COMPARED_BYTES) {
+        const chunk: Uint8Array = req.read();
+        chunks.push(chunk);
+        length += chunk.length;
+      }
+      if (length > MAX_COMPARED_BYTES) finish(false);
+      else if (req.complete) finish(true);
+    }
+
+    const gone = (): void => finish(false);
+    req.once('close', gone);
+    req.on('readable', look);
+    if (req.complete) look();
+  });
+}

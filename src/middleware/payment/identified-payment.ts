@@ -1,0 +1,57 @@
+import type { Request } from 'express';
+import { declareIdentifier, PAYMENT_IDENTIFIER, readIdentifier } from '../../protocol/payment-identifier.js';
+import type { Payment } from '../../protocol/types.js';
+import { createIdempotentRequest, type IdempotentRequest } from '../idempotency/idempotent-request.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+
+const MISSING = `This resource is paid with the extension "${PAYMENT_IDENTIFIER}": add an id to it that was not used before.`;
+/** Nobody waits for the end of a run under an identifier: it only says whose the identifier is. */
+const LEASE_MS = 1;
+
+/** Declares in the 402 of a route that payments may carry an identifier; a declaration that was given by hand stays. */
+export function declareIdentifiers(options: ResolvedPaymentOptions): ResolvedPaymentOptions {
+  const { paymentIdentifier } = options;
+  if (paymentIdentifier === 'off') return options;
+  const declaration = declareIdentifier(paymentIdentifier === 'required');
+  return Object.freeze({ ...options, extensions: { [PAYMENT_IDENTIFIER]: declaration, ...options.extensions } });
+}
+
+/** What is wrong with the identifier of a payment (x402's `payment-identifier`), as a sentence for the payer. */
+export function identifierFault({ paymentIdentifier }: ResolvedPaymentOptions, payment: Payment): string | undefined {
+  if (paymentIdentifier === 'off') return undefined;
+  const reading = readIdentifier(payment.extensions);
+  if (!reading.ok) return reading.detail;
+  return reading.id === undefined && paymentIdentifier === 'required' ? MISSING : undefined;
+}
+
+/** One payment under an identifier of its payer's. */
+export interface IdentifiedPayment {
+  /** Whether the identifier is this payment's and no other's; from now on it is. */
+  take(): Promise<boolean>;
+  /** Gives it back, for a payment that is as if it had never been brought. */
+  giveBack(): Promise<unknown>;
+}
+
+const ANONYMOUS: IdentifiedPayment = { take: async () => true, giveBack: async () => undefined };
+
+/**
+ * Sees to it that one payment goes under one identifier: a client that pays anew under the same is not charged twice. The
+ * identifier counts on one method and path.
+ */
+export function identifiedPayment(
+  { paymentIdentifier, facilitator }: ResolvedPaymentOptions,
+  req: Request,
+  payment: Payment | undefined,
+  paymentId: string,
+): IdentifiedPayment {
+  const reading = readIdentifier(payment?.extensions);
+  if (paymentIdentifier === 'off' || !reading.ok || reading.id === undefined) return ANONYMOUS;
+  const run: IdempotentRequest = createIdempotentRequest({
+    answers: facilitator.answers,
+    scope: JSON.stringify([PAYMENT_IDENTIFIER, req.method, `${req.baseUrl}${req.path}`]),
+    secret: reading.id,
+    fingerprint: paymentId,
+    leaseMs: LEASE_MS,
+  });
+  return { take: async () => (await run.begin()).status !== 'mismatch', giveBack: () => run.abandon() };
+}

@@ -1,0 +1,114 @@
+import type { Request } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import type { OpenedPayment, PaymentUse } from '../../facilitator/types.js';
+import { findTerms } from '../../protocol/match-terms.js';
+import type { Reason } from '../../protocol/reasons.js';
+import type { SupportedKind } from '../../protocol/supported.js';
+import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
+import type { PaymentGate } from './payment-gate.js';
+import type { OfferedTerms } from './write-payment-required.js';
+
+/** How old the facilitator's view of its own health is at most. */
+const RETRY_SECONDS = 5;
+
+/**
+ * What is offered on a request. Rejects with `payment_backend_unavailable` or `fee_limit_reached` while nothing can be
+ * settled.
+ * @param payment - what was brought, if anything: its fee payer stays good
+ */
+export async function offeredTerms(gate: PaymentGate, req: Request, payment?: Payment): Promise<OfferedTerms> {
+  const { facilitator } = gate.options;
+  const { kinds, signers, fault } = await facilitator.supported();
+  const offered = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
+  const kind = offered ?? (payment === undefined ? undefined : earlierKind(facilitator.network, signers));
+  if (kind === undefined) {
+    if (fault !== undefined) throw fault;
+    const detail = `Payments on ${facilitator.network} cannot be taken at the moment.`;
+    throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
+  }
+  const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
+  return kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
+}
+
+/** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */
+function earlierKind(network: NetworkId, [feePayer]: readonly string[]): SupportedKind | undefined {
+  return feePayer === undefined ? undefined : { scheme: 'exact', network, feePayer };
+}
+
+/** With several fee payers, a payment that names another one than is offered now was offered that one before. */
+function kindFor(kind: SupportedKind, payment: Payment, signers: readonly string[]): SupportedKind {
+  const named = payment.accepted?.feePayer;
+  return named !== undefined && signers.includes(named) ? { ...kind, feePayer: named } : kind;
+}
+
+/** Refusals which say that the payment is for other terms, the farthest from a match first. */
+const FOR_OTHER_TERMS: readonly Reason[] = [
+  'invalid_exact_svm_fee_payer_mismatch',
+  'invalid_exact_svm_payload_mint_mismatch',
+  'invalid_exact_svm_payload_recipient_mismatch',
+  'invalid_exact_svm_payload_amount_mismatch',
+];
+
+/**
+ * Claims a payment for the first of the offered terms that it is good for, or for those that it was brought for before;
+ * undefined where it can be for none of them.
+ * Protocol versions that name theirs have one candidate; a payment of another version is refused for what is wrong with it
+ * under the terms that it comes nearest to.
+ */
+export async function claimFor(
+  gate: PaymentGate,
+  req: Request,
+  payment: Payment,
+  offered: OfferedTerms,
+  use: PaymentUse,
+): Promise<OpenedPayment | undefined> {
+  let nearest: OpenedPayment | undefined;
+  for (const terms of await candidatesFor(gate, req, payment, offered)) {
+    const opened = await gate.options.facilitator.openPayment(payment, terms, use);
+    const nearness = nearnessOf(opened);
+    if (nearness === FOR_OTHER_TERMS.length) return opened;
+    if (nearest === undefined || nearness > nearnessOf(nearest)) nearest = opened;
+  }
+  return (await openKnown(gate, payment, use)) ?? nearest;
+}
+
+/** Whoever has paid what was asked then is served, though other terms are offered today. */
+async function openKnown(
+  { options: { facilitator } }: PaymentGate,
+  payment: Payment,
+  use: PaymentUse,
+): Promise<OpenedPayment | undefined> {
+  const terms = await facilitator.knownTerms(payment);
+  const opened = terms && (await facilitator.openPayment(payment, terms, use));
+  if (opened?.status !== 'open' || opened.claim.receipt !== undefined) {
+    return opened?.status === 'refused' ? undefined : opened;
+  }
+  // It was forgotten meanwhile: who has not paid then pays what is asked today.
+  await opened.claim.forget();
+  return undefined;
+}
+
+/**
+ * The terms that a payment may be for, the offered ones first. One that does not say what it was offered (version 1) may be
+ * for any of several fee payers.
+ */
+async function candidatesFor(
+  { options, termsFor }: PaymentGate,
+  req: Request,
+  payment: Payment,
+  { terms }: OfferedTerms,
+): Promise<readonly Terms[]> {
+  const offered = findTerms(payment, terms);
+  if (payment.accepted !== undefined) return offered;
+  const { network, supported } = options.facilitator;
+  const { signers } = await supported();
+  const others = signers.filter((signer) => terms.every(({ feePayer }) => feePayer !== signer));
+  const kinds = others.map((feePayer) => ({ scheme: 'exact', network, feePayer }));
+  const earlier = await Promise.all(kinds.map((kind) => termsFor(req, kind)));
+  return [...offered, ...findTerms(payment, earlier.flat())];
+}
+
+function nearnessOf(opened: OpenedPayment): number {
+  const index = opened.status === 'refused' ? FOR_OTHER_TERMS.indexOf(opened.refusal.reason) : -1;
+  return index === -1 ? FOR_OTHER_TERMS.length : index;
+}

@@ -1,0 +1,55 @@
+import type { Request } from 'express';
+import { badOption } from '../../errors/errors.js';
+import type { Claim } from '../../facilitator/types.js';
+import { termsFingerprint } from '../../protocol/match-terms.js';
+import type { Decision } from '../gate/gate.js';
+import { createRequestNote } from '../gate/request-context.js';
+import type { PaymentGate } from './payment-gate.js';
+
+interface PaidBefore {
+  readonly gate: PaymentGate;
+  readonly claim: Claim;
+}
+
+const notes = createRequestNote<Request, PaidBefore>();
+
+/** Notes at which gate a request has paid: another gate may stand behind it. */
+export function notePaid(req: Request, gate: PaymentGate, claim: Claim): void {
+  notes.put(req, { gate, claim });
+}
+
+/**
+ * What a gate says about a request that has paid at a gate before it; undefined for other requests. What both ask for is paid
+ * once. A request carries one payment, so that nobody could pay at two gates which ask for different things: rejects with
+ * `bad_option` for such a route.
+ */
+export function decidePaidBefore(gate: PaymentGate, req: Request): Promise<Decision> | undefined {
+  const before = notes.of(req);
+  return before && decideBehind(gate, before, req);
+}
+
+async function decideBehind(gate: PaymentGate, before: PaidBefore, req: Request): Promise<Decision> {
+  if (await asksTheSame(gate, before, req)) {
+    return { admitted: true, enter: (next) => next() };
+  }
+  throw badOption(
+    gate.where,
+    `${req.method} ${req.baseUrl}${req.path} stands behind two payment gates that ask for different things, and a request can pay ` +
+      'only one. Ask for the whole price at one gate, and take the other off this route',
+  );
+}
+
+async function asksTheSame(gate: PaymentGate, { gate: other, claim }: PaidBefore, req: Request): Promise<boolean> {
+  const { facilitator, settle, commitment } = gate.options;
+  const isAlike =
+    facilitator === other.options.facilitator &&
+    settle === other.options.settle &&
+    commitment === other.options.commitment &&
+    // Whoever keeps books of its own must have a claim of its own.
+    gate.useFor === undefined &&
+    other.useFor === undefined;
+  if (!isAlike) return false;
+  const { scheme, network, feePayer = '' } = claim.terms;
+  const terms = await gate.termsFor(req, { scheme, network, feePayer });
+  return terms.some((it) => termsFingerprint(it) === termsFingerprint(claim.terms));
+}

@@ -1,0 +1,268 @@
+import type { NextFunction, Request, Response } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import { beforeHead } from '../../lib/http/write-head.js';
+import { whenKnown } from '../../lib/maybe-promise.js';
+import type { Settlement } from '../../protocol/types.js';
+import type { Decision, Refused } from '../gate/gate.js';
+import { tellPayment } from '../gate/request-properties.js';
+import { exposeHeaders, privateCacheControl, sendError, sendProblem, setHeaders } from '../gate/respond.js';
+import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
+import { leaveOpen } from '../response/idempotency-notes.js';
+import { bufferResponse, sendStored } from '../response/response-buffer.js';
+import { closed, delivered, isGone, limitDelivery, watchBreak } from '../response/response-end.js';
+import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
+import { signInExtensions } from '../wallet/wallet-auth.js';
+import { callHook, tellFailure, tellSettled } from './call-hook.js';
+import { charges } from './charges.js';
+import { identifiedPayment, identifierFault } from './identified-payment.js';
+import { claimFor, offeredTerms } from './offered-terms.js';
+import { decidePaidBefore, notePaid } from './paid-before.js';
+import { paidResponse } from './paid-responses.js';
+import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
+import { sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
+import { retryOf } from './retry.js';
+import * as required from './write-payment-required.js';
+
+/** Errors of a settlement that say that nothing was sent. */
+const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
+
+/**
+ * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
+ * good for one request, and for the one who brought it first; nothing is sent yet.
+ */
+export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
+  gate.watch?.();
+  const { options } = gate;
+  const paidBefore = decidePaidBefore(gate, req);
+  if (paidBefore !== undefined) return paidBefore;
+  exposeHeaders(res, required.EXPOSED_HEADERS);
+  const presented = required.readPayment(req);
+  const reading = presented?.reading;
+  if (reading?.ok === false && reading.code === 'invalid_payment_header') {
+    return refused(true, () => sendProblem(res, reading.code, reading.detail));
+  }
+  const payment = reading?.ok ? reading.payment : undefined;
+  const fault = payment && identifierFault(options, payment);
+  if (fault !== undefined) return refused(true, () => sendProblem(res, 'invalid_payment_identifier', fault));
+
+  const offered = await offeredTerms(gate, req, payment);
+  const challenge = (cause: required.RequiredCause) =>
+    whenKnown(signInExtensions(req), (extensions) => {
+      const all = extensions === undefined ? offered : { ...offered, extensions };
+      required.sendPaymentRequired(req, res, options, all, cause);
+    });
+  if (presented === undefined || reading === undefined) {
+    return refused(false, () => challenge(gate.unpaid ?? required.UNPAID));
+  }
+  if (!reading.ok) return refused(true, () => challenge({ ...required.NO_MATCH, detail: reading.detail }));
+
+  const fingerprint = await paymentFingerprint(req);
+  if (fingerprint === undefined) return refused(true, () => undefined);
+  const retry = gate.retryFor?.(req) ?? retryOf(req, reading.payment);
+  const opened = await claimFor(gate, req, reading.payment, offered, {
+    resource: `${req.method} ${req.baseUrl}${req.path}`,
+    ...gate.useFor?.(req),
+    commitment: options.commitment,
+    simulate: options.settle === 'after',
+    fingerprint,
+    retryHash: retry.hash,
+  });
+  const codec = presented.door;
+  return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
+}
+
+/** The decision to answer instead of serving. */
+export function refused(presented: boolean, answer: Refused['answer']): Refused {
+  return { admitted: false, wants: 'payment', presented, answer };
+}
+
+/** What follows from what came of claiming a payment. */
+export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
+  const { req, res, gate, codec, opened, retry, challenge } = attempt;
+  const { facilitator } = gate.options;
+  const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, facilitator.network);
+  switch (opened?.status) {
+    case undefined:
+      return refused(true, () => challenge(required.NO_MATCH));
+    case 'refused': {
+      tellFailure(gate, req, opened.refusal);
+      const settlement = { status: 'failed', ...opened.refusal } as const;
+      return refused(true, () => challenge({ ...required.refusalCause(opened.refusal), settlement }));
+    }
+    case 'in_progress':
+      return refused(true, () => sendInProgress(res));
+    case 'pending':
+      return refused(true, () => sendPending(res, receiptHeaders(opened.settlement)));
+    case 'used': {
+      const { receipt } = opened;
+      const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };
+      return refused(true, () => challenge({ ...required.USED, ...settlement }));
+    }
+    case 'served': {
+      const settlement = { status: 'settled', receipt: opened.receipt } as const;
+      const stored = await paidResponse(facilitator, opened.id, retry.secret).find();
+      if (stored === undefined) return refused(true, () => challenge({ ...required.USED, settlement }));
+      return { admitted: true, enter: () => sendAgain(attempt, stored, receiptHeaders(settlement)) };
+    }
+    case 'open': {
+      const { claim } = opened;
+      const paid = {
+        ...{ req, res, gate, claim, receiptHeaders },
+        kept: paidResponse(facilitator, claim.id, retry.secret),
+        identified: identifiedPayment(gate.options, req, attempt.payment, claim.id),
+        challenge: (cause: required.RequiredCause) =>
+          required.sendPaymentRequired(req, res, gate.options, attempt.offered, cause),
+      };
+      return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
+    }
+  }
+}
+
+/** Serves a request whose payment is held. Every way out of here says what becomes of the payment. */
+async function serve(paid: PaidRequest): Promise<void> {
+  const { req, res, gate, claim, identified, kept } = paid;
+  const { options } = gate;
+  try {
+    if (!(await identified.take())) {
+      await giveBack(paid);
+      return sendTaken(res);
+    }
+    if (isGone(res)) return await giveBack(paid);
+    const stored = claim.resumed ? await kept.find() : undefined;
+    if (stored !== undefined && claim.receipt !== undefined) {
+      await claim.served();
+      return sendAgain(paid, stored, paid.receiptHeaders({ status: 'settled', receipt: claim.receipt }));
+    }
+    if (claim.resumed && !(await claim.runAgain())) {
+      await claim.keep();
+      const { receipt } = claim;
+      const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };
+      return paid.challenge({ ...required.TRIED_OUT, ...settlement });
+    }
+  } catch (error) {
+    await giveBack(paid);
+    throw error;
+  }
+  tellPayment(req, options.requestNames, claim, claim.receipt);
+  notePaid(req, gate, claim);
+  callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
+  return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
+}
+
+/**
+ * The handler first, then the money, then the response. It is kept before the money is taken, so that whoever pays gets it
+ * whatever happens to the connection or to this process, and owed until all of it was handed over. An error of the handler
+ * costs nothing, and nothing of a response leaves before the money has landed.
+ */
+async function handlerFirst(paid: PaidRequest): Promise<void> {
+  const { res, next, gate, claim, kept } = paid;
+  const { options } = gate;
+  const buffered = bufferResponse(res, { maxBytes: options.maxHeldBytes, timeoutMs: options.handlerTimeoutMs });
+  next();
+  const end = await buffered.ended;
+  try {
+    if (end.why !== 'ended' || !(await isCharged(paid))) {
+      await giveBack(paid);
+      return buffered.send(() => sendUncharged(paid, end));
+    }
+    const { response } = end;
+    if (await claim.isHeld()) await kept.put(withoutExchangeHeaders(response));
+    const settlement = await takeMoney(paid, buffered.send);
+    if (settlement?.status !== 'settled') return;
+    const headers = required.paidHeaders(response.headers, paid.receiptHeaders(settlement));
+    // A client that does not read is cut off before this counts as handed over.
+    const handedOver = delivered(res, 2 * options.deliveryTimeoutMs);
+    buffered.send(() => sendStored(res, { ...response, headers }));
+    limitDelivery(res, options.deliveryTimeoutMs);
+    await ((await handedOver) ? claim.served() : giveBack(paid));
+  } catch (error) {
+    // Somebody must still be able to tell the client.
+    buffered.giveUp();
+    throw error;
+  }
+}
+
+/**
+ * The money first, then the handler, whose response flows as it is written and is kept where it is short. It counts as given
+ * when it is whole, or when some of it has left and its client ended it. Otherwise it is owed.
+ */
+async function moneyFirst(paid: PaidRequest): Promise<void> {
+  const { req, res, gate, claim, kept } = paid;
+  const { options, run = runHandler } = gate;
+  const settlement = await takeMoney(paid, (write) => write());
+  if (settlement?.status !== 'settled') return;
+  if (isGone(res)) return claim.keep();
+  tellPayment(req, options.requestNames, claim, settlement.receipt);
+  setHeaders(res, paid.receiptHeaders(settlement));
+  beforeHead(res, () => {
+    res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
+    exposeHeaders(res, required.EXPOSED_HEADERS);
+  });
+  const recorded = recordResponse(res, async (response) => {
+    return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
+  });
+  try {
+    const { served, write } = await run(paid, settlement.receipt, recorded);
+    if (served) return await claim.served(write);
+    await giveBack(paid);
+  } catch (error) {
+    await giveBack(paid);
+    throw error;
+  }
+}
+
+/** Runs the handler behind the gate until it has ended its response, or until nobody waits for it any more. */
+async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
+  const { handlerTimeoutMs } = gate.options;
+  const isBrokenHere = watchBreak(res);
+  next();
+  await Promise.race([recorded.ended, closed(res)]);
+  // The handler may still make a whole response, which can be asked for again.
+  if (!recorded.hasEnded && !recorded.cannotBeKept) await recorded.endsWithin(handlerTimeoutMs);
+  if (!recorded.hasEnded) leaveOpen(res);
+  const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
+  return { served: given && charges(gate, res) };
+}
+
+/**
+ * Takes the money of a held payment. Unless it has landed, the request is answered here and the claim is over.
+ * @param send - sends past whatever buffers the response
+ */
+async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
+  const { req, res, claim, gate, identified } = paid;
+  const settlement = await claim.settle().catch(async (error: unknown) => {
+    if (!(error instanceof TollhouseError)) throw error;
+    // Once money may have moved under an identifier, no other payment goes under it.
+    if (UNCHARGED.has(error.code)) await identified.giveBack();
+    send(() => sendError(res, error));
+    return undefined;
+  });
+  if (settlement?.status === 'settled') tellSettled(gate, req, settlement.receipt);
+  if (settlement?.status === 'pending') send(() => sendPending(res, paid.receiptHeaders(settlement)));
+  if (settlement?.status === 'failed') {
+    await identified.giveBack();
+    tellFailure(gate, req, settlement);
+    const isTakenOver = settlement.reason === 'settlement_in_progress';
+    send(() =>
+      isTakenOver ? sendInProgress(res) : paid.challenge({ ...required.refusalCause(settlement), settlement }),
+    );
+  }
+  return settlement;
+}
+
+/** Whether the response has its price, as its seller's own rule says. */
+async function isCharged(paid: PaidRequest): Promise<boolean> {
+  try {
+    return charges(paid.gate, paid.res);
+  } catch (error) {
+    await giveBack(paid);
+    throw error;
+  }
+}
+
+/** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */
+async function giveBack({ res, claim, identified }: PaidRequest): Promise<void> {
+  leaveOpen(res);
+  if (claim.receipt !== undefined) return claim.keep();
+  await Promise.all([claim.forget(), identified.giveBack()]);
+}

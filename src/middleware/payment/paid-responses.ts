@@ -1,0 +1,32 @@
+import type { Facilitator } from '../../facilitator/types.js';
+import { warned } from '../idempotency/idempotent-request.js';
+import { createSeal, type StoredResponse } from '../response/response-seal.js';
+
+/** The response of a payment, kept for the one who may come again. */
+export interface PaidResponse {
+  /** Keeps it, encrypted with that one's secret; tells whether it is kept. A store that fails is warned of. */
+  put(response: StoredResponse): Promise<boolean>;
+  /** What was kept; undefined where nothing was, or is no more. Rejects with `store_unavailable`. */
+  find(): Promise<StoredResponse | undefined>;
+}
+
+const SCOPE = 'paid response';
+
+/**
+ * Where the response of a payment is kept: in the facilitator's `answers`.
+ * @param secret - of the one who may come again
+ */
+export function paidResponse(
+  { answers }: Pick<Facilitator, 'answers'>,
+  paymentId: string,
+  secret: string,
+): PaidResponse {
+  const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
+  return {
+    put: (response) => warned(() => answers.put(id, seal(response))),
+    async find() {
+      const sealed = await answers.get(id);
+      return sealed === undefined ? undefined : open(sealed);
+    },
+  };
+}

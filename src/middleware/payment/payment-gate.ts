@@ -1,0 +1,71 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
+import type { Soon } from '../../lib/maybe-promise.js';
+import type { Door } from '../../protocol/codecs/codec.js';
+import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
+import type { RecordedResponse } from '../response/response-recorder.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import type { TermsFor } from '../terms/payment-terms.js';
+import type { IdentifiedPayment } from './identified-payment.js';
+import type { PaidResponse } from './paid-responses.js';
+import type { Retry } from './retry.js';
+import type { OfferedTerms, RequiredCause } from './write-payment-required.js';
+
+/** A price before something, whatever it is that is served. */
+export interface PaymentGate {
+  /** The function that made it, for messages to the developer. */
+  readonly where: string;
+  readonly options: ResolvedPaymentOptions;
+  readonly termsFor: TermsFor;
+  /** What the payment of a request is for. Default: the method and the path. */
+  readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
+  /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
+  readonly retryFor?: (req: Request) => Retry;
+  /** Called with each request: has the set-up looked at, the first time. Default: it is not. */
+  readonly watch?: () => void;
+  /** Why the first 402 is sent. Default: the resource has a price. */
+  readonly unpaid?: RequiredCause;
+  /** Called before a kept response is sent again: takes off the headers that are for other responses only. */
+  readonly beforeReplay?: (res: Response) => void;
+  /** With `settle: 'before'`: serves a request whose money has landed. Default: the handler behind the gate. */
+  readonly run?: (paid: PaidRequest, receipt: Receipt, recorded: RecordedResponse) => Promise<RunEnd>;
+}
+
+/** A payment that was brought, and what came of claiming it. */
+export interface PaymentAttempt {
+  readonly req: Request;
+  readonly res: Response;
+  readonly gate: PaymentGate;
+  /** Missing where it was shown by its signature. */
+  readonly payment?: Payment;
+  readonly codec: Pick<Door, 'receipt'>;
+  readonly offered: OfferedTerms;
+  readonly opened: OpenedPayment | undefined;
+  readonly retry: Retry;
+  /** Answers 402, with a way to sign in where that would help as well. */
+  challenge(cause: RequiredCause): Soon<void>;
+}
+
+/** A request whose payment is held for it. */
+export interface PaidRequest {
+  readonly req: Request;
+  readonly res: Response;
+  readonly next: NextFunction;
+  readonly gate: PaymentGate;
+  readonly claim: Claim;
+  /** Where its response is kept. */
+  readonly kept: PaidResponse;
+  readonly identified: IdentifiedPayment;
+  /** Headers that tell how the settlement ended. */
+  receiptHeaders(settlement: Settlement): Readonly<Record<string, string>>;
+  /** Answers 402 with fresh terms. */
+  challenge(cause: RequiredCause): void;
+}
+
+/** What came of a request whose money had landed. */
+export interface RunEnd {
+  /** Whether its client has had the response; else it is owed. */
+  readonly served: boolean;
+  /** Writes it down, with books of one's own. Default: in the ledger alone. */
+  readonly write?: () => Promise<unknown>;
+}

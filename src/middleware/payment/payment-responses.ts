@@ -1,0 +1,55 @@
+import type { Response } from 'express';
+import { sendProblem } from '../gate/respond.js';
+import { discardBody } from '../idempotency/request-fingerprint.js';
+import { type BufferEnd, sendStored } from '../response/response-buffer.js';
+import { sendReplay } from '../response/response-recorder.js';
+import type { StoredResponse } from '../response/response-seal.js';
+import type { PaidRequest } from './payment-gate.js';
+import { paidHeaders } from './write-payment-required.js';
+
+const PENDING_RETRY_SECONDS = 2;
+
+/** Another request is being served for the payment. */
+export function sendInProgress(res: Response): void {
+  const detail = 'Another request is being served for this payment.';
+  sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+}
+
+/** Another payment was made under the identifier. */
+export function sendTaken(res: Response): void {
+  const detail = 'Another payment was made under this payment identifier; this one was not charged.';
+  sendProblem(res, 'payment_identifier_conflict', detail);
+}
+
+/** The outcome is not known yet; `receipt` names the transaction. */
+export function sendPending(res: Response, receipt: Readonly<Record<string, string>>): void {
+  const detail =
+    'The payment was sent and its outcome is not known yet. Send the same payment again to learn it; do not pay anew.';
+  sendProblem(res, 'settlement_pending', detail, { headers: receipt, retryAfterSeconds: PENDING_RETRY_SECONDS });
+}
+
+/** Sends a response that was kept, with the receipt of its payment. */
+export async function sendAgain(
+  { req, res, gate }: Pick<PaidRequest, 'req' | 'res' | 'gate'>,
+  stored: StoredResponse,
+  receipt: Readonly<Record<string, string>>,
+): Promise<void> {
+  await discardBody(req);
+  gate.beforeReplay?.(res);
+  sendReplay(res, { ...stored, headers: paidHeaders(stored.headers, receipt) });
+}
+
+/** What the handler made of a request that is not charged for: its error, or that nothing came in time or within bounds. */
+export function sendUncharged({ res, gate }: PaidRequest, end: BufferEnd): void {
+  const { handlerTimeoutMs, maxHeldBytes } = gate.options;
+  if (end.why === 'client_gone') return;
+  if (end.why === 'ended') return sendStored(res, end.response);
+  // The handler may still be at work. Whatever it does to this connection, the client comes again on another one.
+  res.shouldKeepAlive = false;
+  if (end.why === 'timeout') {
+    const detail = `No answer came within ${handlerTimeoutMs} ms. Nothing was charged; the same payment can be sent again.`;
+    return sendProblem(res, 'handler_timeout', detail);
+  }
+  const detail = `The answer is larger than ${maxHeldBytes} bytes, so it cannot be held until it is paid; nothing was charged. Its seller can raise "maxHeldBytes" or use settle: "before".`;
+  sendProblem(res, 'answer_too_large', detail);
+}

@@ -1,0 +1,35 @@
+import type { Request } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
+import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
+import { readIdentifier } from '../../protocol/payment-identifier.js';
+import type { Payment } from '../../protocol/types.js';
+
+/** Who may come again for a payment. */
+export interface Retry {
+  /** Names that one; see `PaymentUse.retryHash`. */
+  readonly hash: string;
+  /** The secret with which the response is kept. */
+  readonly secret: string;
+}
+
+/** Shorter ones can be guessed. */
+const SECRET_LENGTH = 16;
+
+/**
+ * Who may come again for a payment: whoever shows a secret that came with it and is not on the chain. That is the nonce of
+ * the 402, echoed by version 2 clients, or x402's `payment-identifier`, or an `Idempotency-Key`. Who brings none of them is
+ * known by his address, for ten minutes.
+ */
+export function retryOf(req: Request, { nonce, extensions }: Payment): Retry {
+  if (nonce !== undefined) return withSecret(`nonce ${nonce}`);
+  const identifier = readIdentifier(extensions);
+  if (identifier.ok && identifier.id !== undefined) return withSecret(`identifier ${identifier.id}`);
+  const key = req.get('Idempotency-Key');
+  if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
+  const address = ipKeyGenerator(req.ip ?? '');
+  return { hash: retryHashOf({ address }), secret: `address ${address}` };
+}
+
+function withSecret(secret: string): Retry {
+  return { hash: retryHashOf({ secret }), secret };
+}

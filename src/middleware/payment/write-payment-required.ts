@@ -1,0 +1,204 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Request, Response } from 'express';
+import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
+import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../../pages/paywall.js';
+import type { Door, Reading } from '../../protocol/codecs/codec.js';
+import { DOORS } from '../../protocol/codecs/codecs.js';
+import { newNonce } from '../../protocol/codecs/nonce-header.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { BlockhashHint, Offer } from '../../protocol/payment-required.js';
+import type { NetworkId, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
+import { requestIdOf } from '../gate/request-id.js';
+import { absoluteUrl } from '../gate/request-url.js';
+import { EXPOSE_HEADERS, noteProblemCode, privateCacheControl, setHeaders, withExposed } from '../gate/respond.js';
+import { describeRoute, paymentFlowOf } from '../terms/list-route.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import { type WrittenOffer, writtenOffer } from './challenge-cache.js';
+
+/** Headers that scripts of other origins must be able to read. */
+export const EXPOSED_HEADERS: readonly string[] = [...DOORS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
+
+/** Why a 402 is sent. */
+export interface RequiredCause {
+  readonly code: ErrorCode;
+  /** Sentence for people. */
+  readonly detail: string;
+  /** The reason of the protocol; default the code. */
+  readonly reason?: string;
+  /** The settlement that failed, if one was tried. */
+  readonly settlement?: Settlement;
+}
+
+/** What is offered on this request. */
+export interface OfferedTerms {
+  readonly terms: readonly Terms[];
+  readonly hint?: BlockhashHint;
+  /** Extensions for this request beside those of the route, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+}
+
+/** Cause of the first 402, when no payment came. */
+export const UNPAID: RequiredCause = {
+  code: 'payment_required',
+  detail: 'This resource has a price; pay one of the offered terms and send the request again.',
+};
+
+/** Cause of the 402 for a payment that is for other terms. */
+export const NO_MATCH: RequiredCause = {
+  code: 'no_matching_requirements',
+  detail: 'The payment is for other terms than this resource offers; the offered ones are in this answer.',
+};
+
+/** Cause of the 402 for a payment that was used up, and whose response is not the asker's. */
+export const USED: RequiredCause = {
+  code: 'payment_already_used',
+  detail:
+    'This payment was used before, for another request or by somebody else, or its response is no longer kept. Pay again to get one.',
+};
+
+/** Cause of the 402 for a payment whose handler failed each time. */
+export const TRIED_OUT: RequiredCause = {
+  code: 'payment_already_used',
+  detail: 'The request of this payment was tried several times and failed each time; it is tried no more.',
+};
+
+/** A payment header and the way it came in. */
+export interface PresentedPayment {
+  readonly door: Door;
+  readonly reading: Reading;
+}
+
+/** The payment header of a request, newest protocol first; undefined when there is none. */
+export function readPayment(req: Request): PresentedPayment | undefined {
+  for (const door of DOORS) {
+    const header = req.get(door.requestHeader);
+    if (header !== undefined) return { door, reading: door.read(header) };
+  }
+  return undefined;
+}
+
+/** The headers of a paid response: those of its handler, never for shared caches, with the receipt. */
+export function paidHeaders(
+  headers: OutgoingHttpHeaders,
+  receipt: Readonly<Record<string, string>>,
+): OutgoingHttpHeaders {
+  return {
+    ...headers,
+    ...receipt,
+    'Cache-Control': privateCacheControl(headers['cache-control']),
+    [EXPOSE_HEADERS]: withExposed(headers[EXPOSE_HEADERS.toLowerCase()], EXPOSED_HEADERS),
+  };
+}
+
+/** Cause of the 402 for a payment that was refused, or that was sent and failed. */
+export function refusalCause(refusal: Refusal & { readonly signature?: string }): RequiredCause {
+  const code = refusal.signature === undefined ? 'payment_invalid' : 'payment_failed';
+  return { code, reason: refusal.reason, detail: refusal.message };
+}
+
+/** Answers 402 through every door at once: headers and JSON for clients, a page for browsers. */
+export function sendPaymentRequired(
+  req: Request,
+  res: Response,
+  options: ResolvedPaymentOptions,
+  open: OfferedTerms,
+  cause: RequiredCause,
+): void {
+  const url = absoluteUrl(req, options.baseUrl);
+  const { network } = options.facilitator;
+  noteProblemCode(res, cause.code);
+  res.statusCode = ERRORS[cause.code].status;
+  res.setHeader('Cache-Control', 'no-store');
+  const id = requestIdOf(res);
+  const { terms, hint, extensions } = open;
+  const write = () => writeOffer(url, options, open, cause);
+  // A challenge is good for one request.
+  const isFresh = extensions !== undefined && Object.keys(extensions).length > 0;
+  const written = isFresh
+    ? write()
+    : writtenOffer({ url, owner: options.facilitator, options, terms, hint, cause }, write);
+  const nonce = newNonce();
+  for (const headers of written.headers) setHeaders(res, headers(nonce));
+  if (cause.settlement !== undefined) {
+    for (const door of DOORS) setHeaders(res, door.receipt(cause.settlement, network));
+  }
+  if (wantsPage(req)) sendPaywall(res, written.offer, options, cause);
+  else sendJson(res, written, id);
+}
+
+/** Most clients name no text and no preferences; then JSON, which we name first, is what they get. */
+function wantsPage(req: Request): boolean {
+  const { accept } = req.headers;
+  return accept !== undefined && /html|text\/|;/i.test(accept) && req.accepts(['json', 'html']) === 'html';
+}
+
+function writeOffer(
+  url: string,
+  options: ResolvedPaymentOptions,
+  open: OfferedTerms,
+  { code, detail, reason = code }: RequiredCause,
+): WrittenOffer {
+  const offer = describeOffer(url, options, open, reason);
+  const said = DOORS.map((door) => door.offer(offer));
+  return {
+    offer,
+    headers: said.map(({ headers }) => headers),
+    // Two halves of one object: what differs from answer to answer comes between them.
+    head: JSON.stringify(problem(code, detail)).slice(0, -1),
+    tail: JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1),
+  };
+}
+
+function describeOffer(
+  url: string,
+  options: ResolvedPaymentOptions,
+  { terms, hint, extensions: own }: OfferedTerms,
+  error: string,
+): Offer {
+  const extensions = { ...options.extensions, ...own };
+  const paymentFlow = paymentFlowOf(options);
+  return {
+    resource: { url, ...describeRoute(options) },
+    terms,
+    error,
+    ...(hint === undefined ? {} : { hint }),
+    ...(paymentFlow === undefined ? {} : { paymentFlow }),
+    ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
+  };
+}
+
+function sendJson(res: Response, { head, tail }: WrittenOffer, requestId: string): void {
+  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.end(`${head},"request_id":${JSON.stringify(requestId)},${tail}`);
+}
+
+function sendPaywall(
+  res: Response,
+  { resource, terms }: Offer,
+  { facilitator }: ResolvedPaymentOptions,
+  cause: RequiredCause,
+): void {
+  const page = paywallPage({
+    resource,
+    prices: terms.map((it) => priceText(it, facilitator.tokens)),
+    network: NETWORK_TITLES[facilitator.network],
+    ...(cause === UNPAID ? {} : { problem: cause.detail }),
+  });
+  res.setHeader('Content-Type', 'text/html; charset=utf-8');
+  res.setHeader('Content-Security-Policy', PAYWALL_CONTENT_SECURITY_POLICY);
+  res.setHeader('X-Content-Type-Options', 'nosniff');
+  res.end(page);
+}
+
+const NETWORK_TITLES: Readonly<Record<NetworkId, string>> = {
+  solana: 'Solana',
+  'solana-devnet': 'Solana devnet',
+  'solana-testnet': 'Solana testnet',
+};
+
+function priceText({ asset, amount }: Terms, tokens: readonly Token[]): string {
+  const token = tokens.find(({ mint }) => mint === asset);
+  return token === undefined
+    ? `${amount} units of ${asset}`
+    : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+}

@@ -1,0 +1,120 @@
+import type { Request, RequestHandler } from 'express';
+import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import { z } from 'zod';
+import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
+import { createStoreWarning } from '../../identity/store-warning.js';
+import { resolveOptions } from '../../lib/options.js';
+import { asGate, type Gate } from '../gate/gate.js';
+import { sendProblem } from '../gate/respond.js';
+import { createLockOut } from './rate-limit-lockout.js';
+import { createLimitStore, type LimitCounters } from './rate-limit-store.js';
+
+/** Options of {@link createRateLimits}. */
+export interface RateLimitOptions {
+  /** Where is counted; made by `createMemoryCounters`, or shared by several processes. */
+  readonly counters: LimitCounters;
+  /** Multiplies every limit. Default 1. */
+  readonly scale?: number;
+  /** Clock, milliseconds since the epoch. Default: the system's. */
+  readonly now?: () => number;
+}
+
+/**
+ * Limits per client address (service.md §1), each as Express middleware. An IPv6 client is its /56 network. Answers carry
+ * `RateLimit` and `RateLimit-Policy` (draft 8), refusals are 429 with `Retry-After`. While the counters cannot be reached
+ * everything passes.
+ */
+export interface RateLimits {
+  /** For routes that are open to anybody: 60 requests a minute. */
+  readonly requests: Gate[];
+  /** For routes where credentials are handed in: like `requests`, and every request counts as an attempt to authenticate. */
+  readonly signIns: Gate[];
+  /**
+   * In front of gates: 120 answers 401 or 402 a minute. Requests under way count too, until they turn out to be welcome; those
+   * with SIGN-IN-WITH-X count always, since each that is good is remembered, so that it is not good twice.
+   */
+  readonly challenges: Gate[];
+}
+
+const WHERE = 'createRateLimits';
+const MINUTE_MS = 60_000;
+const REQUESTS = 60;
+const CHALLENGES = 120;
+/** Failed authentications a minute that lock an address out; all three of the above see to it. */
+const AUTH_FAILURES = 10;
+const SIGN_IN_HEADER = SIWX_HEADER.toLowerCase();
+
+const rateLimitOptions = z.strictObject({
+  counters: z.custom<LimitCounters>(
+    (it) => typeof Reflect.get(Object(it), 'increment') === 'function',
+    'counters, made by createMemoryCounters',
+  ),
+  scale: z.number('a number above 0').positive('a number above 0').default(1),
+  now: z.custom<() => number>((it) => typeof it === 'function', 'a function that answers milliseconds').optional(),
+});
+
+/**
+ * Makes the limits that the router and the server use, for routes of your own: `app.use('/club', ...limits.challenges)`.
+ * @throws TollhouseError `bad_option`
+ */
+export function createRateLimits(options: RateLimitOptions): RateLimits {
+  const { counters, scale, now = Date.now } = resolveOptions(WHERE, rateLimitOptions, options);
+  const scaled = (limit: number) => Math.max(1, Math.round(limit * scale));
+  const onStoreError = createStoreWarning(now, 'rate limits cannot be counted and let everything pass');
+  const limiter = (space: string, limit: number, more: Partial<Options> = {}) =>
+    rateLimit({
+      windowMs: MINUTE_MS,
+      limit: scaled(limit),
+      identifier: space,
+      standardHeaders: 'draft-8',
+      legacyHeaders: false,
+      keyGenerator: clientOf,
+      store: createLimitStore(counters, space, MINUTE_MS),
+      passOnStoreError: true,
+      logger: { error: onStoreError, warn: onStoreError },
+      handler: (_req, res) => {
+        const detail = `More than ${scaled(limit)} ${space} a minute came from this address. Retry-After tells when to come back.`;
+        sendProblem(res, 'rate_limited', detail);
+      },
+      ...more,
+    });
+  const lockOut = { counters, failures: scaled(AUTH_FAILURES), clientOf, onStoreError, now };
+  const requests = limiter('requests', REQUESTS);
+  const challenges = limiter('challenges', CHALLENGES, {
+    skipSuccessfulRequests: true,
+    requestWasSuccessful: (req, res) =>
+      res.statusCode !== 401 && res.statusCode !== 402 && req.headers[SIGN_IN_HEADER] === undefined,
+  });
+  const warnOfProxy = createProxyWarning();
+  const whenShown = createLockOut(lockOut, false);
+  return Object.freeze({
+    requests: [warnOfProxy, requests, whenShown].map(asGate),
+    signIns: [warnOfProxy, requests, createLockOut(lockOut, true)].map(asGate),
+    challenges: [warnOfProxy, challenges, whenShown].map(asGate),
+  });
+}
+
+/** The client of a request, by address; IPv6 clients get whole networks, so those count as one. */
+function clientOf(req: Request): string {
+  return ipKeyGenerator(req.ip ?? '');
+}
+
+/** Warns once when addresses cannot be told apart, or can be made up. */
+function createProxyWarning(): RequestHandler {
+  let warned = false;
+  return (req, _res, next) => {
+    const proxied = req.headers['x-forwarded-for'] !== undefined || req.headers.forwarded !== undefined;
+    if (!warned && proxied) {
+      const trust: unknown = req.app.get('trust proxy');
+      const advice = trust === false ? UNSET : trust === true ? PERMISSIVE : undefined;
+      warned = advice !== undefined;
+      if (advice !== undefined) process.emitWarning(advice, { code: 'TOLLHOUSE_TRUST_PROXY' });
+    }
+    next();
+  };
+}
+
+const UNSET =
+  'a request came through a proxy, and "trust proxy" is not set: all clients behind the proxy share one rate limit. Set TRUST_PROXY (or app.set("trust proxy", …)) to the number of proxies; if there are none, somebody sends X-Forwarded-For on their own, and all is well';
+const PERMISSIVE =
+  '"trust proxy" is true: clients can name any address as theirs and escape the rate limits; set it to the number of proxies';

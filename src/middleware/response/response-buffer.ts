@@ -1,0 +1,177 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import {
+  callBack,
+  type HoldingMethod,
+  interceptMethods,
+  isHeadSent,
+  type Method,
+  type Mode,
+} from '../../lib/http/intercept-methods.js';
+import { applyHead } from '../../lib/http/write-head.js';
+import type { StoredResponse } from './response-seal.js';
+
+/**
+ * Why the wait for the handler is over: it has ended its response, the response is more than is held, the client went away,
+ * or nothing came in time.
+ */
+export type BufferEnd =
+  | { readonly why: 'ended'; readonly response: StoredResponse }
+  | { readonly why: 'too_large' | 'client_gone' | 'timeout' };
+
+/** A response whose handler writes into memory: it has not been delivered, and nothing of it has left. */
+export interface BufferedResponse {
+  /** Resolves when the handler is done, or the wait is over. From then on nothing that the handler does reaches the client. */
+  readonly ended: Promise<BufferEnd>;
+  /** Lets `write` send something through the response, with the headers it had before the handler ran. */
+  send(write: () => void): void;
+  /** Holds no longer: the response is again what it was before the handler ran, unless something was sent. */
+  giveUp(): void;
+}
+
+/** Bounds of what is held. */
+export interface BufferLimits {
+  /** Bytes of the body. */
+  readonly maxBytes: number;
+  /** Milliseconds until the handler must have answered. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * Holds the handler's response until its price is paid. Everybody keeps the response object that Express hands around;
+ * its methods keep to themselves what they are told. Wrappers such as compression that were put on earlier see the response
+ * when it is let out, those that are put on later see it on its way in.
+ */
+export function bufferResponse(res: ServerResponse, limits: BufferLimits): BufferedResponse {
+  const before = { ...res.getHeaders() };
+  const head: Head = { written: false };
+  let mode: Mode = 'hold';
+  let settle: (end: BufferEnd) => void = () => {};
+  const ended = new Promise<BufferEnd>((resolve) => {
+    settle = resolve;
+  });
+
+  function finish(end: BufferEnd): void {
+    if (mode !== 'hold') return;
+    mode = 'mute';
+    clearTimeout(timer);
+    settle(end);
+  }
+
+  function open(): void {
+    mode = 'open';
+    intercept();
+    replaceHeaders(res, before);
+    res.statusMessage = '';
+  }
+
+  const timer = setTimeout(() => finish({ why: 'timeout' }), limits.timeoutMs);
+  res.once('close', () => finish({ why: 'client_gone' }));
+  const intercept = interceptMethods(res, () => mode, holdingMethods(res, head, limits.maxBytes, finish));
+  // After an error Express cuts the connection of a response whose headers are sent; while it is mute they are not.
+  const headersSent = () => (mode === 'hold' ? head.written : isHeadSent(res));
+  Object.defineProperty(res, 'headersSent', { configurable: true, get: headersSent });
+
+  return {
+    ended,
+    send(write) {
+      open();
+      write();
+      mode = 'out';
+    },
+    giveUp() {
+      if (mode !== 'out') open();
+    },
+  };
+}
+
+interface Head {
+  written: boolean;
+}
+
+/** What the methods that send do while the answer is held. Like the real ones they go through `writeHead`, which wrappers may have replaced. */
+function holdingMethods(
+  res: ServerResponse,
+  head: Head,
+  maxBytes: number,
+  finish: (end: BufferEnd) => void,
+): Readonly<Record<HoldingMethod, Method>> {
+  const body = createBody(maxBytes);
+
+  function completeHead(): void {
+    if (!head.written) res.writeHead(res.statusCode);
+  }
+
+  function write(chunk: unknown, encoding: unknown): void {
+    completeHead();
+    if (!body.add(chunk, encoding)) finish({ why: 'too_large' });
+  }
+
+  return {
+    flushHeaders: completeHead,
+    writeHead(status, ...rest) {
+      applyHead(res, Number(status), rest);
+      head.written = true;
+      return res;
+    },
+    write(chunk, ...rest) {
+      callBack(rest, (done) => process.nextTick(done));
+      write(chunk, rest[0]);
+      return true;
+    },
+    end(chunk, ...rest) {
+      callBack([chunk, ...rest], (done) => res.once('finish', done));
+      completeHead();
+      if (isChunk(chunk)) write(chunk, rest[0]);
+      const { statusCode, statusMessage } = res;
+      const response = { statusCode, statusMessage, headers: { ...res.getHeaders() }, body: body.bytes() };
+      finish({ why: 'ended', response });
+      return res;
+    },
+  };
+}
+
+/** Sends a stored response, with its headers in place of whatever headers there are. */
+export function sendStored(res: ServerResponse, stored: StoredResponse): void {
+  replaceHeaders(res, stored.headers);
+  res.statusCode = stored.statusCode;
+  res.statusMessage = stored.statusMessage ?? '';
+  if (stored.body.length > 0) res.end(stored.body);
+  else res.end();
+}
+
+function replaceHeaders(res: ServerResponse, headers: OutgoingHttpHeaders): void {
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+}
+
+/** Collects the chunks of a body, up to a number of bytes. */
+export function createBody(maxBytes: number) {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return {
+    /** False when it would be more than is held. */
+    add(chunk: unknown, encoding: unknown): boolean {
+      const bytes = toBuffer(chunk, encoding);
+      length += bytes.length;
+      if (length > maxBytes) return false;
+      chunks.push(bytes);
+      return true;
+    },
+    bytes: () => Buffer.concat(chunks),
+  };
+}
+
+/** Whether an argument of `write` or `end` is part of the body. */
+export function isChunk(chunk: unknown): boolean {
+  return chunk !== undefined && chunk !== null && typeof chunk !== 'function';
+}
+
+function toBuffer(chunk: unknown, encoding: unknown): Buffer {
+  if (chunk instanceof Uint8Array) return Buffer.from(chunk);
+  if (typeof chunk === 'string') return Buffer.from(chunk, isEncoding(encoding) ? encoding : 'utf8');
+  throw new TypeError('an answer is written as string, Buffer or Uint8Array');
+}
+
+function isEncoding(encoding: unknown): encoding is BufferEncoding {
+  return typeof encoding === 'string' && Buffer.isEncoding(encoding);
+}

@@ -1,0 +1,89 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { hasLeft } from '../../lib/http/response-left.js';
+import { isKept } from './idempotency-notes.js';
+
+/**
+ * Whether nobody waits for the answer any more. An answer whose turn on its connection had not come yet, behind those of
+ * requests that were sent before it, is not closed with the connection: only the socket knows.
+ */
+export function isGone(res: ServerResponse): boolean {
+  return res.closed || res.destroyed || res.req.socket.destroyed;
+}
+
+/** What tells of the end of a connection. Adapters for functions in a cloud have something there that tells of nothing. */
+function connectionOf({ req: { socket } }: ServerResponse): Pick<EventEmitter, 'once' | 'off'> {
+  return typeof socket.once === 'function' ? socket : new EventEmitter();
+}
+
+/** Half of the default hold on a payment. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Whether the whole response was handed over before the connection closed, or is kept for its client under an
+ * `Idempotency-Key`. Ask before the response is written.
+ * @param timeoutMs - after so long one that is still on its way counts as handed over: it must not outlast the hold on its
+ *   payment. Default a minute
+ */
+export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connectionOf(res);
+    const decide = (done: boolean): void => {
+      clearTimeout(timer);
+      // The connection outlives the response.
+      connection.off('close', look);
+      resolve(done || isKept(res));
+    };
+    const look = (): void => decide(hasLeft(res));
+    const timer = setTimeout(() => decide(!isGone(res)), timeoutMs);
+    // The response is written after this was asked.
+    if (isGone(res)) return void setImmediate(decide, false);
+    for (const event of ['finish', 'close']) res.once(event, look);
+    connection.once('close', look);
+  });
+}
+
+/** Resolves when nobody waits for the response any more. */
+export function closed(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (isGone(res)) return resolve();
+    // Many responses may go over one connection.
+    const both = [res, connectionOf(res)];
+    const close = (): void => {
+      for (const it of both) it.off('close', close);
+      resolve();
+    };
+    for (const it of both) it.once('close', close);
+  });
+}
+
+/**
+ * Watches by whom a response is broken off that is begun and not ended. Answers whether it was this side: its app destroyed
+ * the response, or the connection without a sign from the client. Whatever the client brings about is its own doing: that
+ * it ends or resets the connection, is silent for too long, or sends what is no HTTP.
+ */
+export function watchBreak(res: ServerResponse): () => boolean {
+  const { socket } = res.req;
+  const { destroy } = res;
+  const connection = connectionOf(res);
+  let isDestroyedHere = false;
+  let isTimedOut = false;
+  const onTimeout = (): void => {
+    isTimedOut = true;
+  };
+  // The connection outlives the response.
+  connection.once('timeout', onTimeout);
+  res.once('finish', () => connection.off('timeout', onTimeout));
+  res.destroy = (error) => {
+    isDestroyedHere ||= !isGone(res);
+    return destroy.call(res, error);
+  };
+  return () => isDestroyedHere || (!socket.readableEnded && socket.errored === null && !isTimedOut);
+}
+
+/** Cuts the connection of a client that does not read its response to the end in time. Milliseconds. */
+export function limitDelivery(res: ServerResponse, timeoutMs: number): void {
+  if (res.writableFinished || isGone(res)) return;
+  const timer = setTimeout(() => res.destroy(), timeoutMs).unref();
+  res.once('close', () => clearTimeout(timer)).once('finish', () => clearTimeout(timer));
+}

@@ -1,0 +1,176 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
+import { applyHead } from '../../lib/http/write-head.js';
+import { REQUEST_ID_HEADER } from '../gate/request-id.js';
+import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
+import { createBody, isChunk } from './response-buffer.js';
+import { isGone } from './response-end.js';
+import type { StoredResponse } from './response-seal.js';
+
+/** Longest body that is kept, in bytes; a longer response leaves all the same. */
+export const MAX_KEPT_BYTES = 1024 * 1024;
+
+/** Headers of an exchange rather than of its response. */
+const EXCHANGE_HEADERS = new Set(
+  [
+    REQUEST_ID_HEADER,
+    'RateLimit',
+    'RateLimit-Policy',
+    'Access-Control-Allow-Origin',
+    'Connection',
+    'Keep-Alive',
+    'Transfer-Encoding',
+    'Content-Length',
+    'Date',
+  ].map((name) => name.toLowerCase()),
+);
+
+const REPLAYED = 'Idempotency-Replayed';
+
+/** A response that is written down on its way out. */
+export interface RecordedResponse {
+  /** Whether anything of it has been handed to the connection. */
+  readonly begun: boolean;
+  /** Whether its handler has ended it, and `beforeEnd` is done. */
+  readonly hasEnded: boolean;
+  /** Whether it cannot be kept, whenever its handler ends it: a stream of events, or longer than what is kept. */
+  readonly cannotBeKept: boolean;
+  /** What `beforeEnd` said: whether it can be had again. */
+  readonly isKept: boolean;
+  /** Resolves when it {@link hasEnded}. */
+  readonly ended: Promise<void>;
+  /** Waits for that, so many milliseconds at most. */
+  endsWithin(timeoutMs: number): Promise<void>;
+}
+
+/**
+ * Writes a response down, on its way out.
+ * @param beforeEnd - is told the response, undefined where it is too long to be kept, and tells whether it is kept; the end
+ *   waits for it
+ */
+export function recordResponse(
+  res: ServerResponse,
+  beforeEnd: (response: StoredResponse | undefined) => Promise<boolean>,
+): RecordedResponse {
+  const body = createBody(MAX_KEPT_BYTES);
+  let isWhole = true;
+  let isEnding = false;
+  let mode: Mode = 'open';
+  let resolve: () => void = () => {};
+  const ended = new Promise<void>((done) => {
+    resolve = done;
+  });
+  const recorded = {
+    begun: false,
+    hasEnded: false,
+    isKept: false,
+    ended,
+    endsWithin: (timeoutMs: number) => within(ended, timeoutMs),
+    get cannotBeKept() {
+      return !isWhole || isEventStream(res);
+    },
+  };
+  const intercept = interceptMethods(res, () => mode);
+  const { write, end, flushHeaders } = res;
+  const headOf = noteHead(res, () => isEnding);
+
+  function add(chunk: unknown, encoding: unknown): void {
+    if (!isEnding && isWhole && isChunk(chunk)) isWhole = body.add(chunk, encoding);
+  }
+
+  function begin(): void {
+    recorded.begun ||= !isEnding && !isGone(res);
+  }
+
+  Reflect.set(res, 'flushHeaders', () => {
+    begin();
+    return Reflect.apply(flushHeaders, res, []);
+  });
+  Reflect.set(res, 'write', (chunk: unknown, ...rest: unknown[]) => {
+    begin();
+    add(chunk, rest[0]);
+    return Reflect.apply(write, res, [chunk, ...rest]);
+  });
+  Reflect.set(res, 'end', (...args: unknown[]) => {
+    if (isEnding) return res;
+    add(args[0], args[1]);
+    isEnding = true;
+    if (headOf() === undefined) res.writeHead(res.statusCode);
+    const { statusCode, statusMessage } = res;
+    const finish = (kept: boolean): void => {
+      Object.assign(recorded, { isKept: kept, hasEnded: true, begun: recorded.begun || !isGone(res) });
+      mode = 'open';
+      intercept();
+      Object.assign(res, { statusCode, statusMessage });
+      Reflect.apply(end, res, args);
+      mode = 'out';
+      resolve();
+    };
+    // Nobody can change the response any more, though its end may still wait.
+    mode = 'mute';
+    const head = headOf();
+    const isComplete = isWhole && (!isGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes()));
+    const response = isComplete && head !== undefined ? { ...head, body: body.bytes() } : undefined;
+    beforeEnd(response).then(finish, () => finish(false));
+    return res;
+  });
+  return recorded;
+}
+
+/**
+ * A handler that notices that its client is gone may stop anywhere, unless it has said how long its response is. Where
+ * nothing has left it is better run again than taken at its word.
+ */
+function isAsLongAsSaid(res: ServerResponse, { length }: Uint8Array): boolean {
+  const said = res.getHeader('Content-Length');
+  return said !== undefined && Number(said) === length;
+}
+
+function isEventStream(res: ServerResponse): boolean {
+  return /^text\/event-stream\b/i.test(String(res.getHeader('Content-Type')));
+}
+
+/** Waits for a promise, so many milliseconds at most. */
+async function within(promise: Promise<void>, timeoutMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs).unref();
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}
+
+/**
+ * Notes the head of a response once it is complete.
+ * @param leavesLater - whether it is not sent by that, so that those in front may still see to it
+ */
+function noteHead(res: ServerResponse, leavesLater: () => boolean): () => Omit<StoredResponse, 'body'> | undefined {
+  let head: Omit<StoredResponse, 'body'> | undefined;
+  const { writeHead } = res;
+  Reflect.set(res, 'writeHead', (status: number, ...rest: unknown[]) => {
+    if (head !== undefined) return Reflect.apply(writeHead, res, [status, ...rest]);
+    applyHead(res, status, rest);
+    head = { statusCode: res.statusCode, headers: ownHeaders(res.getHeaders()) };
+    return leavesLater() ? res : Reflect.apply(writeHead, res, [res.statusCode]);
+  });
+  return () => head;
+}
+
+/** A response without the headers of the exchange that it was made in. */
+export function withoutExchangeHeaders(response: StoredResponse): StoredResponse {
+  return { ...response, headers: ownHeaders(response.headers) };
+}
+
+function ownHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !EXCHANGE_HEADERS.has(name)));
+}
+
+/** Sends again what was sent before, and says so. */
+export function sendReplay(res: ServerResponse, { statusCode, headers, body }: StoredResponse): void {
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+  res.setHeader(REPLAYED, 'true');
+  res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), [REPLAYED]));
+  res.statusCode = statusCode;
+  if (body.length > 0) res.end(body);
+  else res.end();
+}

@@ -1,0 +1,95 @@
+import type { Response } from 'express';
+import { z } from 'zod';
+import { TollhouseError } from '../../errors/errors.js';
+import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
+import type { KeyAuthenticator, ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import { whenKnownOr } from '../../lib/maybe-promise.js';
+import { resolveOptions } from '../../lib/options.js';
+import { createGate, type Decision, type Gate } from '../gate/gate.js';
+import { type RequestNames, type RequestServiceKey, requestNamesOption, tell } from '../gate/request-properties.js';
+import { exposeHeaders, sendError, sendProblem } from '../gate/respond.js';
+import { enterPrivately } from '../wallet/wallet-gate.js';
+import { readServiceKey } from './read-service-key.js';
+
+/** What of a gateway checks service keys. */
+export interface KeyGateway {
+  readonly keys: KeyAuthenticator;
+}
+
+/** Options of {@link serviceKeyAuth}. */
+export interface ServiceKeyAuthOptions {
+  /** Knows the keys. Whether it takes test keys is up to it: on mainnet they are refused. */
+  readonly gateway: KeyGateway;
+  /** All of them a key must have. Default `['call']`. */
+  readonly scopes?: readonly Scope[];
+  /**
+   * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
+   * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` answers it either way. Default: `req.serviceKey`.
+   */
+  readonly requestNames?: RequestNames<'serviceKey'>;
+}
+
+const WHERE = 'serviceKeyAuth';
+const HEADERS = 'X-Service-Key, X-Service-Secret';
+const CHALLENGE = { 'WWW-Authenticate': 'ServiceKey realm="tollhouse", headers="X-Service-Key X-Service-Secret"' };
+const EXPOSED = ['WWW-Authenticate', 'Retry-After', 'RateLimit', 'RateLimit-Policy'];
+const ABSENT = 'Send a service key: X-Service-Key and X-Service-Secret.';
+
+const options = z.strictObject({
+  gateway: z.custom<KeyGateway>(
+    (it) => typeof Reflect.get(Object(Reflect.get(Object(it), 'keys')), 'authenticate') === 'function',
+    'a gateway, with its service keys as "keys"',
+  ),
+  scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
+  requestNames: requestNamesOption('serviceKey'),
+});
+
+/**
+ * Express middleware that lets in who shows a service key, in the headers `X-Service-Key` and `X-Service-Secret`, and puts
+ * {@link RequestServiceKey} on `req.serviceKey`. Any wallet can make itself a key: whether its `owner` may do what your route
+ * does, and whether a key that is restricted to a project belongs there, is for your handler to say. Answers 401 without a
+ * good key, 403 when it lacks a scope or comes from another address than it may, 429 above its limit a second. Can be given
+ * to `anyOf`.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
+  const { gateway, scopes, requestNames } = resolveOptions(WHERE, options, given);
+  const absent = (res: Response) =>
+    refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
+  return createGate(WHERE, (req, res) => {
+    exposeHeaders(res, EXPOSED);
+    return whenKnownOr<ServiceKey | undefined, Decision>(
+      () => readServiceKey(req, res, gateway.keys),
+      (key) => {
+        if (key === undefined) return absent(res);
+        requireScopes(key.scopes, scopes);
+        return {
+          admitted: true,
+          enter(next) {
+            tell(req, requestNames, 'serviceKey', shownOf(key));
+            enterPrivately(res, next, HEADERS);
+          },
+        };
+      },
+      (error) => {
+        if (!(error instanceof TollhouseError) || error.status >= 500) throw error;
+        return refused(true, () => answer(res, error));
+      },
+    );
+  });
+}
+
+/** What of a key is the handler's business. */
+function shownOf({ id, owner, projectId, mode, scopes, metadata }: ServiceKey): RequestServiceKey {
+  const shown = { id, owner, mode, scopes, metadata };
+  return projectId === undefined ? shown : { ...shown, projectId };
+}
+
+function refused(presented: boolean, answer: () => void): Decision {
+  return { admitted: false, wants: 'key', presented, answer };
+}
+
+function answer(res: Response, error: TollhouseError): void {
+  if (error.status === 401) res.setHeader('WWW-Authenticate', CHALLENGE['WWW-Authenticate']);
+  sendError(res, error);
+}

@@ -1,0 +1,43 @@
+import { BAZAAR, bazaarExtension } from '../../protocol/bazaar.js';
+import type { PaymentFlow, Resource } from '../../protocol/payment-required.js';
+import { catalogueOf } from './catalogue.js';
+import type { ResolvedPaymentOptions } from './payment-options.js';
+import { fixedTerms } from './payment-terms.js';
+
+/**
+ * Lists a route that wants to be found, and adds the `bazaar` extension to what its 402 says; an extension of that name
+ * that was given by hand stays. Other routes are left as they are.
+ */
+export function listRoute(where: string, options: ResolvedPaymentOptions): ResolvedPaymentOptions {
+  const { discovery, facilitator, baseUrl } = options;
+  if (discovery === undefined) return options;
+  const extensions = { [BAZAAR]: bazaarExtension(discovery), ...options.extensions };
+  catalogueOf(facilitator).list({
+    method: discovery.method,
+    path: discovery.path,
+    baseUrl,
+    described: describeRoute(options),
+    terms: fixedTerms(where, options) ?? [],
+    paymentFlow: paymentFlowOf(options),
+    extensions,
+    listedAt: Date.now(),
+  });
+  return Object.freeze({ ...options, extensions });
+}
+
+/** What a 402 and the catalogue say about a route beside its address. */
+export function describeRoute({ description, mimeType, discovery }: ResolvedPaymentOptions): Omit<Resource, 'url'> {
+  const { serviceName, tags, iconUrl } = discovery ?? {};
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(mimeType === undefined ? {} : { mimeType }),
+    ...(serviceName === undefined ? {} : { serviceName }),
+    ...(tags === undefined ? {} : { tags }),
+    ...(iconUrl === undefined ? {} : { iconUrl }),
+  };
+}
+
+/** What a 402 and the catalogue say about when the money is taken. */
+export function paymentFlowOf({ settle }: Pick<ResolvedPaymentOptions, 'settle'>): PaymentFlow | undefined {
+  return settle === 'before' ? 'upfront' : undefined;
+}

@@ -1,0 +1,152 @@
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import type { AddressInput } from '../../protocol/address-input.js';
+import type { PriceInput } from '../../protocol/money/money.js';
+import type { Commitment, Receipt, Refusal, Terms } from '../../protocol/types.js';
+import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
+import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
+
+/** One price, or several of which the payer chooses. */
+export type Price = PriceInput | readonly PriceInput[];
+
+/** A function of the request. Its parameter may be the route's own, such as `Request<{ id: string }>`. */
+export type OfRequest<Value> = { answer(req: Request): Value }['answer'];
+
+/** Options of {@link requirePayment}. */
+export interface RequirePaymentOptions {
+  readonly facilitator: Facilitator;
+  /**
+   * `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), `{ amount, asset }` in atomic units, a list of which the
+   * payer chooses one, or a function of the request that answers any of these. A function must answer the same for the
+   * request that is paid as for the one that was asked.
+   */
+  readonly price: Price | OfRequest<Price | Promise<Price>>;
+  /** Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request. */
+  readonly payTo: AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
+  /** What is sold, in a sentence for people; also the title of the paywall page. */
+  readonly description?: string;
+  /** Media type of the paid answer. */
+  readonly mimeType?: string;
+  /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
+  readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>>;
+  /**
+   * `after` (default): the handler runs first and its answer is held until the money has landed; an error costs the payer
+   * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
+   */
+  readonly settle?: 'after' | 'before';
+  /** How far the payment must have come on the chain. Default `confirmed`; `processed` is faster and can still be undone. */
+  readonly commitment?: Commitment;
+  /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
+  readonly maxTimeoutSeconds?: number;
+  /**
+   * With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000. With
+   * `before`: how long it may go on for a client that is gone before anything was sent, and can come again for the response.
+   */
+  readonly handlerTimeoutMs?: number;
+  /**
+   * With `settle: 'after'`: how long the client may take to read the response, in milliseconds; then its connection is cut.
+   * It can send the same payment again. Default 600,000.
+   */
+  readonly deliveryTimeoutMs?: number;
+  /**
+   * Whether a response is charged for, told from its status and headers. Where it is not, `after` takes no money, and with
+   * `before` a response stays owed. Default: every status below 400; a redirect is a response, its `Location` may be the goods.
+   */
+  readonly charge?: (res: Response) => boolean;
+  /** With `settle: 'after'`: how much of an answer is held, in bytes. Default 4 MiB. */
+  readonly maxHeldBytes?: number;
+  /** Address under which clients reach this server, for the 402's resource URL. Default: from the request. */
+  readonly baseUrl?: string;
+  /** Protocol extensions to declare in the 402, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
+  /**
+   * Whether a payer may name its payment (x402's `payment-identifier` extension): no other payment is taken under the name
+   * for 24 hours. `required`: payments without a name are answered 400, all of version 1 among them. Default `optional`.
+   */
+  readonly paymentIdentifier?: 'optional' | 'required' | 'off';
+  /**
+   * Lists the route at `/discovery` of every router on the same facilitator, and describes it in the 402 (x402's `bazaar`
+   * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
+   */
+  readonly discovery?: DiscoveryOptions;
+  /**
+   * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
+   * a `req.payment` of their own; `paymentOf(req)` answers it either way. Default: `req.payment`.
+   */
+  readonly requestNames?: RequestNames<'payment'>;
+  /** Called when a payment is good, before the handler runs. */
+  readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
+  /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
+  readonly onSettled?: (event: { readonly req: Request; readonly receipt: Receipt }) => void;
+  /**
+   * Called when a payment was refused or failed. `findings`: what is known to be wrong with the set-up, for the operator's eyes;
+   * the client hears of the refusal alone.
+   */
+  readonly onFailed?: (event: FailedPayment) => void;
+}
+
+/** A payment that was refused or failed, as {@link RequirePaymentOptions.onFailed} is told of it. */
+export interface FailedPayment {
+  readonly req: Request;
+  readonly refusal: Refusal;
+  readonly findings: readonly SetupFinding[];
+}
+
+const PAY_TO = 'the wallet that receives, as base58 text or PublicKey';
+const MAX_HELD_BYTES = 4 * 1024 * 1024;
+const MAX_MILLISECONDS = 2_147_483_647;
+
+function callable<T>(message: string) {
+  return z.custom<T>((it) => typeof it === 'function', message);
+}
+
+function textOr<T>(schema: z.ZodString, message: string) {
+  return z.union([schema, callable<T>(message)], message);
+}
+
+const milliseconds = z
+  .int('a whole number of milliseconds')
+  .min(1, 'at least 1')
+  .max(MAX_MILLISECONDS, `at most ${MAX_MILLISECONDS}`);
+
+const belowErrors = ({ statusCode }: Response): boolean => statusCode < 400;
+
+/** Schema of {@link RequirePaymentOptions}; the defaults stand here. Prices and addresses are read by payment-terms.ts. */
+export const requirePaymentOptions = z.strictObject({
+  facilitator: z.custom<Facilitator>(
+    (it) => typeof Reflect.get(Object(it), 'openPayment') === 'function',
+    'a facilitator, made by createFacilitator or remoteFacilitator',
+  ),
+  price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
+  payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),
+  description: z.string('a text').max(1000, 'at most 1,000 characters').optional(),
+  mimeType: z.string('a media type').max(200, 'at most 200 characters').optional(),
+  memo: textOr<Exclude<RequirePaymentOptions['memo'], string | undefined>>(
+    z.string(),
+    'a text or a function of the request',
+  ).optional(),
+  settle: z.enum(['after', 'before'], '"after" or "before"').default('after'),
+  commitment: z
+    .enum(['processed', 'confirmed', 'finalized'], '"processed", "confirmed" or "finalized"')
+    .default('confirmed'),
+  maxTimeoutSeconds: z.int('a whole number of seconds').min(1, 'at least 1').max(3600, 'at most 3,600').default(60),
+  handlerTimeoutMs: milliseconds.default(30_000),
+  deliveryTimeoutMs: milliseconds.max(86_400_000, 'at most a day').default(600_000),
+  charge: callable<NonNullable<RequirePaymentOptions['charge']>>('a function of the response').default(
+    () => belowErrors,
+  ),
+  maxHeldBytes: z.int('a whole number of bytes').min(1, 'at least 1').default(MAX_HELD_BYTES),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  extensions: z.record(z.string(), z.unknown()).optional(),
+  paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
+  discovery: discoveryOptions.optional(),
+  requestNames: requestNamesOption('payment'),
+  onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
+  onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),
+  onFailed: callable<NonNullable<RequirePaymentOptions['onFailed']>>('a function').optional(),
+});
+
+/** {@link RequirePaymentOptions} with the defaults filled in. */
+export type ResolvedPaymentOptions = Readonly<z.output<typeof requirePaymentOptions>>;

@@ -1,0 +1,93 @@
+import type { Request } from 'express';
+import { badOption } from '../../errors/errors.js';
+import { MAX_MEMO_BYTES } from '../../protocol/limits.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import { parsePrice } from '../../protocol/money/money.js';
+import type { SupportedKind } from '../../protocol/supported.js';
+import type { Terms } from '../../protocol/types.js';
+import { askOption } from '../gate/option-fault.js';
+import { recipientOf } from './pay-to.js';
+import type { Price, ResolvedPaymentOptions } from './payment-options.js';
+
+/** Terms of a route but for the fee payer, which the facilitator names at the time. */
+type RouteTerms = Omit<Terms, 'feePayer'>;
+
+/** Answers the terms for one request; the fee payer is that of `kind`. */
+export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly Terms[]> | readonly Terms[];
+
+/**
+ * Reads the price, the recipient and the memo of a route. What does not depend on the request is read once, here, and a
+ * mistake in it throws now.
+ * @param where - the function that the options were given to, for messages
+ */
+export function termsOf(where: string, options: ResolvedPaymentOptions): TermsFor {
+  const { price, payTo, memo } = options;
+  const fixed = fixedTerms(where, options);
+  if (fixed !== undefined) return withFeePayer(fixed);
+  checkFixedParts(where, options);
+  return async (req, { feePayer }) => {
+    const asked = typeof price === 'function' ? await askOption(where, 'price', () => price(req)) : price;
+    const wallet = typeof payTo === 'function' ? await askOption(where, 'payTo', () => payTo(req)) : payTo;
+    const text = typeof memo === 'function' ? await askOption(where, 'memo', () => memo(req)) : memo;
+    const terms = readTerms(where, options, asked, recipientOf(where, wallet, options.facilitator.tokens), text);
+    return terms.map((it) => withAmountJson({ ...it, feePayer }));
+  };
+}
+
+/** One list for each fee payer: what is made of it need not be made again (`challenge-cache.ts`). */
+function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
+  const known = new Map<string, readonly Terms[]>();
+  return (_req, { feePayer }) => {
+    const terms = known.get(feePayer) ?? fixed.map((it) => withAmountJson({ ...it, feePayer }));
+    known.set(feePayer, terms);
+    return terms;
+  };
+}
+
+/** The terms of a route that asks the same of every request; undefined for others. */
+export function fixedTerms(where: string, options: ResolvedPaymentOptions): readonly RouteTerms[] | undefined {
+  const { price, payTo, memo } = options;
+  const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
+  return varies
+    ? undefined
+    : readTerms(where, options, price, recipientOf(where, payTo, options.facilitator.tokens), memo);
+}
+
+function readTerms(
+  where: string,
+  options: ResolvedPaymentOptions,
+  price: Price,
+  payTo: string,
+  memo: string | undefined,
+): readonly RouteTerms[] {
+  const { facilitator, maxTimeoutSeconds } = options;
+  checkMemo(where, memo);
+  return readPrices(where, price, options).map(({ asset, amount }) => ({
+    scheme: 'exact',
+    network: facilitator.network,
+    asset,
+    amount,
+    payTo,
+    maxTimeoutSeconds,
+    ...(memo === undefined ? {} : { memo }),
+  }));
+}
+
+function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymentOptions) {
+  const prices = Array.isArray(price) ? price : [price];
+  if (prices.length === 0) throw badOption(where, 'option "price" must hold at least one price', 'price');
+  return prices.map((it) => parsePrice(it, facilitator.tokens, where));
+}
+
+/** With one part given as a function, the others are still wrong now and not at the first request. */
+function checkFixedParts(where: string, options: ResolvedPaymentOptions): void {
+  const { price, payTo, memo } = options;
+  if (typeof price !== 'function') readPrices(where, price, options);
+  if (typeof payTo !== 'function') recipientOf(where, payTo, options.facilitator.tokens);
+  if (typeof memo !== 'function') checkMemo(where, memo);
+}
+
+function checkMemo(where: string, memo: string | undefined): void {
+  if (memo === undefined || (memo.length > 0 && Buffer.byteLength(memo) <= MAX_MEMO_BYTES)) return;
+  throw badOption(where, `option "memo" must have 1 to ${MAX_MEMO_BYTES} bytes of UTF-8`, 'memo');
+}

@@ -1,0 +1,28 @@
+import { addressText } from '../../protocol/address-input.js';
+import { parsePrice } from '../../protocol/money/money.js';
+import type { ResolvedPaymentOptions } from './payment-options.js';
+import { fixedTerms } from './payment-terms.js';
+
+/**
+ * What has the set-up of a gate looked at in the background, with the first request that comes to it. Of what depends on the
+ * request nothing is looked at: callers choose it.
+ */
+export function watchSetup(where: string, options: ResolvedPaymentOptions): () => void {
+  let begun = false;
+  return () => {
+    if (begun) return;
+    begun = true;
+    options.facilitator.setup.begin(needsOf(where, options));
+  };
+}
+
+function needsOf(where: string, options: ResolvedPaymentOptions) {
+  const terms = fixedTerms(where, options);
+  if (terms !== undefined) return terms.map(({ payTo, asset }) => ({ payTo, asset }));
+  const { price, payTo, facilitator } = options;
+  if (typeof price === 'function') return [];
+  const prices = Array.isArray(price) ? price : [price];
+  const assets = prices.map((it) => parsePrice(it, facilitator.tokens).asset);
+  const recipient = typeof payTo === 'function' ? undefined : addressText(payTo);
+  return assets.map((asset) => (recipient === undefined ? { asset } : { payTo: recipient, asset }));
+}

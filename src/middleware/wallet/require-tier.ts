@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
+import { badOption } from '../../errors/errors.js';
+import { nearest } from '../../lib/did-you-mean.js';
+import { whenKnown } from '../../lib/maybe-promise.js';
+import { resolveOptions } from '../../lib/options.js';
+import type { Gate } from '../gate/gate.js';
+import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
+import { missingForTier, readStanding, type TierReading } from './tier-gate.js';
+import {
+  PASSED,
+  type Verdict,
+  type WalletGateOptions,
+  walletGate,
+  walletGateOptions,
+  walletGateParts,
+} from './wallet-gate.js';
+
+const WHERE = 'requireTier';
+
+/** Options of {@link requireTier}. */
+export interface RequireTierOptions extends WalletGateOptions {
+  /** Id of the lowest tier that may pass. Default: the lowest of all, so that any tier does. */
+  readonly tier?: string;
+  /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
+  readonly tiers?: TiersOptions;
+  /**
+   * `{ tier: 'membership', wallet: false }` tells the handler the tier on `req.membership`, and the wallet on no property of the
+   * request; `tierOf(req)` and `walletOf(req)` answer them either way. Default: `req.tier` and `req.wallet`.
+   */
+  readonly requestNames?: RequestNames<'wallet' | 'tier'>;
+}
+
+const options = z.strictObject({
+  ...walletGateOptions,
+  requestNames: requestNamesOption('wallet', 'tier'),
+  tier: z.string('the id of a tier').optional(),
+  tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
+});
+
+/**
+ * Express middleware that lets in whose wallet has reached a membership tier. The caller proves the wallet as for
+ * `requireTokenBalance`; the answers are the same, 403 naming the tier that is next. The wallet is on `req.wallet`, and on
+ * `req.tier` the highest tier that was seen to be reached: at least the required one. Where it takes several token
+ * accounts to reach a higher one, that is not looked for; `readTier` does. Can be given to `anyOf`.
+ * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
+ */
+export function requireTier(given: RequireTierOptions): Gate {
+  const resolved = resolveOptions(WHERE, options, given);
+  const parts = walletGateParts(resolved);
+  const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
+  const required = findTier(tiers, resolved.tier);
+  const names = resolved.requestNames;
+  return walletGate(WHERE, parts, (req, wallet) =>
+    whenKnown(readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings), (reading) => {
+      if (reading.tier !== undefined) tell(req, names, 'tier', reading.tier);
+      return judge(wallet, tiers, required, reading);
+    }),
+  );
+}
+
+function judge(wallet: string, tiers: Tiers, required: Tier, reading: TierReading): Verdict {
+  if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return PASSED;
+  const missing = missingForTier(WHERE, required, tiers, reading);
+  const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
+  return { ok: false, code: 'insufficient_tier', detail, missing };
+}
+
+function findTier({ levels }: Tiers, id: string | undefined): Tier {
+  const tier = id === undefined ? levels[0] : levels.find((level) => level.id === id);
+  if (tier !== undefined) return tier;
+  const ids = levels.map((level) => level.id);
+  const meant = nearest(id ?? '', ids);
+  const hint = meant === undefined ? `the tiers are ${ids.join(', ')}` : `did you mean "${meant}"?`;
+  throw badOption(WHERE, `option "tier": there is no tier "${id}"; ${hint}`, 'tier');
+}

@@ -1,0 +1,54 @@
+import { decimalsOf, wireNumber } from '../../access/balance.js';
+import type { Holdings } from '../../access/holdings.js';
+import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../../access/tiers.js';
+import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
+
+/** Where a wallet stands, and what it was found to hold. */
+export interface TierReading extends Standing {
+  /** Atomic units; when a tier was asked for and reached, the wallet may hold more. */
+  readonly amount: bigint;
+  readonly decimals: number;
+}
+
+/**
+ * Reads where a wallet stands.
+ * @param upTo - the tier that is enough to know of
+ * @throws TollhouseError `bad_option` when the mint does not exist, `chain_unavailable`
+ */
+export function readStanding(
+  where: string,
+  wallet: string,
+  { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
+  reader: Holdings,
+): Soon<TierReading> {
+  return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
+    const atLeast = minimumOf(where, upTo, decimals);
+    return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {
+      const standing = standingOf(where, tiers, amount, decimals);
+      return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
+    });
+  });
+}
+
+/** A tier as it goes over the wire (interface-specification.md). */
+export function wireTier({ id, name, minBalance, features }: Tier) {
+  return { id, name, min_balance: Number(minBalance), features };
+}
+
+/** What is missing for a tier, as members of a problem. */
+export function missingForTier(
+  where: string,
+  required: Tier,
+  { mint }: Tiers,
+  { tier, next, amount, decimals }: TierReading,
+) {
+  return {
+    mint,
+    balance: wireNumber(amount, decimals),
+    min_balance: Number(required.minBalance),
+    missing: wireNumber(minimumOf(where, required, decimals) - amount, decimals),
+    tier: tier === undefined ? null : wireTier(tier),
+    next_tier: next === undefined ? null : wireTier(next),
+    required_tier: wireTier(required),
+  };
+}

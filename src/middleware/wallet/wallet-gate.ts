@@ -1,0 +1,187 @@
+import type { NextFunction, Request, Response } from 'express';
+import { z } from 'zod';
+import { type Holdings, holdingsOf } from '../../access/holdings.js';
+import type { ErrorCode } from '../../errors/errors.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import { identityOf } from '../../identity/default-identity.js';
+import type { Identity, Proof } from '../../identity/types.js';
+import { type Soon, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
+import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
+import { exposeHeaders, sendProblem } from '../gate/respond.js';
+import { keepPrivate } from './cache-control.js';
+import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './wallet-auth.js';
+
+/** Options that all gates by wallet have. */
+export interface WalletGateOptions {
+  /** Reads the chain; made by `createFacilitator`. */
+  readonly facilitator: Facilitator;
+  /**
+   * Finds out whose wallet calls; made by `createIdentity`. Default: one that all gates on this facilitator share, which takes
+   * SIGN-IN-WITH-X and no tokens.
+   */
+  readonly identity?: Identity;
+  /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
+  readonly holdings?: Holdings;
+  /** Address under which clients reach this server; a sign-in is good for it only. Default: from the request. */
+  readonly baseUrl?: string;
+  /**
+   * `{ wallet: 'holder' }` tells the handler on `req.holder`, `{ wallet: false }` on no property of the request, for apps that have
+   * a `req.wallet` of their own; `walletOf(req)` answers it either way. Default: `req.wallet`.
+   */
+  readonly requestNames?: RequestNames<'wallet'>;
+}
+
+/** Schema of {@link WalletGateOptions}, field by field. */
+export const walletGateOptions = {
+  facilitator: z.custom<Facilitator>(
+    (it) => typeof Reflect.get(Object(it), 'readHolding') === 'function',
+    'a facilitator, made by createFacilitator',
+  ),
+  identity: z
+    .custom<Identity>((it) => typeof Reflect.get(Object(it), 'prove') === 'function', 'an identity')
+    .optional(),
+  holdings: z
+    .custom<Holdings>((it) => typeof Reflect.get(Object(it), 'readHolding') === 'function', 'made by createHoldings')
+    .optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  requestNames: requestNamesOption('wallet'),
+};
+
+/** What a gate by wallet works with. */
+export interface WalletGateParts extends CallerParts {
+  readonly holdings: Holdings;
+  readonly requestNames: { readonly wallet: string | false };
+}
+
+type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOptions>>>;
+
+/** Fills in what gates on one facilitator share. */
+export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
+  const { facilitator, identity, holdings, baseUrl, requestNames } = options;
+  return {
+    requestNames,
+    identity: identity ?? identityOf(facilitator),
+    holdings: holdings ?? holdingsOf(facilitator),
+    baseUrl,
+  };
+}
+
+/** What a rule says about a proven wallet: it may pass, or what it lacks. */
+export type Verdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: ErrorCode;
+      /** Sentence for people. */
+      readonly detail: string;
+      /** Further members of the problem body. */
+      readonly missing: Readonly<Record<string, unknown>>;
+    };
+
+/** The verdict on a wallet that has what it takes. */
+export const PASSED: Verdict = { ok: true };
+
+const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
+
+/** A gate that wants a proven wallet which passes a rule. */
+export function walletGate(
+  where: string,
+  parts: WalletGateParts,
+  judge: (req: Request, wallet: string) => Soon<Verdict>,
+): Gate {
+  function decide(req: Request, res: Response): Soon<Decision> {
+    return whenKnown(proofOf(req, parts), (proof) => {
+      if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
+      tell(req, parts.requestNames, 'wallet', proof.wallet);
+      return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
+    });
+  }
+
+  return createGate(where, (req, res) =>
+    whenKnownOr(
+      () => decide(req, res),
+      (decision) => {
+        if (!decision.admitted) exposeHeaders(res, EXPOSED);
+        return decision;
+      },
+      (error) => {
+        exposeHeaders(res, EXPOSED);
+        throw error;
+      },
+    ),
+  );
+}
+
+function decisionOn(verdict: Verdict, res: Response): Decision {
+  if (verdict.ok) return { admitted: true, enter: (next) => enterPrivately(res, next) };
+  const { code, detail, missing } = verdict;
+  const answer = () => sendProblem(res, code, detail, { more: missing });
+  return { admitted: false, wants: 'wallet', presented: true, answer };
+}
+
+/** The refusal of a caller whose wallet is not proven: 401, with a challenge that a client can answer. */
+export function refuseStranger(
+  where: string,
+  req: Request,
+  res: Response,
+  parts: CallerParts,
+  proof: Exclude<Proof, { status: 'proven' }>,
+): Refused {
+  offerSignIn(req, parts);
+  const absent = proof.status === 'absent';
+  const code = absent ? 'unauthenticated' : proof.code;
+  // A token that is taken is good or refused.
+  const unheeded = absent && /^bearer /i.test(req.headers.authorization ?? '');
+  if (unheeded) warnOfToken(where);
+  const detail = absent ? (unheeded ? NO_TOKENS : UNPROVEN) : proof.detail;
+  const challenge = TOKEN_FAULTS.has(code) ? `${BEARER}, error="invalid_token", ${SIGN_IN}` : `${BEARER}, ${SIGN_IN}`;
+  return {
+    admitted: false,
+    wants: 'wallet',
+    presented: !absent,
+    async answer() {
+      const more = { extensions: await signInExtensions(req) };
+      sendProblem(res, code, detail, { more, headers: { 'WWW-Authenticate': challenge } });
+    },
+  };
+}
+
+/** Faults of an access token, which RFC 6750 §3.1 has a name for. */
+const TOKEN_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['invalid_access_token', 'token_expired']);
+const BEARER = 'Bearer realm="tollhouse"';
+const SIGN_IN = 'SIWX realm="tollhouse", header="SIGN-IN-WITH-X"';
+const WALLET_HEADERS = 'Authorization, SIGN-IN-WITH-X';
+const UNPROVEN =
+  'Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X, or send an access token.';
+const NO_TOKENS =
+  'No access tokens are taken here. Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X.';
+
+let hasWarned = false;
+
+/** Whoever issues tokens means them to be taken; the client is told no more than that they are not. */
+function warnOfToken(where: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    `${where}: a request came with an access token (Authorization: Bearer), and this gate takes none. If your createIdentity ` +
+      `issues them, give it to the gate: ${where}({ facilitator, identity, … })`,
+    { code: 'TOLLHOUSE_NO_IDENTITY' },
+  );
+}
+
+/**
+ * Lets a request on whose answer is for its caller only.
+ * @param proofs - the headers that say who is calling
+ */
+export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
+  if (res.hasHeader('Vary')) res.vary(proofs);
+  else res.setHeader('Vary', proofs);
+  keepPrivate(res);
+  next();
+}
+
+/** Tells caches that the answer depends on who is calling. */
+export function varyByCaller(res: Response): void {
+  res.vary(WALLET_HEADERS);
+}

@@ -1,0 +1,72 @@
+import { PaymentPayloadV2Schema } from '@x402/core/schemas';
+import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
+import { firstFault } from '../../lib/parsed.js';
+import type { Offer, Resource } from '../payment-required.js';
+import type { Payment } from '../types.js';
+import { writeHeader } from '../wire/json.js';
+import { readNonce, readTerms, readTransaction, unreadable, type WireReading, writeTerms } from '../wire/terms.js';
+import type { Door } from './codec.js';
+import { headerWithNonce } from './nonce-header.js';
+import { readPaymentHeader } from './payment-header.js';
+import { settleResponseV2 } from './settle-response.js';
+import { versionFault } from './version.js';
+
+const REQUIRED = 'PAYMENT-REQUIRED';
+const SIGNATURE = 'PAYMENT-SIGNATURE';
+const RESPONSE = 'PAYMENT-RESPONSE';
+
+// Clients echo the resource. Nothing depends on the copy, so a fault in it is no reason to refuse the payment.
+const Payload = PaymentPayloadV2Schema.omit({ resource: true });
+
+/** x402 version 2 over HTTP: terms, payment and receipt travel in headers (x402.md §1). */
+export const x402V2: Door = {
+  name: 'x402-v2',
+  requestHeader: SIGNATURE.toLowerCase(),
+  exposedHeaders: [REQUIRED, RESPONSE],
+  offer(offer) {
+    const write = headerWithNonce((nonce) => paymentRequired(offer, nonce));
+    return { headers: (nonce) => ({ [REQUIRED]: write(nonce) }) };
+  },
+  read: (header) => readPaymentHeader(SIGNATURE, header, readPayloadV2),
+  receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV2(settlement, network)) }),
+};
+
+/** Reads a version 2 PaymentPayload, from a header or a facilitator's request. */
+export function readPayloadV2(payload: unknown): WireReading<Payment> {
+  const fault = versionFault(payload, 2);
+  if (fault !== undefined) return fault;
+  const shape = Payload.safeParse(payload);
+  if (!shape.success) return unreadable('invalid_payload', firstFault(shape.error.issues));
+  const { accepted: wire, extensions } = shape.data;
+  const accepted = readTerms(wire, 'accepted');
+  if (!accepted.ok) return accepted;
+  const transaction = readTransaction(shape.data.payload);
+  if (!transaction.ok) return transaction;
+  const { scheme, network } = accepted.value;
+  return {
+    ok: true,
+    value: {
+      scheme,
+      network,
+      transaction: transaction.value,
+      accepted: accepted.value,
+      ...readNonce(wire.extra),
+      ...(extensions === undefined || extensions === null ? {} : { extensions }),
+    },
+  };
+}
+
+function paymentRequired(offer: Offer, nonce: string): PaymentRequired {
+  const { resource, terms, hint, paymentFlow, error, extensions } = offer;
+  return {
+    x402Version: 2,
+    ...(error === undefined ? {} : { error }),
+    resource: resourceInfo(resource),
+    accepts: terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
+    ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
+  };
+}
+
+function resourceInfo({ tags, ...rest }: Resource): ResourceInfo {
+  return { ...rest, ...(tags === undefined ? {} : { tags: [...tags] }) };
+}

@@ -1,0 +1,94 @@
+import { PaymentRequiredV1Schema, PaymentRequiredV2Schema } from '@x402/core/schemas';
+import { firstFault, type Parsed, parsed, unparsed } from '../../lib/parsed.js';
+import type { Terms } from '../types.js';
+import { readHeader, writeHeader } from './json.js';
+import { readTerms, type WireTerms } from './terms.js';
+
+/** One way to pay that a 402 offers, as its client sees it. */
+export interface PayableTerms {
+  readonly terms: Terms;
+  /** A blockhash that came with the terms; saves a call. */
+  readonly recentBlockhash?: string;
+  /** Name of the request header that carries the payment. */
+  readonly headerName: string;
+  /** Value of that header for a signed transaction. */
+  headerValue(transaction: Uint8Array): string;
+}
+
+/** Looks up a response header by its name, in any case. */
+export type HeaderReader = (name: string) => string | null;
+
+/**
+ * Reads what a 402 offers: the header of version 2, else the body of version 1. Terms in schemes or on networks that are
+ * not known here are left out.
+ */
+export function readOffers(header: HeaderReader, body: string): Parsed<readonly PayableTerms[]> {
+  const text = header('PAYMENT-REQUIRED');
+  if (text === null) return readOffersV1(body);
+  const json = readHeader('PAYMENT-REQUIRED', text);
+  return json.ok ? readOffersV2(json.value) : json;
+}
+
+/** What a server tells of the settlement, in the header of either version; undefined when it tells nothing readable. */
+export function readReceipt(header: HeaderReader): Readonly<Record<string, unknown>> | undefined {
+  const text = header('PAYMENT-RESPONSE') ?? header('X-PAYMENT-RESPONSE');
+  if (text === null) return undefined;
+  const json = readHeader('PAYMENT-RESPONSE', text);
+  return json.ok && typeof json.value === 'object' && json.value !== null ? { ...json.value } : undefined;
+}
+
+function readOffersV2(value: unknown): Parsed<readonly PayableTerms[]> {
+  const offer = PaymentRequiredV2Schema.safeParse(value);
+  if (!offer.success) return unparsed(`PAYMENT-REQUIRED: ${firstFault(offer.error.issues)}`);
+  const { accepts, resource, extensions } = offer.data;
+  return payable(accepts, (accepted) => ({
+    headerName: 'PAYMENT-SIGNATURE',
+    headerValue: (transaction) =>
+      writeHeader({
+        x402Version: 2,
+        resource,
+        accepted,
+        extensions: extensions ?? undefined,
+        ...payloadOf(transaction),
+      }),
+  }));
+}
+
+function readOffersV1(body: string): Parsed<readonly PayableTerms[]> {
+  const offer = PaymentRequiredV1Schema.safeParse(jsonOf(body));
+  if (!offer.success) return unparsed('the answer has no PAYMENT-REQUIRED header, and its body is no x402 offer');
+  const accepts = offer.data.accepts.map((it) => ({ ...it, amount: it.maxAmountRequired }));
+  return payable(accepts, ({ scheme, network }) => ({
+    headerName: 'X-PAYMENT',
+    headerValue: (transaction) => writeHeader({ x402Version: 1, scheme, network, ...payloadOf(transaction) }),
+  }));
+}
+
+type Codec = Pick<PayableTerms, 'headerName' | 'headerValue'>;
+
+function payable<T extends WireTerms>(
+  accepts: readonly T[],
+  codec: (wire: T) => Codec,
+): Parsed<readonly PayableTerms[]> {
+  const found = accepts.flatMap((wire, index): PayableTerms[] => {
+    const terms = readTerms(wire, `accepts[${index}]`);
+    if (!terms.ok) return [];
+    const hint = wire.extra?.['recentBlockhash'];
+    return [{ terms: terms.value, ...codec(wire), ...(typeof hint === 'string' ? { recentBlockhash: hint } : {}) }];
+  });
+  return found.length > 0
+    ? parsed(found)
+    : unparsed('none of the offered terms is a Solana payment of the scheme "exact"');
+}
+
+function payloadOf(transaction: Uint8Array): { readonly payload: { readonly transaction: string } } {
+  return { payload: { transaction: Buffer.from(transaction).toString('base64') } };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

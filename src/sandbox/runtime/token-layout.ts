@@ -1,0 +1,86 @@
+import { addressOf } from '../../protocol/address.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { AccountState } from './runtime.js';
+
+/** Address of the SPL Token program. */
+export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+/** Address of the Token-2022 program. */
+export const TOKEN_2022_PROGRAM = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
+
+const MINT_SIZE = 82;
+const ACCOUNT_SIZE = 165;
+const KIND_OFFSET = 165;
+const KIND = { mint: 1, account: 2 } as const;
+
+/** The fields of a token account that are the same under both programs. */
+export interface TokenAccount {
+  readonly mint: string;
+  readonly owner: string;
+  readonly amount: bigint;
+}
+
+/** The fields of a mint that are the same under both programs. */
+export interface Mint {
+  readonly supply: bigint;
+  readonly decimals: number;
+}
+
+/** Whether an address is that of a token program. */
+export function isTokenProgram(address: string): boolean {
+  return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM;
+}
+
+/** Reads a token account; null when the account is none, or is not initialized. */
+export function readTokenAccount(state: AccountState | null): TokenAccount | null {
+  if (state === null || !isTokenProgram(state.owner) || !hasKind(state.data, ACCOUNT_SIZE, KIND.account)) {
+    return null;
+  }
+  const data = view(state.data);
+  return data[108] === 0
+    ? null
+    : {
+        mint: addressOf(data.subarray(0, 32)),
+        owner: addressOf(data.subarray(32, 64)),
+        amount: data.readBigUInt64LE(64),
+      };
+}
+
+/** Reads a mint; null when the account is none, or is not initialized. */
+export function readMint(state: AccountState | null): Mint | null {
+  if (state === null || !isTokenProgram(state.owner) || !hasKind(state.data, MINT_SIZE, KIND.mint)) {
+    return null;
+  }
+  const data = view(state.data);
+  return data[45] === 0 ? null : { supply: data.readBigUInt64LE(36), decimals: data.readUInt8(44) };
+}
+
+/** A copy of a token account with more tokens in it. */
+export function withAmountAdded(state: AccountState, amount: bigint): AccountState {
+  return withUint64Added(state, 64, amount);
+}
+
+/** A copy of a mint with a larger supply. */
+export function withSupplyAdded(state: AccountState, amount: bigint): AccountState {
+  return withUint64Added(state, 36, amount);
+}
+
+/** The amount of a token as RPC nodes write it. */
+export function tokenAmount(amount: bigint, decimals: number): Record<string, unknown> {
+  const uiAmountString = formatAmount(amount, decimals);
+  return { amount: amount.toString(), decimals, uiAmount: Number(uiAmountString), uiAmountString };
+}
+
+/** Accounts with extensions say what they are in a byte behind the longer of the two layouts. */
+function hasKind(data: Uint8Array, plainSize: number, kind: number): boolean {
+  return data.length === plainSize || (data.length > KIND_OFFSET && data[KIND_OFFSET] === kind);
+}
+
+function withUint64Added(state: AccountState, offset: number, amount: bigint): AccountState {
+  const data = Buffer.from(state.data);
+  data.writeBigUInt64LE(data.readBigUInt64LE(offset) + amount, offset);
+  return { ...state, data };
+}
+
+function view(data: Uint8Array): Buffer {
+  return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+}

@@ -1,0 +1,252 @@
+import { z } from 'zod';
+import type { TiersOptions } from '../../access/tiers.js';
+import { badOption } from '../../errors/errors.js';
+import { networkOption } from '../../facilitator/facilitator-options.js';
+import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
+import { isAddress } from '../../protocol/address.js';
+import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
+import { withHidden } from './redact.js';
+
+/** How much the server writes to its log, from least to most. */
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
+/** One of {@link LOG_LEVELS}. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What the server is told, by environment variable; nothing set means the sandbox chain (service.md §8). */
+export interface ServerConfiguration {
+  /** `HOST`. Address to listen on. Default `127.0.0.1`. */
+  readonly host: string;
+  /** `PORT`. Default 4020; 0 takes a free one. */
+  readonly port: number;
+  /** `BASE_URL`. Address under which clients reach the server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+  /** `TRUST_PROXY`. How many proxies stand before the server, or their addresses. Default: none. */
+  readonly trustProxy?: number | string | undefined;
+  /** The chain; undefined means: start the sandbox. */
+  readonly chain?: ChainConfiguration | undefined;
+  /** `PAY_TO`. Wallet that the demo route's price goes to. Default: a new one on the sandbox, none elsewhere. */
+  readonly payTo?: string | undefined;
+  /**
+   * `JWT_SECRET`, at least 32 bytes. Default: a new one on the sandbox, none elsewhere, and then wallets cannot sign in for
+   * tokens.
+   */
+  readonly jwtSecret?: string | undefined;
+  /** `TIERS_FILE`: JSON of what `createRouter` takes as `tiers`. Default: bronze, silver and gold by USDC. */
+  readonly tiers?: TiersOptions | undefined;
+  /** `TOKENS_FILE`: JSON list of `{symbol, mint, decimals, program}`; they come before the known ones. Default: none. */
+  readonly tokens: readonly Token[];
+  /** `RATE_LIMIT_SCALE`. Multiplies every limit. Default 1. */
+  readonly rateLimitScale: number;
+  /** `MAX_FEE_LAMPORTS_PER_HOUR`. Most that is spent on network fees in an hour, in lamports. Default: the facilitator's, 1 SOL. */
+  readonly maxFeeLamportsPerHour?: bigint | undefined;
+  /**
+   * `FLOOD_LIMIT_PER_SECOND`. Requests a second that one address may send for long, for a moment four times as many; what is beyond is
+   * turned away before it costs anything. 0: no bound. There is none behind a proxy (`TRUST_PROXY`), whose business it is then.
+   * Default 250.
+   */
+  readonly floodLimitPerSecond: number;
+  /** `LOG_LEVEL`. Default `info`. */
+  readonly logLevel: LogLevel;
+  /**
+   * `DATABASE_URL`: `sqlite:<file>`, `postgres://…` or `memory:`, where payments are remembered. Default
+   * `sqlite:./data/tollhouse.db`.
+   */
+  readonly databaseUrl: string;
+  /** `REDIS_URL`: where rate limits are counted when several instances share a database. Default: in the database. */
+  readonly redisUrl?: string | undefined;
+  /**
+   * `ALLOW_PRIVATE_NETWORKS`: networks in CIDR notation, separated by commas, that upstreams and webhooks may be in although
+   * they are not public, over http too. Default: loopback on the sandbox, none elsewhere.
+   */
+  readonly allowPrivateNetworks: readonly string[];
+}
+
+/** Which Solana to talk to, and with which key. */
+export interface ChainConfiguration {
+  /** `SOLANA_NETWORK`. */
+  readonly network: NetworkId;
+  /** `SOLANA_RPC_URL`, several separated by commas. Default: the cluster's public one. */
+  readonly rpcUrl?: readonly string[] | undefined;
+  /** `SOLANA_WS_URL`. */
+  readonly wsUrl?: string | undefined;
+  /**
+   * `FACILITATOR_KEYPAIR`: path of a key file, base58 text, or JSON array. Pays the network fees. Of several paths or texts,
+   * separated by commas, the first is offered, and the others settle what was offered with them before.
+   */
+  readonly keypair: readonly string[];
+  /**
+   * `SPLIT_KEYPAIR`, in the same forms: the wallet that is paid for projects with several recipients, and pays them out. Its
+   * token accounts must exist. Default: none, and such projects are paid by `/create-payment` only.
+   */
+  readonly splitKeypair?: string | undefined;
+}
+
+const MIN_SECRET_BYTES = 32;
+const SECRET = `a secret of at least ${MIN_SECRET_BYTES} bytes; make one with "openssl rand -base64 48"`;
+const PORT = 'a port number';
+const PROXIES = 'the number of proxies, or their addresses separated by commas';
+const SCALE = 'a number above 0';
+const FEES = 'a whole number of lamports, 10,000 or more';
+const FLOOD = 'a whole number of requests a second, or 0 for no bound';
+const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
+const LOOPBACK = ['127.0.0.0/8', '::1/128'];
+const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
+
+const listOfUrls = z
+  .string()
+  .transform((text) => text.split(',').map((it) => it.trim()))
+  .pipe(z.array(z.url({ protocol: /^https?$/, error: 'a list of http(s) addresses' })));
+
+const listOfNetworks = z
+  .string()
+  .transform((text) => text.split(',').map((it) => it.trim()))
+  .refine((networks) => networks.every(isNetwork), NETWORKS);
+
+const environment = z.object({
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4020),
+  BASE_URL: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  TRUST_PROXY: z
+    .string()
+    .refine((text) => /^\d{1,3}$/.test(text) || isAddressList(text), PROXIES)
+    .transform((text) => (/^\d+$/.test(text) ? Number(text) : text))
+    .optional(),
+  SOLANA_NETWORK: networkOption.optional(),
+  SOLANA_RPC_URL: listOfUrls.optional(),
+  SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
+  FACILITATOR_KEYPAIR: keyTexts.optional(),
+  SPLIT_KEYPAIR: keyText.optional(),
+  PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
+  JWT_SECRET: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) >= MIN_SECRET_BYTES, SECRET)
+    .optional(),
+  TIERS_FILE: jsonFile.optional(),
+  TOKENS_FILE: tokensFile.optional(),
+  RATE_LIMIT_SCALE: z.coerce.number(SCALE).positive(SCALE).default(1),
+  FLOOD_LIMIT_PER_SECOND: z.coerce.number(FLOOD).int(FLOOD).min(0, FLOOD).max(1_000_000, FLOOD).default(250),
+  MAX_FEE_LAMPORTS_PER_HOUR: z
+    .string()
+    .regex(/^[1-9]\d{4,14}$/, FEES)
+    .transform(BigInt)
+    .optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.|postgres(ql)?:\/\/|memory:$)/, DATABASE)
+    .default('sqlite:./data/tollhouse.db'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
+  ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
+  LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
+});
+
+/** Every variable that is read. */
+export const VARIABLES: readonly string[] = Object.keys(environment.shape);
+
+type Variables = Readonly<Record<string, string | undefined>>;
+type Environment = z.output<typeof environment>;
+
+/**
+ * Reads and checks the environment; throws `bad_option` with every fault at once. Values of secrets are never shown, neither
+ * then nor when the configuration is printed.
+ */
+export function readConfiguration(env: Variables): ServerConfiguration {
+  const { configuration, faults } = inspectEnvironment(env);
+  if (configuration === undefined) throw badOption('environment', faults.join('; '));
+  return configuration;
+}
+
+/** The same, with the faults one by one. */
+export function inspectEnvironment(env: Variables): {
+  readonly configuration?: ServerConfiguration;
+  readonly faults: readonly string[];
+} {
+  const known = Object.fromEntries(VARIABLES.map((name) => [name, env[name] || undefined]));
+  const result = environment.safeParse(known);
+  const issues = result.error?.issues ?? [];
+  const faults = [
+    ...issues.map(({ path, message }) => `${String(path[0])} must be ${message}`),
+    ...chainFaults(known),
+    ...(result.success ? tiersFaults(result.data) : []),
+  ];
+  if (!result.success || faults.length > 0) return { faults };
+  return { configuration: configurationOf(result.data), faults };
+}
+
+function configurationOf(data: Environment): ServerConfiguration {
+  const { HOST, BASE_URL, TRUST_PROXY, PAY_TO, JWT_SECRET, TOKENS_FILE = [] } = data;
+  const chain = chainOf(data);
+  const configuration: ServerConfiguration = {
+    host: HOST,
+    port: data.PORT,
+    baseUrl: BASE_URL,
+    trustProxy: TRUST_PROXY,
+    payTo: PAY_TO,
+    chain,
+    jwtSecret: JWT_SECRET,
+    tiers: tiersOf(data),
+    tokens: TOKENS_FILE,
+    rateLimitScale: data.RATE_LIMIT_SCALE,
+    floodLimitPerSecond: data.FLOOD_LIMIT_PER_SECOND,
+    maxFeeLamportsPerHour: data.MAX_FEE_LAMPORTS_PER_HOUR,
+    databaseUrl: data.DATABASE_URL,
+    redisUrl: data.REDIS_URL,
+    allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
+    logLevel: data.LOG_LEVEL,
+  };
+  return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
+}
+
+/** Variables whose values, where they are no paths, let their holder spend or sign in as anybody. */
+const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'JWT_SECRET'];
+
+/**
+ * Takes the secrets out of an environment once they were read: crash reports, processes that are started, and whoever prints
+ * the environment have no need of them.
+ */
+export function forgetSecrets(env: Record<string, string | undefined>): void {
+  for (const name of SECRETS) delete env[name];
+}
+
+/** Tokens by symbol: those of the operator first, then the known ones whose symbols are still free. */
+export function tokensBySymbol(own: readonly Token[], known: readonly Token[]): readonly Token[] {
+  const taken = new Set(own.flatMap(({ symbol, mint }) => [symbol, mint]));
+  return [...own, ...known.filter(({ symbol, mint }) => !taken.has(symbol) && !taken.has(mint))];
+}
+
+const LEAVES_SANDBOX = ['SOLANA_NETWORK', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR'];
+const NEEDED_OUTSIDE = ['SOLANA_NETWORK', 'FACILITATOR_KEYPAIR'];
+
+function chainFaults(env: Variables): string[] {
+  const missing = NEEDED_OUTSIDE.filter((name) => env[name] === undefined);
+  const stays = LEAVES_SANDBOX.every((name) => env[name] === undefined);
+  if (stays || missing.length === 0) return [];
+  return [`to leave the sandbox chain, ${missing.join(' and ')} must be set as well`];
+}
+
+function tiersFaults({ TIERS_FILE, TOKENS_FILE = [], SOLANA_NETWORK }: Environment): string[] {
+  if (TIERS_FILE === undefined) return [];
+  const known = SOLANA_NETWORK === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK];
+  return [tiersFault(TIERS_FILE, tokensBySymbol(TOKENS_FILE, known)) ?? []].flat();
+}
+
+/** Checked by {@link tiersFaults}. */
+function tiersOf({ TIERS_FILE }: Environment): TiersOptions | undefined {
+  return TIERS_FILE as TiersOptions | undefined;
+}
+
+function chainOf(env: Environment): ChainConfiguration | undefined {
+  const { SOLANA_NETWORK, SOLANA_RPC_URL, SOLANA_WS_URL, FACILITATOR_KEYPAIR, SPLIT_KEYPAIR } = env;
+  if (SOLANA_NETWORK === undefined || FACILITATOR_KEYPAIR === undefined) return undefined;
+  const chain: ChainConfiguration = {
+    network: SOLANA_NETWORK,
+    rpcUrl: SOLANA_RPC_URL,
+    wsUrl: SOLANA_WS_URL,
+    keypair: FACILITATOR_KEYPAIR,
+    splitKeypair: SPLIT_KEYPAIR,
+  };
+  // Providers put keys into their addresses.
+  return withHidden(chain, ['keypair', 'splitKeypair', 'rpcUrl', 'wsUrl']);
+}

@@ -1,0 +1,97 @@
+import { createFacilitator } from '../../facilitator/create-facilitator.js';
+import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
+import { addressOf } from '../../protocol/address.js';
+import { readKeypair } from '../../solana/keypair.js';
+import { createMemoryLedger } from '../../storage/ledger/memory-ledger.js';
+import { connectChain } from '../chain-parts.js';
+import type { ChainConfiguration, ServerConfiguration } from '../configuration/configuration.js';
+import { broken, type Examined, risky, well } from './examination.js';
+
+const WHERE = 'tollhouse doctor';
+/** What the demo route costs. */
+const PRICE = '$0.01';
+
+/** Looks at the chain as the server would use it: RPC, WebSocket, keys, and the wallets that are to be paid. */
+export async function examineChain(configuration: ServerConfiguration): Promise<readonly Examined[]> {
+  const { chain, payTo } = configuration;
+  if (chain === undefined) {
+    const detail = 'are not set: the server runs on a sandbox chain of its own, where nothing has any value';
+    return [risky('SOLANA_NETWORK, FACILITATOR_KEYPAIR', detail, 'set both; tollhouse keygen makes a key')];
+  }
+  const feePayers = chain.keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
+  const splitWallet = chain.splitKeypair && addressOf(readKeypair(chain.splitKeypair, WHERE).publicKey);
+  if (splitWallet !== undefined && feePayers.includes(splitWallet)) {
+    const detail = 'is the key that pays network fees as well';
+    return [broken('SPLIT_KEYPAIR', detail, 'give it a key of its own: tollhouse keygen --out split.json')];
+  }
+  const recipients = [...new Set([payTo, splitWallet].flatMap((it) => it ?? []))];
+  return [
+    ...examineKeys(chain, payTo, splitWallet),
+    ...sorted(await findingsOf(configuration, recipients), chain, feePayers, recipients),
+  ];
+}
+
+function examineKeys(
+  { network, rpcUrl }: ChainConfiguration,
+  payTo: string | undefined,
+  splitWallet: string | undefined,
+): readonly Examined[] {
+  const found: Examined[] = [];
+  if (rpcUrl === undefined) {
+    const detail = `is not set: the public RPC of ${network} serves few requests and promises nothing`;
+    found.push(risky('SOLANA_RPC_URL', detail, 'SOLANA_RPC_URL=<the address of your RPC provider>'));
+  }
+  if (payTo !== undefined && payTo === splitWallet) {
+    const detail = 'is the split wallet: what is yours there cannot be told from what is owed to others';
+    found.push(risky('PAY_TO', detail, 'set PAY_TO to a wallet of your own'));
+  }
+  return found;
+}
+
+async function findingsOf(
+  configuration: ServerConfiguration,
+  payTo: readonly string[],
+): Promise<readonly SetupFinding[]> {
+  const { facilitatorOptions } = await connectChain(configuration);
+  const ledger = createMemoryLedger();
+  const facilitator = createFacilitator({ ...facilitatorOptions, ledger, blockhashHints: false, check: false });
+  try {
+    return (await facilitator.check({ payTo, price: PRICE })).findings;
+  } finally {
+    await facilitator.close();
+  }
+}
+
+/** What the findings are about, by how their codes begin. */
+const AREAS: readonly { readonly name: string; readonly codes: RegExp }[] = [
+  { name: 'RPC', codes: /^(rpc_|wrong_network|no_inner)/ },
+  { name: 'WebSocket', codes: /^websocket_/ },
+  { name: 'fee payer', codes: /^fee_payer_/ },
+  { name: 'PAY_TO', codes: /^(recipient_|mint_|price_)/ },
+];
+
+function sorted(
+  findings: readonly SetupFinding[],
+  { network, wsUrl }: ChainConfiguration,
+  feePayers: readonly string[],
+  recipients: readonly string[],
+): readonly Examined[] {
+  const isBlind = findings.some(({ code, severity }) => severity === 'error' && AREAS[0]?.codes.test(code));
+  const wells: readonly (string | undefined)[] = [
+    `answers, and belongs to ${network}`,
+    wsUrl === undefined ? 'is not set: confirmations are polled' : 'takes subscriptions',
+    isBlind ? undefined : `${feePayers[0]} holds enough SOL`,
+    isBlind ? undefined : recipientsWell(recipients),
+  ];
+  return AREAS.flatMap(({ name, codes }, index): readonly Examined[] => {
+    const found = findings.filter(({ code }) => codes.test(code));
+    const detail = wells[index];
+    if (found.length === 0) return detail === undefined ? [] : [well(name, detail)];
+    return found.map((it) => (it.severity === 'error' ? broken : risky)(name, it.detail, it.fix));
+  });
+}
+
+function recipientsWell(recipients: readonly string[]): string {
+  if (recipients.length === 0) return 'is not set: there is no demo route';
+  return `${recipients.join(' and ')} can receive USDC`;
+}

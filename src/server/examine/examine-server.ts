@@ -1,0 +1,89 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { openStorage } from '../../storage/open-storage.js';
+import { withoutPassword } from '../../storage/sql/database-url.js';
+import { missingFile, readSchema } from '../../storage/sql/schema-state.js';
+import type { ServerConfiguration } from '../configuration/configuration.js';
+import { broken, type Examined, risky, well } from './examination.js';
+
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
+const MEMORY = 'memory:';
+
+/** Looks at the database without changing it: whether it opens, and whether its schema is that of this version. */
+export async function examineDatabase({ databaseUrl }: ServerConfiguration): Promise<Examined> {
+  const what = 'DATABASE_URL';
+  if (databaseUrl === MEMORY) {
+    const detail = 'payments are forgotten when the server stops, and an answer that was paid for with them';
+    return risky(what, detail, 'set DATABASE_URL to sqlite:./data/tollhouse.db or postgres://…');
+  }
+  const shown = withoutPassword(databaseUrl);
+  const missing = missingFile(databaseUrl);
+  if (missing !== undefined) return well(what, `${missing} is not there yet; the server makes it at its start`);
+  try {
+    const { pending } = await readSchema(databaseUrl);
+    if (pending.length === 0) return well(what, `${shown} opens, and its schema is current`);
+    const detail = `${shown} opens; ${pending.length} steps of its schema are pending, which the server makes at its start`;
+    return risky(what, detail, 'make a backup, then: tollhouse db migrate');
+  } catch (error) {
+    return broken(what, `${shown} cannot be used: ${messageOf(error)}`, 'see that it is there and lets this user in');
+  }
+}
+
+/** Whether Redis answers. */
+export async function examineRedis({ redisUrl }: ServerConfiguration): Promise<readonly Examined[]> {
+  const what = 'REDIS_URL';
+  if (redisUrl === undefined) return [];
+  const { host } = new URL(redisUrl);
+  try {
+    await (await openStorage(MEMORY, { redisUrl })).close();
+    return [well(what, `${host} answers`)];
+  } catch (error) {
+    return [
+      broken(what, `${host} does not answer: ${messageOf(error)}`, 'see that Redis runs there and lets this user in'),
+    ];
+  }
+}
+
+/** Whether wallets can sign in for tokens. */
+export function examineSecret({ jwtSecret, chain }: ServerConfiguration): Examined {
+  const what = 'JWT_SECRET';
+  if (jwtSecret !== undefined) return well(what, 'is long enough');
+  if (chain === undefined) return well(what, 'is made anew by each start on the sandbox');
+  const detail = 'is not set: wallets cannot sign in for access tokens, and projects and keys cannot be made';
+  return risky(what, detail, 'JWT_SECRET=$(openssl rand -base64 48), the same for all instances');
+}
+
+/** Whether the address under which clients come fits how the server is reached. */
+export function examineAddress({ baseUrl, trustProxy, chain, host }: ServerConfiguration): readonly Examined[] {
+  const isLive = chain?.network === 'solana';
+  if (baseUrl === undefined) {
+    const detail =
+      'is not set: links, and the domain that sign-ins are for, are what the client says in its Host header';
+    return [
+      isLive ? risky('BASE_URL', detail, 'BASE_URL=https://<the name of this service>') : well('BASE_URL', detail),
+    ];
+  }
+  const { protocol, hostname } = new URL(baseUrl);
+  const isLocal = LOOPBACK.test(hostname);
+  const found: Examined[] = [];
+  if (isLocal && isLive) {
+    const detail = `${baseUrl} is this machine only, and payments are real`;
+    found.push(risky('BASE_URL', detail, 'set BASE_URL to the address under which clients come'));
+  } else if (!isLocal && protocol === 'http:') {
+    const detail = `${baseUrl} is not https: whoever is between can read keys and take what was paid for`;
+    found.push(risky('BASE_URL', detail, 'put a proxy that speaks https before the server, and https into BASE_URL'));
+  }
+  if (protocol === 'https:' && trustProxy === undefined) {
+    const detail =
+      'is not set, and a proxy must stand before this server, which speaks no https: all clients count as one for limits';
+    found.push(risky('TRUST_PROXY', detail, 'TRUST_PROXY=1 for one proxy, or its addresses'));
+  }
+  if (protocol === 'http:' && !isLocal && trustProxy === undefined && LOOPBACK.test(host)) {
+    found.push(risky('HOST', `${host} is reached from this machine only, and BASE_URL is elsewhere`, 'HOST=0.0.0.0'));
+  }
+  return found.length === 0 ? [well('BASE_URL', baseUrl)] : found;
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof TollhouseError) return error.message;
+  return error instanceof Error ? (error.message.split('\n')[0] ?? error.name) : String(error);
+}

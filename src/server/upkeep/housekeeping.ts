@@ -1,0 +1,39 @@
+import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import { repeat } from '../../lib/repeat.js';
+import type { Storage } from '../../storage/storage.js';
+import type { ServerLogger } from '../logger.js';
+import { watchBalance } from './watch-balance.js';
+
+/** What the server looks after by itself. */
+export interface HousekeepingParts {
+  readonly facilitator: Pick<EmbeddedFacilitator, 'health'>;
+  readonly storage: Pick<Storage, 'counters' | 'gateway'>;
+  readonly logger: ServerLogger;
+}
+
+/** So often the server looks after itself, in milliseconds: gates must learn of an outage though nobody asks for `/health`. */
+const HEALTH_EVERY_MS = 10_000;
+
+/**
+ * Begins what a server does without being asked: it watches its own health.
+ * @returns ends that; resolves when nothing of it is under way any more
+ */
+export function startHousekeeping({ facilitator, storage, logger }: HousekeepingParts): () => Promise<void> {
+  const looking = repeat(HEALTH_EVERY_MS, () =>
+    look(facilitator, storage, logger).catch((error: unknown) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.warn({ reason }, 'looking after itself failed');
+    }),
+  );
+  return looking.stop;
+}
+
+async function look(
+  facilitator: HousekeepingParts['facilitator'],
+  { counters, gateway }: HousekeepingParts['storage'],
+  logger: ServerLogger,
+): Promise<void> {
+  const health = await facilitator.health();
+  const isTold = await watchBalance(health, { counters, events: gateway.events, now: Date.now });
+  if (isTold) logger.warn({ wallet: health.wallet, lamports: String(health.lamports) }, 'the fee payer is running dry');
+}

@@ -1,0 +1,73 @@
+import type { AccountState, SolanaRpc } from '../rpc/rpc.js';
+import { MAX_ACCOUNTS_PER_CALL } from '../rpc/rpc-client.js';
+
+/** Reads one account; null where there is none. */
+export type LoadAccount = (address: string) => Promise<AccountState | null>;
+
+/** How long single reads wait for company. */
+export interface AccountBatchOptions {
+  /** A batch leaves when no other address has come for this long and the process was not busy, in milliseconds. */
+  readonly quietMs: number;
+  /** Longest time from the first address until the batch leaves, in milliseconds. */
+  readonly longestMs: number;
+}
+
+/** Share of its time that a busy process works. */
+const BUSY = 0.9;
+
+interface Batch {
+  readonly addresses: Set<string>;
+  readonly openedAt: number;
+  readonly accounts: Promise<ReadonlyMap<string, AccountState | null>>;
+  leave(): void;
+}
+
+/**
+ * Turns reads of single accounts into calls for up to a hundred: calls are rationed, and each takes far longer than the
+ * wait for company. Nothing is cached; an address that is asked for twice in a batch is read once.
+ */
+export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: AccountBatchOptions): LoadAccount {
+  let open: Batch | undefined;
+  let timer: NodeJS.Timeout | undefined;
+
+  function close(batch: Batch): void {
+    clearTimeout(timer);
+    open = undefined;
+    batch.leave();
+  }
+
+  function waitForCompany(batch: Batch): void {
+    const { size } = batch.addresses;
+    const before = performance.eventLoopUtilization();
+    timer = setTimeout(() => {
+      // A busy process has requests waiting that it has not come to read: more addresses may be among them.
+      const busy = performance.eventLoopUtilization(before).utilization > BUSY;
+      const quiet = batch.addresses.size === size && !busy;
+      if (quiet || performance.now() - batch.openedAt >= longestMs) close(batch);
+      else waitForCompany(batch);
+    }, quietMs);
+  }
+
+  return async (address) => {
+    const batch = open ?? openBatch(rpc);
+    batch.addresses.add(address);
+    if (open === undefined) waitForCompany(batch);
+    open = batch;
+    if (batch.addresses.size >= MAX_ACCOUNTS_PER_CALL) close(batch);
+    return (await batch.accounts).get(address) ?? null;
+  };
+}
+
+function openBatch(rpc: SolanaRpc): Batch {
+  const addresses = new Set<string>();
+  let leave = (): void => undefined;
+  const left = new Promise<void>((resolve) => {
+    leave = resolve;
+  });
+  const accounts = left.then(async () => {
+    const asked = [...addresses];
+    const found = await rpc.getAccounts(asked, 'confirmed');
+    return new Map(asked.map((address, index) => [address, found[index] ?? null]));
+  });
+  return { addresses, openedAt: performance.now(), accounts, leave };
+}

@@ -1,0 +1,54 @@
+import { LRUCache } from 'lru-cache';
+import type { Reason } from '../../protocol/reasons.js';
+import type { SolanaRpc } from '../rpc/rpc.js';
+import { PROGRAMS } from '../transaction/programs.js';
+import type { MintTraits } from './mint-traits.js';
+
+/** What decides whether a token may be taken. */
+export interface MintPolicyOptions {
+  readonly rpc: SolanaRpc;
+  /** Mints that are taken whatever their extensions, as long as the full amount arrives. */
+  readonly allowedMints: ReadonlySet<string>;
+  /** Mints whose issuer is trusted with its powers (permanent delegate, confidential transfers), as long as the full amount arrives. */
+  readonly trustedMints: ReadonlySet<string>;
+}
+
+/** Answers why a token is not taken, or undefined. */
+export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason | undefined>;
+
+const CACHE_MS = 300_000;
+const CACHED_MINTS = 5_000;
+
+/**
+ * The rule for Token-2022 mints: the seller must get the amount. A mint that keeps a fee of its transfers is never taken, whoever
+ * allows it: prices and shares are what arrives, and a payer transfers exactly the price. Mints of the classic token program have
+ * no extensions and cost no call; the others are read once in five minutes.
+ */
+export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicyOptions): MintPolicy {
+  const traits = new LRUCache<string, MintTraits | 'unknown'>({
+    max: CACHED_MINTS,
+    ttl: CACHE_MS,
+    fetchMethod: (mint) => readTraits(mint, rpc),
+  });
+  return async (mint, tokenProgram) => {
+    if (tokenProgram === PROGRAMS.token) return undefined;
+    const found = (await traits.fetch(mint)) ?? 'unknown';
+    if (found === 'unknown') return 'invalid_exact_svm_mint_unknown';
+    if (found.keepsFee) return 'invalid_exact_svm_mint_transfer_fee';
+    if (allowedMints.has(mint)) return undefined;
+    const refused = found.callsHook || (found.issuerPowers && !trustedMints.has(mint));
+    return refused ? 'invalid_exact_svm_mint_not_accepted' : undefined;
+  };
+}
+
+async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits | 'unknown'> {
+  const [account] = await rpc.getAccounts([address], 'confirmed');
+  if (!account || account.owner !== PROGRAMS.token2022) return 'unknown';
+  // Loaded with the first such mint: it brings the whole of @solana/spl-token.
+  const { readMintTraits } = await import('./mint-traits.js');
+  try {
+    return readMintTraits(address, account);
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,77 @@
+import { addressOf } from '../../protocol/address.js';
+import type { AccountState, SolanaRpc } from '../rpc/rpc.js';
+import { associatedTokenAddress } from '../transaction/associated-token.js';
+import { isTokenProgram, PROGRAMS } from '../transaction/programs.js';
+
+/** What a payer must know of a mint. */
+export interface MintFacts {
+  readonly decimals: number;
+  /** Token program that owns it, base58. */
+  readonly program: string;
+}
+
+/** What a token account holds. */
+export interface TokenAccount {
+  /** Base58. */
+  readonly mint: string;
+  /** Wallet that may spend from it, base58; of an associated token account not always the one it was derived for. */
+  readonly owner: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+// Layouts of the token programs, the same in both: mint, owner and amount of an account; decimals and state of a mint.
+const OWNER_OFFSET = 32;
+const AMOUNT_OFFSET = 64;
+const STATE_OFFSET = 108;
+const FROZEN = 2;
+const DECIMALS_OFFSET = 44;
+const INITIALIZED_OFFSET = 45;
+const MINT_BYTES = 82;
+const MULTISIG_BYTES = 355;
+// Token-2022 pads what has extensions to the size of an account and says in the byte behind it what it is.
+const KIND_OFFSET = 165;
+const KIND_MINT = 1;
+
+/** Reads a mint from the chain; undefined when the address holds none. */
+export async function readMint(mint: string, rpc: SolanaRpc): Promise<MintFacts | undefined> {
+  const [account] = await rpc.getAccounts([mint], 'confirmed');
+  return mintFactsOf(account ?? null);
+}
+
+/** What an account says as a mint; undefined when it is none: a token account, for instance. */
+export function mintFactsOf(account: AccountState | null): MintFacts | undefined {
+  if (account === null || !isTokenProgram(account.owner)) return undefined;
+  const { data, owner } = account;
+  const extended = owner === PROGRAMS.token2022 && data[KIND_OFFSET] === KIND_MINT && data.length !== MULTISIG_BYTES;
+  if ((data.length !== MINT_BYTES && !extended) || data[INITIALIZED_OFFSET] !== 1) return undefined;
+  return { decimals: data[DECIMALS_OFFSET] ?? 0, program: owner };
+}
+
+/** What an account says as a token account, from its first 72 bytes; undefined when it is none. */
+export function tokenAccountOf(account: AccountState | null): TokenAccount | undefined {
+  if (account === null || !isTokenProgram(account.owner) || account.data.length < AMOUNT_OFFSET + 8) return undefined;
+  const { data } = account;
+  return {
+    mint: addressOf(data.subarray(0, OWNER_OFFSET)),
+    owner: addressOf(data.subarray(OWNER_OFFSET, AMOUNT_OFFSET)),
+    amount: new DataView(data.buffer, data.byteOffset, data.byteLength).getBigUint64(AMOUNT_OFFSET, true),
+  };
+}
+
+/** Whether a token account takes and gives nothing until the mint's authority thaws it. */
+export function isFrozen({ data }: AccountState): boolean {
+  return data[STATE_OFFSET] === FROZEN;
+}
+
+/** Atomic amounts in the associated token accounts of several owners, in their order; undefined where there is none. */
+export async function readTokenBalances(
+  owners: readonly string[],
+  mint: string,
+  program: string,
+  rpc: SolanaRpc,
+): Promise<readonly (bigint | undefined)[]> {
+  const addresses = owners.map((owner) => associatedTokenAddress(owner, mint, program));
+  const accounts = await rpc.getAccounts(addresses, 'confirmed');
+  return accounts.map((account) => tokenAccountOf(account)?.amount);
+}

@@ -1,0 +1,55 @@
+import type { Commitment } from '../../protocol/types.js';
+
+/** How the wait for a transaction ended. */
+export type Landing =
+  /**
+   * It reached the commitment; `err` is null when it succeeded, else Solana's TransactionError.
+   * `slot` is the slot it is in, or a slightly later one: a push names the newest slot of that commitment, and to ask
+   * for the exact one would cost every payment an RPC call (`getTransaction` tells it).
+   */
+  | { readonly status: 'landed'; readonly slot: number; readonly err: unknown }
+  /** Its blockhash is dead and it never landed: it never will. */
+  | { readonly status: 'expired' }
+  /** The caller's time is over and nothing final is known. */
+  | { readonly status: 'unknown' }
+  /**
+   * The endpoint's preflight refused it, so it was not forwarded. `err` is Solana's TransactionError; `AlreadyProcessed`
+   * means that it had landed before it was sent here.
+   */
+  | { readonly status: 'rejected'; readonly err: unknown; readonly logs: readonly string[] };
+
+/** What to send and how long to wait for it. */
+export interface Delivery {
+  /** Fully signed transaction. */
+  readonly transaction: Uint8Array;
+  /** Its first signature, base58. */
+  readonly signature: string;
+  /** Its blockhash, base58. */
+  readonly blockhash: string;
+  readonly commitment: Commitment;
+  /** Height after which it can no longer land; asked for when it is needed and not given. */
+  readonly lastValidBlockHeight?: number;
+  /** Whether the endpoint simulates it before forwarding. */
+  readonly preflight: boolean;
+  /** How long to wait before the answer is `unknown`, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** A transaction that was sent before, with or without its bytes. */
+export type SentDelivery = Omit<Delivery, 'transaction' | 'preflight'> & Partial<Pick<Delivery, 'transaction'>>;
+
+/** Sends transactions and learns what became of them. */
+export interface TransactionDelivery {
+  /**
+   * Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError only when it was provably never sent:
+   * no endpoint could be reached or all refused it. In doubt it counts as sent.
+   */
+  deliver(delivery: Delivery): Promise<Landing>;
+  /**
+   * Waits for a transaction that was sent before. The first look is at once and into the history. Only when the cluster then
+   * does not know it, and its bytes are given, is it sent again: the first send may have been lost on its way.
+   */
+  watch(delivery: SentDelivery): Promise<Landing>;
+  /** Ends the connection and all waiting, with `unknown`. */
+  close(): Promise<void>;
+}

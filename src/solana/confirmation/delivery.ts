@@ -1,0 +1,90 @@
+import { RpcError, type SolanaRpc } from '../rpc/rpc.js';
+import { readSendFailure } from '../rpc/send-failure.js';
+import type { Delivery, Landing, TransactionDelivery } from './confirmation.js';
+import { ConfirmationLoop } from './confirmation-loop.js';
+import type { DeliveryTiming, Waiting } from './pending-confirmation.js';
+import { SignatureSubscriptions } from './signature-subscriptions.js';
+
+/** Settings of {@link createTransactionDelivery}. */
+export interface DeliveryOptions {
+  readonly rpc: Pick<SolanaRpc, 'sendTransaction' | 'getSignatureStatuses' | 'getTip'>;
+  /** `ws:` or `wss:` addresses of the cluster, in order of preference. Without one, statuses are polled. */
+  readonly wsUrl?: string | readonly string[];
+  /** Other intervals than the defaults. */
+  readonly timing?: Partial<DeliveryTiming>;
+  /** Clock in milliseconds, never going back. Default `performance.now`. */
+  readonly now?: () => number;
+}
+
+const TIMING: DeliveryTiming = { pollMs: 400, latePollMs: 2_500, heightMs: 2_000, rebroadcastMs: 2_000 };
+
+/**
+ * Sends transactions and learns what became of them: by push (WebSocket) first, and behind it one loop for all of them
+ * that looks up statuses in batches, notices dead blockhashes, and sends again what the cluster has not seen.
+ * Connects with the first delivery.
+ *
+ * @throws {TollhouseError} `bad_option` when `wsUrl` is not an absolute ws(s) URL
+ */
+export function createTransactionDelivery(options: DeliveryOptions): TransactionDelivery {
+  const { rpc, now = () => performance.now() } = options;
+  const timing = { ...TIMING, ...options.timing };
+  const urls = typeof options.wsUrl === 'string' ? [options.wsUrl] : (options.wsUrl ?? []);
+  const push = urls.length === 0 ? undefined : new SignatureSubscriptions({ urls });
+  const loop = new ConfirmationLoop({ rpc, push, timing, now, resend });
+  let closed = false;
+
+  function send(transaction: Uint8Array, skipPreflight: boolean): Promise<string> {
+    return rpc.sendTransaction(transaction, { skipPreflight, preflightCommitment: 'processed' });
+  }
+
+  function resend(waiting: Waiting): void {
+    const { transaction, sentBefore } = waiting.wanted;
+    if (transaction === undefined) return;
+    waiting.nextSendAt = Number.POSITIVE_INFINITY;
+    const again = (): void => {
+      waiting.nextSendAt = now() + timing.rebroadcastMs;
+    };
+    // What no node has simulated and taken, or what was sent some time ago, must not cost its fee payer for nothing.
+    send(transaction, !sentBefore && waiting.taken).then(again, again);
+  }
+
+  async function sendFirst(waiting: Waiting, { transaction, preflight }: Delivery): Promise<void> {
+    try {
+      await send(transaction, !preflight);
+      waiting.taken = true;
+      waiting.nextSendAt = now() + timing.rebroadcastMs;
+      waiting.sent();
+    } catch (error) {
+      const failure = readSendFailure(error);
+      if (failure.kind === 'not_sent') waiting.fail(error);
+      else if (failure.kind === 'rejected') waiting.end({ status: 'rejected', err: failure.err, logs: failure.logs });
+      else {
+        waiting.taken = !preflight;
+        waiting.nextSendAt = now();
+        waiting.sent();
+      }
+    }
+  }
+
+  function assertOpen(): void {
+    if (closed) throw new RpcError('closed', 'the delivery of transactions is closed');
+  }
+
+  return {
+    async deliver(delivery): Promise<Landing> {
+      assertOpen();
+      const waiting = loop.add({ ...delivery, sentBefore: false }, now() + timing.pollMs);
+      void sendFirst(waiting, delivery);
+      return waiting.landing;
+    },
+    async watch(wanted) {
+      assertOpen();
+      return loop.add({ ...wanted, sentBefore: true }, now()).landing;
+    },
+    async close() {
+      closed = true;
+      loop.close();
+      await push?.close();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { isRecord } from './response-shape.js';
+import { RpcError } from './rpc.js';
+
+/**
+ * What a failed `sendTransaction` means. `sent`: it may be, or is, with the cluster, so it has to be watched.
+ * `rejected`: the node simulated it, it failed, and it went no further; `AlreadyProcessed` among the errors means that the
+ * transaction landed before this first send, so somebody else sent it. `not_sent`: it is nowhere.
+ */
+export type SendFailure =
+  | { readonly kind: 'sent' }
+  | { readonly kind: 'rejected'; readonly err: unknown; readonly logs: readonly string[] }
+  | { readonly kind: 'not_sent' };
+
+/** Solana's code for a transaction that failed the node's own simulation. */
+const PREFLIGHT_FAILURE = -32_002;
+/**
+ * Codes by which a node says that it took nothing: JSON-RPC's for a request that cannot be understood, and Solana's for a
+ * transaction that is refused before it is sent on (signature, simulation, version) or by a node that lags behind. Any other,
+ * such as an internal error, may come from whatever stands before the node, when the node has passed the transaction on.
+ */
+const TOOK_NOTHING = new Set([
+  -32_700,
+  -32_600,
+  -32_601,
+  -32_602,
+  PREFLIGHT_FAILURE,
+  -32_003,
+  -32_004,
+  -32_005,
+  -32_006,
+  -32_013,
+  -32_015,
+  -32_016,
+]);
+
+/** Whether a transaction may be on its way although its send failed so: everything but a proof of the contrary. */
+export function mayBeSent({ failure, details: { code, mayHaveArrived } }: RpcError): boolean {
+  const isOpen = failure === 'answer' && (code === undefined || !TOOK_NOTHING.has(code));
+  return mayHaveArrived === true || isOpen;
+}
+
+/** Reads the error of the first send of a transaction. */
+export function readSendFailure(error: unknown): SendFailure {
+  if (!(error instanceof RpcError)) return { kind: 'not_sent' };
+  const { code, data } = error.details;
+  if (mayBeSent(error)) return { kind: 'sent' };
+  if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
+  const { err, logs } = data;
+  if (err === undefined || err === null) return { kind: 'not_sent' };
+  return { kind: 'rejected', err, logs: Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [] };
+}

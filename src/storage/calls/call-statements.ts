@@ -1,0 +1,58 @@
+import type { Statement } from '../sql/sql-database.js';
+import { halves } from '../sql/sql-sums.js';
+import { CALL_COLUMNS } from './call-rows.js';
+import { HOUR_MS } from './periods.js';
+
+const CALL = Object.keys(CALL_COLUMNS).join(', ');
+const SUMMED = `'calls', 'paid', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals'`;
+/** Number of the step, from 0, that the hour lies in: a range from `$2` to `$3` in steps of `$4`. */
+const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';
+
+/** The statements over calls and their sums, the same for every database. */
+export const CALLS = {
+  insert: {
+    name: 'tollhouse_insert_call',
+    text: `insert into tollhouse_call (${CALL})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+  },
+  list: {
+    name: 'tollhouse_list_calls',
+    text: `select seq, ${CALL} from tollhouse_call where project_id = $1 and seq < $2 order by seq desc limit $3`,
+  },
+  sums: {
+    name: 'tollhouse_sum_rollups',
+    text: `select kind, label, ${STEP} as step, ${halves('value')} from tollhouse_rollup
+      where project_id = $1 and kind in (${SUMMED}) and hour >= $2 and hour < $3
+      group by kind, label, ${STEP}`,
+  },
+  /** Steps are hours or days here, in each of which a wallet has one row. */
+  payersByStep: {
+    name: 'tollhouse_count_payers_by_step',
+    text: `select (hour - cast($2 as bigint)) / cast($4 as bigint) as step, count(*) as payers from tollhouse_rollup
+      where project_id = $1 and hour >= $2 and hour < $3
+        and kind = case when cast($4 as bigint) = ${HOUR_MS} then 'payers' else 'payers_day' end
+      group by hour`,
+  },
+  /** From `$2` to `$3`: whole days from `$4` to `$5`, and the hours before and after them. */
+  payers: {
+    name: 'tollhouse_count_payers',
+    text: `select count(*) as payers from (
+        select label from tollhouse_rollup where project_id = $1 and kind = 'payers_day' and hour >= $4 and hour < $5
+        union select label from tollhouse_rollup where project_id = $1 and kind = 'payers' and hour >= $2 and hour < $4
+        union select label from tollhouse_rollup where project_id = $1 and kind = 'payers' and hour >= $5 and hour < $3
+      ) as wallets`,
+  },
+  /** Looks at the oldest rows only: they were written about in the order of their times. */
+  prune: {
+    name: 'tollhouse_prune_calls',
+    text: `delete from tollhouse_call where seq in (
+        select seq from (select seq, at from tollhouse_call order by seq limit $2) as oldest where at < $1)
+      returning seq`,
+  },
+  pruneSums: {
+    name: 'tollhouse_prune_rollups',
+    text: `delete from tollhouse_rollup where (project_id, kind, hour, label) in (
+        select project_id, kind, hour, label from tollhouse_rollup where hour < $1 order by hour limit $2)
+      returning hour`,
+  },
+} as const satisfies Record<string, Statement>;

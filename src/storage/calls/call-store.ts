@@ -1,0 +1,230 @@
+import type { EventRecord } from '../events/events.js';
+import type { KeySpending } from '../keys/service-keys.js';
+
+/** What a call cost: the payment that was used up by it. */
+export interface Charge {
+  /** Mint of the token, base58; the System Program's address for native SOL. It is shown so, and counted as `moneyOf` says. */
+  readonly mint: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+/** The service key that a call came with, and whose it is. */
+export interface KeyedCaller {
+  readonly keyId: string;
+  /** Wallet of the key's owner, base58. */
+  readonly owner: string;
+}
+
+/** A call that reached the upstream of a project: one row of the book (service.md §4, §5). */
+export interface CallRecord {
+  /** `call_` and base58 of 16 random bytes. */
+  readonly id: string;
+  readonly projectId: string;
+  readonly caller?: KeyedCaller;
+  /** Wallet that paid, base58. */
+  readonly payer?: string;
+  /** When it came in, milliseconds since the epoch: the hour and the day in which it counts. */
+  readonly at: number;
+  readonly method: string;
+  /** Status that the upstream answered with; missing where it did not answer. */
+  readonly status?: number;
+  /** `succeeded`: the upstream delivered, 2xx to 4xx. `failed`: it did not. */
+  readonly outcome: 'succeeded' | 'failed';
+  /** Why it failed, as an error code. */
+  readonly reason?: string;
+  /** What it cost. Missing where nothing was used up: a free call, a pass, or a payment that stays good for another try. */
+  readonly charge?: Charge;
+  readonly paymentId?: string;
+  /** Signature of the paying transaction, base58. */
+  readonly signature?: string;
+  readonly durationMs: number;
+  readonly requestId: string;
+}
+
+/** A call as it is listed, with its place in the list. */
+export interface ListedCall extends Omit<CallRecord, 'caller'> {
+  /** Rising in the order in which calls were written. */
+  readonly seq: bigint;
+  readonly keyId?: string;
+}
+
+/** A call that was turned away before the upstream was asked. */
+export interface RefusedCall {
+  readonly projectId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Error code of the refusal, such as `payment_required`. Never a text of the client's. */
+  readonly reason: string;
+}
+
+/** How long a budget lasts: an hour, a day or a month of UTC, or for ever. */
+export type BudgetWindow = KeySpending['window'];
+
+/** What a key may spend of one token in a window. */
+export interface BudgetLimit {
+  readonly window: BudgetWindow;
+  /** Atomic units. */
+  readonly limit: bigint;
+}
+
+/** What a call is going to cost its key, held back until it is over. */
+export interface ReservationRequest {
+  /** Random; names the reservation in `finish` and `giveBack`. */
+  readonly id: string;
+  readonly caller: KeyedCaller;
+  readonly charge: Charge;
+  /** Limits of the key in the token of the charge, at most one for each window. */
+  readonly budgets: readonly BudgetLimit[];
+  /** When the call came in: the `at` of the call that `finish` writes. */
+  readonly at: number;
+  /** After this long the reservation of a process that vanished counts no more: longer than the longest call. Milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** Whether the budgets allow a charge; if not, the first limit that is in the way and what of it is used or held back. */
+export type ReservationResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly limitReached: BudgetLimit; readonly used: bigint };
+
+/** What is written together with a call, all or nothing. */
+export interface FinishOptions {
+  /** The payment that it uses up, in a ledger on the same database: where its lease was lost nothing is written. */
+  readonly payment?: { readonly id: string; readonly lease: string };
+  /** The reservation that this call ends. What is spent is the call's charge. */
+  readonly reservationId?: string;
+  /** `call.succeeded`, `call.failed` and others that tell of it. */
+  readonly events?: readonly EventRecord[];
+}
+
+/** A stretch of time in whole hours, for days in whole days: `from` included, `to` not. Milliseconds since the epoch. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What happened in one step of a series. */
+export interface Figures {
+  /** Start of the step, milliseconds since the epoch. */
+  readonly at: number;
+  /** Calls that reached the upstream. */
+  readonly calls: number;
+  /** Those of them that used up a payment. */
+  readonly paid: number;
+  /** Calls that were turned away; they are not among `calls`. */
+  readonly refused: number;
+  readonly upstreamErrors: number;
+  /** Distinct wallets that paid. */
+  readonly payers: number;
+  /** Atomic units by mint, native SOL among wrapped SOL, exact to 2^63 - 1 an hour. */
+  readonly revenue: ReadonlyMap<string, bigint>;
+  /** Calls by bucket of their duration (`latency-buckets.ts`). */
+  readonly latency: ReadonlyMap<number, number>;
+  /** Refused calls by error code. */
+  readonly refusals: ReadonlyMap<string, number>;
+}
+
+/** Which spending is asked for: of all keys of a wallet, or of some of it. */
+export interface SpendingQuery extends TimeRange {
+  /** Wallet whose keys they are, base58. */
+  readonly owner: string;
+  readonly keyId?: string;
+  readonly projectId?: string;
+}
+
+/** What was spent, for one token. */
+export interface SpendingSum {
+  /** Native SOL is among wrapped SOL. */
+  readonly mint: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+  readonly calls: number;
+}
+
+/** What a key spent on a project. */
+export interface SpendingRow extends SpendingSum {
+  readonly keyId: string;
+  readonly projectId: string;
+}
+
+/** What was spent in a day of UTC. */
+export interface SpendingDay extends SpendingSum {
+  /** Start of the day, milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** What of a budget is gone, at a time. */
+export interface BudgetUse {
+  readonly keyId: string;
+  readonly mint: string;
+  readonly window: BudgetWindow;
+  /** Atomic units that were spent in the window that the time lies in. */
+  readonly used: bigint;
+}
+
+/** A share of a budget that its owner is told of. */
+export interface BudgetNotice extends BudgetLimit {
+  readonly caller: KeyedCaller;
+  readonly mint: string;
+  /** A time in the window, milliseconds since the epoch. */
+  readonly at: number;
+  /** The share, in percent. A higher one that was told before silences it. */
+  readonly percent: number;
+  /** Atomic units that must have been spent for it to be true; 0 when a call was refused. */
+  readonly atLeast: bigint;
+}
+
+/**
+ * The calls of all projects: each with what it changes, in one transaction, and the sums that are kept of them
+ * (service.md §5). Rejects with `store_unavailable` when the database does not answer.
+ */
+export interface CallBook {
+  /**
+   * Holds back what a call is going to cost, if every budget has room for it. However many ask at once, on however many
+   * instances, what is spent and held back never exceeds a limit.
+   */
+  reserve(request: ReservationRequest): Promise<ReservationResult>;
+  /** Ends a reservation without spending anything. */
+  giveBack(reservationId: string): Promise<void>;
+  /**
+   * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
+   * @returns false when the payment was not held any more; then nothing was written, and the answer must not be counted as paid
+   */
+  finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
+  /**
+   * Counts a call that was turned away. Free of charge for the database: refusals are counted in this process, which writes
+   * their sums once a second, and a process that is killed loses the last second of them.
+   */
+  refuse(call: RefusedCall): void;
+  /** Writes the refusals that were counted so far. */
+  flush(): Promise<void>;
+  /** Calls of a project, the newest first, from the one before `before`. */
+  calls(projectId: string, limit: number, before?: bigint): Promise<readonly ListedCall[]>;
+  /** Sums of a project by hour or by day of UTC, those steps only in which anything happened, in order. */
+  series(projectId: string, range: TimeRange, step: 'hour' | 'day'): Promise<readonly Figures[]>;
+  /** Sums of a project over a whole range. */
+  totals(projectId: string, range: TimeRange): Promise<Omit<Figures, 'payers'>>;
+  /** How many distinct wallets paid in a range. */
+  countPayers(projectId: string, range: TimeRange): Promise<number>;
+  /** What was spent by key, project and token, in whole days of UTC. */
+  spending(query: SpendingQuery): Promise<readonly SpendingRow[]>;
+  /** What was spent by day and token, in order. */
+  spendingByDay(query: SpendingQuery): Promise<readonly SpendingDay[]>;
+  /** What a key has spent in the windows that a time lies in, for each token. */
+  budgetUse(keyId: string, at: number): Promise<readonly BudgetUse[]>;
+  /**
+   * Writes an event that tells of a budget, once for each window, limit and share.
+   * @returns whether it was written now
+   */
+  notice(notice: BudgetNotice, event: EventRecord): Promise<boolean>;
+  /**
+   * Forgets the oldest calls, and sums of hours, that are from before a time, and what no budget looks at any more.
+   * @param before - milliseconds since the epoch: calls from before it go
+   * @param sumsBefore - milliseconds since the epoch: sums of the days before its day go
+   * @param limit - how many of each go at most, and so how long it takes
+   * @returns how many went; 0 when there is nothing left to forget
+   */
+  prune(before: number, sumsBefore: number, limit: number): Promise<number>;
+  /** Writes the last refusals; nothing may be refused after it. The database is not closed with it. */
+  close(): Promise<void>;
+}

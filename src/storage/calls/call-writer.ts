@@ -1,0 +1,66 @@
+import { moneyOf } from '../../protocol/networks/tokens.js';
+import { eventRow, eventSteps } from '../events/event-statements.js';
+import { servedStep } from '../ledger/sql-ledger.js';
+import { type JsonRow, jsonGroups, jsonRow } from '../sql/json-groups.js';
+import type { SqlDatabase, SqlInput, Step } from '../sql/sql-database.js';
+import { summand } from '../sql/sql-sums.js';
+import { CALL_COLUMNS, callToSql } from './call-rows.js';
+import { CALLS } from './call-statements.js';
+import type { CallRecord, FinishOptions } from './call-store.js';
+import { FINISH_CALLS } from './finish-calls.js';
+import { startsOf } from './periods.js';
+import { rollupRow, rollupSteps, rollupsOf } from './rollups.js';
+import { SPEND, SPEND_INPUT } from './spend-statements.js';
+
+const CALL_NAMES = Object.keys(CALL_COLUMNS);
+const SPEND_NAMES = Object.keys(SPEND_INPUT);
+
+/** `finish` of a book of calls: on SQLite in steps, on Postgres in one statement with whatever else is to be written. */
+export function callWriter(
+  database: SqlDatabase,
+  now: () => number,
+): (call: CallRecord, options?: FinishOptions) => Promise<boolean> {
+  if (database.dialect === 'postgres') {
+    const together = jsonGroups(database, FINISH_CALLS);
+    return (call, options = {}) => together(rowOf(call, options, now()));
+  }
+  return async (call, options = {}) => {
+    const { payment } = options;
+    const steps = stepsOf(call, options);
+    if (payment !== undefined) {
+      return (await database.batchIf(servedStep(payment.id, payment.lease, now()), steps)).length > 0;
+    }
+    await database.batch(steps);
+    return true;
+  };
+}
+
+function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions): readonly Step[] {
+  return [
+    [CALLS.insert, ...callToSql(call)],
+    ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
+    ...eventSteps(events),
+    ...spendsOf(call).map((values): Step => [SPEND.add, ...values]),
+    ...rollupSteps(rollupsOf(call)),
+  ];
+}
+
+function rowOf(call: CallRecord, { payment, reservationId, events = [] }: FinishOptions, time: number): JsonRow {
+  return {
+    payment: payment?.id ?? null,
+    lease: payment?.lease ?? null,
+    time,
+    reservation: reservationId ?? null,
+    call: [jsonRow(CALL_NAMES, callToSql(call))],
+    events: events.map(eventRow),
+    spend: spendsOf(call).map((values) => jsonRow(SPEND_NAMES, values)),
+    rollups: rollupsOf(call).map(rollupRow),
+  };
+}
+
+/** What its key has spent, if it has spent anything: in the order of {@link SPEND_INPUT}. */
+function spendsOf({ caller, charge, projectId, at }: CallRecord): readonly (readonly SqlInput[])[] {
+  if (caller === undefined || charge === undefined) return [];
+  const { keyId, owner } = caller;
+  return [[keyId, ...startsOf(at), moneyOf(charge.mint), projectId, owner, summand(charge.amount)]];
+}

@@ -1,0 +1,57 @@
+import type { Row } from '../sql/sql-database.js';
+import { exactSum } from '../sql/sql-sums.js';
+import type { Figures } from './call-store.js';
+import type { RollupKind } from './rollups.js';
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] extends ReadonlyMap<infer L, infer V> ? Map<L, V> : T[K] };
+
+/** Kinds that can be summed over hours; of payers only those of one step are distinct. */
+type SummedKind = Exclude<RollupKind, 'payers' | 'payers_day'>;
+
+/** How a sum of each kind goes into the figures of its step. */
+const PLACES: Readonly<Record<SummedKind, (figures: Writable<Figures>, label: string, sum: bigint) => void>> = {
+  calls: (figures, _label, sum) => {
+    figures.calls = Number(sum);
+  },
+  paid: (figures, _label, sum) => {
+    figures.paid = Number(sum);
+  },
+  refused: (figures, _label, sum) => {
+    figures.refused = Number(sum);
+  },
+  upstream_errors: (figures, _label, sum) => {
+    figures.upstreamErrors = Number(sum);
+  },
+  revenue: (figures, label, sum) => figures.revenue.set(label, sum),
+  latency: (figures, label, sum) => figures.latency.set(Number(label), Number(sum)),
+  refusals: (figures, label, sum) => figures.refusals.set(label, Number(sum)),
+};
+
+/**
+ * The figures of all steps that have any, in order.
+ * @param sums - rows of sums by kind, label and step
+ * @param payers - rows of distinct payers by step
+ */
+export function toFigures(
+  sums: readonly Row[],
+  payers: readonly Row[],
+  from: number,
+  stepMs: number,
+): readonly Figures[] {
+  const steps = new Map<number, Writable<Figures>>();
+  const stepOf = (row: Row): Writable<Figures> => {
+    const at = from + Number(row.step) * stepMs;
+    const figures = steps.get(at) ?? emptyFigures(at);
+    steps.set(at, figures);
+    return figures;
+  };
+  for (const row of sums) PLACES[row.kind as SummedKind](stepOf(row), String(row.label), exactSum(row));
+  for (const row of payers) stepOf(row).payers = Number(row.payers);
+  return [...steps.values()].sort((a, b) => a.at - b.at);
+}
+
+/** A step in which nothing happened. */
+export function emptyFigures(at: number): Writable<Figures> {
+  const counts = { calls: 0, paid: 0, refused: 0, upstreamErrors: 0, payers: 0 };
+  return { at, ...counts, revenue: new Map(), latency: new Map(), refusals: new Map() };
+}

@@ -1,0 +1,128 @@
+import { moneyOf } from '../../protocol/networks/tokens.js';
+import { type JsonRow, jsonRow } from '../sql/json-groups.js';
+import type { SqlInput, Statement, Step } from '../sql/sql-database.js';
+import { saturatingSum, summand } from '../sql/sql-sums.js';
+import type { CallRecord, RefusedCall } from './call-store.js';
+import { latencyBucket } from './latency-buckets.js';
+import { dayOf, hourOf } from './periods.js';
+
+/** What is summed by project and hour; the label says of what, for those that have one. */
+export type RollupKind =
+  | 'calls'
+  | 'paid'
+  | 'refused'
+  | 'upstream_errors'
+  /** By bucket of the duration. */
+  | 'latency'
+  /** By mint, in atomic units; of native SOL that of wrapped SOL. */
+  | 'revenue'
+  /** By wallet: how many calls it paid. */
+  | 'payers'
+  /** The same by day, in place of the hour: what is distinct in a month would be too many hours to look at. */
+  | 'payers_day'
+  /** By error code. */
+  | 'refusals';
+
+/** Something to be added to one sum. */
+export interface Rollup {
+  readonly projectId: string;
+  readonly kind: RollupKind;
+  /** Start of the hour, milliseconds since the epoch. */
+  readonly hour: number;
+  readonly label: string;
+  readonly value: bigint;
+}
+
+/** Columns of a sum. */
+export const ROLLUP_INPUT = {
+  project_id: 'text',
+  kind: 'text',
+  hour: 'bigint',
+  label: 'text',
+  value: 'bigint',
+} as const;
+
+const COLUMNS = Object.keys(ROLLUP_INPUT);
+/** More rows than this go in several statements. */
+const MAX_ROWS = 40;
+
+/** What a call adds. */
+export function rollupsOf(call: CallRecord): readonly Rollup[] {
+  const { projectId, charge, payer, outcome } = call;
+  const hour = hourOf(call.at);
+  const rollup = (kind: RollupKind, label = '', value = 1n): Rollup => ({ projectId, kind, hour, label, value });
+  return [
+    rollup('calls'),
+    rollup('latency', String(latencyBucket(call.durationMs))),
+    ...(outcome === 'failed' ? [rollup('upstream_errors')] : []),
+    ...(charge === undefined ? [] : [rollup('paid'), rollup('revenue', moneyOf(charge.mint), summand(charge.amount))]),
+    ...(charge === undefined || payer === undefined ? [] : payerRollups(rollup('payers', payer), call.at)),
+  ];
+}
+
+function payerRollups(byHour: Rollup, at: number): readonly Rollup[] {
+  return [byHour, { ...byHour, kind: 'payers_day', hour: dayOf(at) }];
+}
+
+/** What a refused call adds. */
+export function refusalRollups({ projectId, at, reason }: RefusedCall): readonly Rollup[] {
+  const common = { projectId, hour: hourOf(at), value: 1n };
+  return [
+    { ...common, kind: 'refused', label: '' },
+    { ...common, kind: 'refusals', label: reason },
+  ];
+}
+
+/** A text that only rollups of the same sum have. */
+export function sumOf({ projectId, kind, hour, label }: Rollup): string {
+  return JSON.stringify([projectId, kind, hour, label]);
+}
+
+/**
+ * The steps that add rollups, at most one to each sum. Everybody takes the rows in the same order, so that transactions
+ * wait for each other and never in a circle; put them last into a transaction, because the rows are much in demand.
+ */
+export function rollupSteps(rollups: readonly Rollup[]): readonly Step[] {
+  const sorted = [...rollups].sort(bySum);
+  const chunks = Array.from({ length: Math.ceil(sorted.length / MAX_ROWS) }, (_, at) =>
+    sorted.slice(at * MAX_ROWS, (at + 1) * MAX_ROWS),
+  );
+  return chunks.map((chunk) => [addRows(chunk.length), ...chunk.flatMap(rollupToSql)]);
+}
+
+/** By the bytes of project, kind, hour and label: the order of `finish-calls.ts`. */
+function bySum(a: Rollup, b: Rollup): number {
+  if (a.projectId !== b.projectId) return a.projectId < b.projectId ? -1 : 1;
+  if (a.kind !== b.kind) return a.kind < b.kind ? -1 : 1;
+  if (a.hour !== b.hour) return a.hour - b.hour;
+  return a.label < b.label ? -1 : 1;
+}
+
+/** A rollup as a row of {@link ROLLUP_INPUT}, for statements that take it as JSON. */
+export function rollupRow(rollup: Rollup): JsonRow {
+  return jsonRow(COLUMNS, rollupToSql(rollup));
+}
+
+function rollupToSql({ projectId, kind, hour, label, value }: Rollup): readonly SqlInput[] {
+  return [projectId, kind, hour, label, value];
+}
+
+/** By the number of rows. */
+const statements = new Map<number, Statement>();
+
+function addRows(count: number): Statement {
+  const known = statements.get(count) ?? statementOf(count);
+  statements.set(count, known);
+  return known;
+}
+
+function statementOf(count: number): Statement {
+  const row = (at: number) => COLUMNS.map((_, column) => `$${at * COLUMNS.length + column + 1}`).join(', ');
+  const rows = Array.from({ length: count }, (_, at) => `(${row(at)})`).join(', ');
+  return {
+    name: `tollhouse_add_rollups_${count}`,
+    text: `insert into tollhouse_rollup (${COLUMNS.join(', ')}) values ${rows}
+      on conflict (project_id, kind, hour, label)
+      do update set value = ${saturatingSum('tollhouse_rollup.value', 'excluded.value')}`,
+  };
+}

@@ -1,0 +1,42 @@
+import { type JsonRow, jsonRow } from '../sql/json-groups.js';
+import type { SqlInput, Statement, Step } from '../sql/sql-database.js';
+import type { EventRecord } from './events.js';
+
+/** Columns that are written of an event. */
+export const EVENT_INPUT = {
+  id: 'text',
+  type: 'text',
+  at: 'bigint',
+  owner: 'text',
+  project_id: 'text',
+  data: 'text',
+} as const;
+
+const NAMES = Object.keys(EVENT_INPUT);
+
+/** Columns that an insert of events names. */
+export const EVENT_INSERT = `${NAMES.join(', ')}, fanned_out`;
+
+/** Whether there is nothing to deliver, because the owner has no webhook: most events never go through the outbox. */
+export function fannedOut(owner: string): string {
+  return `case when exists (select 1 from tollhouse_webhook where tollhouse_webhook.owner = ${owner}) then 0 else 1 end`;
+}
+
+const APPEND: Statement = {
+  name: 'tollhouse_append_event',
+  text: `insert into tollhouse_event (${EVENT_INSERT}) values ($1, $2, $3, $4, $5, $6, ${fannedOut('$4')})`,
+};
+
+/** The steps that write events, to be put into the transaction of what they tell. */
+export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
+  return events.map((event) => [APPEND, ...eventToSql(event)]);
+}
+
+/** An event as a row of {@link EVENT_INPUT}, for statements that take it as JSON. */
+export function eventRow(event: EventRecord): JsonRow {
+  return jsonRow(NAMES, eventToSql(event));
+}
+
+function eventToSql({ id, type, at, owner, projectId, data }: EventRecord): readonly SqlInput[] {
+  return [id, type, at, owner, projectId ?? null, JSON.stringify(data)];
+}

@@ -1,0 +1,53 @@
+import { newId } from '../../lib/ids.js';
+
+/** Everything that is told to webhooks, to the event stream and in process (service.md §6). */
+export const EVENT_TYPES = [
+  'payment.created',
+  'payment.settled',
+  'payment.failed',
+  'payment.expired',
+  'call.succeeded',
+  'call.failed',
+  'access.granted',
+  'access.denied',
+  'key.created',
+  'key.rotated',
+  'key.revoked',
+  'project.created',
+  'project.updated',
+  'project.paused',
+  'project.deleted',
+  'payout.created',
+  'payout.paid',
+  'payout.failed',
+  'spending.threshold_reached',
+  'spending.limit_reached',
+  'wallet.low_balance',
+  'wallet.fee_limit_reached',
+  'webhook.disabled',
+] as const;
+
+/** One of {@link EVENT_TYPES}. */
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** What an event may carry: plain JSON, amounts as text. */
+export type EventData = Readonly<Record<string, unknown>>;
+
+/** Something that happened, written in the same transaction as what it tells. */
+export interface EventRecord {
+  /** `evt_` and base58 of 16 random bytes; the `webhook-id` of every delivery. */
+  readonly id: string;
+  readonly type: EventType;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** Wallet that may read it, base58: the project's owner, or who is paid. */
+  readonly owner: string;
+  /** The project it belongs to, if any. */
+  readonly projectId?: string;
+  readonly data: EventData;
+}
+
+/** Makes an event that happens now. */
+export function newEvent(event: Omit<EventRecord, 'id' | 'at'>, at: number): EventRecord {
+  return { id: newId('evt'), at, ...event };
+}

@@ -1,0 +1,147 @@
+import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import {
+  ANSWER_RETENTION_MS,
+  type AnswerBounds,
+  type AnswerRun,
+  type AnswerStore,
+  ENTRY_BYTES,
+  type KnownAnswer,
+  NO_RUN,
+} from './idempotency-store.js';
+
+/** Answers that can be forgotten. */
+export interface PrunableAnswers extends AnswerStore {
+  /**
+   * Forgets answers whose time is over, and the oldest of the others where all together are too large. A step takes as long
+   * as its `limit` makes it; call it until it answers 0.
+   * @param limit - how many of either go at most
+   * @returns how many went
+   */
+  prune(limit: number): Promise<number>;
+}
+
+const DEFAULT_BYTES = 256 * 1024 * 1024;
+const PUTS_PER_PRUNE = 256;
+const HELD = 'id = $1 and lease = $2 and answer is null';
+
+/** The statements, the same for every database. What has expired is as good as not there. */
+const ANSWERS = {
+  /** The same request may take over a run whose lease is over; its first fingerprint stays bound to the id all the same. */
+  begin: {
+    name: 'tollhouse_answer_begin',
+    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size)
+      values ($1, $2, $3, $4, $5, $6)
+      on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
+        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size, answer = null
+        where tollhouse_answer.expires_at <= $7 or (tollhouse_answer.answer is null
+          and tollhouse_answer.lease_ends <= $7 and tollhouse_answer.fingerprint = excluded.fingerprint)
+      returning id`,
+  },
+  put: {
+    name: 'tollhouse_answer_put',
+    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, answer)
+      values ($1, $2, '', 0, $3, $4, $5)
+      on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
+        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size, answer = excluded.answer`,
+  },
+  find: {
+    name: 'tollhouse_answer_find',
+    text: `select fingerprint, lease_ends, answer from tollhouse_answer where id = $1 and expires_at > $2`,
+  },
+  finish: {
+    name: 'tollhouse_answer_finish',
+    text: `update tollhouse_answer set answer = $3, size = $4, expires_at = $5 where ${HELD} returning id`,
+  },
+  release: {
+    name: 'tollhouse_answer_release',
+    text: `update tollhouse_answer set lease_ends = 0 where ${HELD} returning id`,
+  },
+  abandon: { name: 'tollhouse_answer_abandon', text: `delete from tollhouse_answer where ${HELD} returning id` },
+  pruneExpired: {
+    name: 'tollhouse_answer_prune_expired',
+    text: `delete from tollhouse_answer
+      where id in (select id from tollhouse_answer where expires_at <= $1 order by expires_at, id limit $2)
+        and expires_at <= $1
+      returning id`,
+  },
+  /** Of the oldest, as many as it takes and no more. */
+  pruneLarge: {
+    name: 'tollhouse_answer_prune_large',
+    text: `delete from tollhouse_answer where id in (
+        select id from (
+          select id, sum(size) over (order by expires_at, id) - size as older from (
+            select id, expires_at, size from tollhouse_answer order by expires_at, id limit $2) as oldest) as summed
+        where older < (select coalesce(sum(size), 0) from tollhouse_answer) - $1)
+      returning id`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/**
+ * Answers on SQLite or Postgres, at most 256 MiB by default. The database is not closed with them. Instances that share a
+ * database must agree on the time to a fraction of a lease.
+ */
+export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = {}): PrunableAnswers {
+  const { retentionMs = ANSWER_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
+
+  let puts = 0;
+
+  /** A run that has crashed counts as running here: only {@link AnswerStore.begin} takes it over. */
+  async function read(id: string, fingerprint: string) {
+    const [row] = await database.query(ANSWERS.find, id, now());
+    if (row === undefined) return undefined;
+    return { known: knownOf(row.fingerprint === fingerprint, row.answer), leaseEnds: Number(row.lease_ends) };
+  }
+
+  async function find(id: string, fingerprint: string): Promise<KnownAnswer | undefined> {
+    const row = await read(id, fingerprint);
+    return row?.known.status === 'running' && row.leaseEnds <= now() ? undefined : row?.known;
+  }
+
+  async function begin(run: AnswerRun): Promise<KnownAnswer | { readonly status: 'started' }> {
+    const { id, fingerprint, lease, leaseMs } = run;
+    const time = now();
+    const values = [id, fingerprint, lease, time + leaseMs, time + retentionMs, ENTRY_BYTES, time];
+    const [started] = await database.query(ANSWERS.begin, ...values);
+    if (started !== undefined) return { status: 'started' };
+    // Nothing is there when it was abandoned or forgotten between the two statements: it is free again.
+    return (await read(id, fingerprint))?.known ?? begin(run);
+  }
+
+  async function prune(limit: number): Promise<number> {
+    const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
+    const large = await database.query(ANSWERS.pruneLarge, maxBytes, limit);
+    return expired.length + large.length;
+  }
+
+  /** Whoever keeps without end must also forget, where nobody else sees to it. */
+  function tidy(): void {
+    puts += 1;
+    if (puts % PUTS_PER_PRUNE === 0) prune(PUTS_PER_PRUNE * 2).catch(() => {});
+  }
+
+  return {
+    find,
+    begin,
+    prune,
+    async put(id, answer) {
+      await database.query(ANSWERS.put, id, NO_RUN, now() + retentionMs, answer.length + ENTRY_BYTES, answer);
+      tidy();
+      return true;
+    },
+    async get(id) {
+      const known = await find(id, NO_RUN);
+      return known?.status === 'replay' ? known.answer : undefined;
+    },
+    async finish(id, lease, answer) {
+      const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs] as const;
+      return (await database.query(ANSWERS.finish, id, lease, ...values)).length > 0;
+    },
+    release: async (id, lease) => (await database.query(ANSWERS.release, id, lease)).length > 0,
+    abandon: async (id, lease) => (await database.query(ANSWERS.abandon, id, lease)).length > 0,
+  };
+}
+
+function knownOf(isSame: boolean, answer: unknown): KnownAnswer {
+  if (!isSame) return { status: 'mismatch' };
+  return answer instanceof Uint8Array ? { status: 'replay', answer } : { status: 'running' };
+}

@@ -1,0 +1,103 @@
+import type { EventRecord } from '../events/events.js';
+
+/** What a key is good for: `live` everywhere, `test` on devnet, testnet and the sandbox only. */
+export type KeyMode = 'live' | 'test';
+
+/** Windows within which spending is limited, by the calendar in UTC; `total` never begins anew. */
+export const SPENDING_WINDOWS = ['hour', 'day', 'month', 'total'] as const;
+
+/** What happens when a limit is reached. */
+export const SPENDING_ACTIONS = ['block', 'notify'] as const;
+
+/** What a key may spend within a window. */
+export interface KeySpending {
+  /** Most that may be spent in a window, atomic units. */
+  readonly limit: bigint;
+  /** Mint of the token, base58. */
+  readonly asset: string;
+  /** Symbol of the token. */
+  readonly token: string;
+  /** Decimal places of the token. */
+  readonly decimals: number;
+  readonly window: (typeof SPENDING_WINDOWS)[number];
+  /** `block` refuses what would go beyond the limit; `notify` only tells the owner. */
+  readonly action: (typeof SPENDING_ACTIONS)[number];
+}
+
+/** A service key but for its secret. Times are milliseconds since the epoch. */
+export interface ServiceKeyFacts {
+  /** `key_` and base58. */
+  readonly id: string;
+  /** What goes into `X-Service-Key`. */
+  readonly publicKey: string;
+  /** Wallet that it belongs to, base58. */
+  readonly owner: string;
+  /** The only project that it may touch; none: all of the owner's, and calls of anybody's. */
+  readonly projectId?: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly mode: KeyMode;
+  readonly expiresAt?: number;
+  readonly spending?: KeySpending;
+  /** Addresses and networks (CIDR) that it may be used from; empty: all. */
+  readonly allowedIps: readonly string[];
+  /** Requests a second; none: the default. */
+  readonly perSecond?: number;
+  /** The owner's own notes. */
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: number;
+  /** Until when the secret before the last rotation is good. */
+  readonly previousUntil?: number;
+  readonly revokedAt?: number;
+  /** At most a minute behind. */
+  readonly lastUsedAt?: number;
+}
+
+/** A service key as it is kept. */
+export interface ServiceKeyRecord extends ServiceKeyFacts {
+  /** SHA-256 of the secret. */
+  readonly secretHash: string;
+  /** SHA-256 of the secret before the last rotation. */
+  readonly previousHash?: string;
+}
+
+/** Who may see a key: its owner, or only where it is for one project. */
+export interface KeyHolder {
+  /** Wallet, base58. */
+  readonly wallet: string;
+  /** Only keys that are restricted to this project. */
+  readonly projectId?: string;
+}
+
+/** Which keys of a list are wanted. */
+export interface KeyPage {
+  /** How many at most. */
+  readonly limit: number;
+  /** Only those behind this one: made before it, or with it and a lower id. */
+  readonly after?: { readonly createdAt: number; readonly id: string };
+}
+
+/** A new secret for a key. */
+export interface KeyRotation {
+  readonly secretHash: string;
+  /** Until when the secret before it is good as well, milliseconds since the epoch. */
+  readonly previousUntil: number;
+}
+
+/** Where service keys are kept. Each change is written in one transaction with the event that tells it. */
+export interface ServiceKeyStore {
+  /** Keeps a new key. */
+  insert(record: ServiceKeyRecord, event: EventRecord): Promise<void>;
+  /** The key with this public key, revoked ones too. */
+  findByPublicKey(publicKey: string): Promise<ServiceKeyRecord | undefined>;
+  /** A key that somebody may see. */
+  find(id: string, holder: KeyHolder): Promise<ServiceKeyRecord | undefined>;
+  /** Keys that somebody may see, newest first, revoked ones too. */
+  list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKeyRecord[]>;
+  /** Gives a key another secret. False when there is no such key, or it is revoked. */
+  rotate(id: string, rotation: KeyRotation, event: EventRecord): Promise<boolean>;
+  /** Revokes a key at a time. False when there is no such key, or it is revoked already. */
+  revoke(id: string, at: number, event: EventRecord): Promise<boolean>;
+  /** Notes that a key was used at a time, unless that was noted within the last `everyMs`. */
+  touch(id: string, at: number, everyMs: number): Promise<void>;
+}

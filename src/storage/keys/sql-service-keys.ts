@@ -1,0 +1,133 @@
+import { eventSteps } from '../events/event-statements.js';
+import { amountOf, amountToSql } from '../ledger/payment-rows.js';
+import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
+import type { KeyHolder, KeyPage, KeySpending, ServiceKeyRecord, ServiceKeyStore } from './service-keys.js';
+
+const COLUMNS =
+  'id, public_key, secret_hash, previous_hash, previous_until, owner, project_id, name, scopes, mode, expires_at, ' +
+  'spending_limit, spending_asset, spending_token, spending_decimals, spending_window, spending_action, allowed_ips, per_second, metadata, ' +
+  'created_at, revoked_at, last_used_at';
+/** Of the owner `$1` and, where one is given, for the project `$2`. */
+const VISIBLE = 'owner = $1 and (cast($2 as text) is null or project_id = $2)';
+/** Sorts behind every id. */
+const LAST_ID = '~';
+
+/** The statements of service keys, the same for every database. */
+const KEYS = {
+  insert: {
+    name: 'tollhouse_key_insert',
+    text: `insert into tollhouse_service_key (${COLUMNS})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
+        $22, $23)
+      returning id`,
+  },
+  findByPublicKey: {
+    name: 'tollhouse_key_find_by_public_key',
+    text: `select ${COLUMNS} from tollhouse_service_key where public_key = $1`,
+  },
+  find: {
+    name: 'tollhouse_key_find',
+    text: `select ${COLUMNS} from tollhouse_service_key where ${VISIBLE} and id = $3`,
+  },
+  list: {
+    name: 'tollhouse_key_list',
+    text: `select ${COLUMNS} from tollhouse_service_key where ${VISIBLE} and (created_at, id) < ($3, $4)
+      order by created_at desc, id desc limit $5`,
+  },
+  rotate: {
+    name: 'tollhouse_key_rotate',
+    text: `update tollhouse_service_key set previous_hash = secret_hash, previous_until = $2, secret_hash = $3
+      where id = $1 and revoked_at is null returning id`,
+  },
+  revoke: {
+    name: 'tollhouse_key_revoke',
+    text: `update tollhouse_service_key set revoked_at = $2 where id = $1 and revoked_at is null returning id`,
+  },
+  touch: {
+    name: 'tollhouse_key_touch',
+    text: `update tollhouse_service_key set last_used_at = $2
+      where id = $1 and (last_used_at is null or last_used_at <= $3)`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/** Service keys on SQLite or Postgres. The database is not closed with it. */
+export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
+  const one = async (...step: readonly [Statement, ...(string | null)[]]) => {
+    const [row] = await database.query(...step);
+    return row === undefined ? undefined : toRecord(row);
+  };
+
+  async function list(holder: KeyHolder, { limit, after }: KeyPage): Promise<readonly ServiceKeyRecord[]> {
+    const { createdAt = Number.MAX_SAFE_INTEGER, id = LAST_ID } = after ?? {};
+    const rows = await database.query(KEYS.list, ...holderToSql(holder), createdAt, id, limit);
+    return rows.map(toRecord);
+  }
+
+  return {
+    list,
+    insert: async (record, event) =>
+      void (await database.batchIf([KEYS.insert, ...recordToSql(record)], eventSteps([event]))),
+    findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
+    find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),
+    rotate: async (id, { secretHash, previousUntil }, event) =>
+      (await database.batchIf([KEYS.rotate, id, previousUntil, secretHash], eventSteps([event]))).length > 0,
+    revoke: async (id, at, event) => (await database.batchIf([KEYS.revoke, id, at], eventSteps([event]))).length > 0,
+    touch: async (id, at, everyMs) => void (await database.query(KEYS.touch, id, at, at - everyMs)),
+  };
+}
+
+function holderToSql({ wallet, projectId }: KeyHolder) {
+  return [wallet, projectId ?? null] as const;
+}
+
+/** In the order of {@link COLUMNS}. */
+function recordToSql(key: ServiceKeyRecord) {
+  const { spending } = key;
+  const secrets = [key.secretHash, key.previousHash ?? null, key.previousUntil ?? null] as const;
+  const limit = spending === undefined ? NO_SPENDING : spendingToSql(spending);
+  const texts = [key.owner, key.projectId ?? null, key.name, JSON.stringify(key.scopes), key.mode] as const;
+  const rest = [JSON.stringify(key.allowedIps), key.perSecond ?? null, JSON.stringify(key.metadata)] as const;
+  const times = [key.createdAt, key.revokedAt ?? null, key.lastUsedAt ?? null] as const;
+  return [key.id, key.publicKey, ...secrets, ...texts, key.expiresAt ?? null, ...limit, ...rest, ...times] as const;
+}
+
+const NO_SPENDING = [null, null, null, null, null, null] as const;
+
+function spendingToSql({ limit, asset, token, decimals, window, action }: KeySpending) {
+  return [amountToSql(limit), asset, token, decimals, window, action] as const;
+}
+
+function toRecord(row: Row): ServiceKeyRecord {
+  const number = (column: string, name: string) => (row[column] === null ? {} : { [name]: Number(row[column]) });
+  return {
+    id: String(row.id),
+    publicKey: String(row.public_key),
+    secretHash: String(row.secret_hash),
+    owner: String(row.owner),
+    name: String(row.name),
+    scopes: JSON.parse(String(row.scopes)) as string[],
+    mode: row.mode as ServiceKeyRecord['mode'],
+    allowedIps: JSON.parse(String(row.allowed_ips)) as string[],
+    metadata: JSON.parse(String(row.metadata)) as Record<string, string>,
+    createdAt: Number(row.created_at),
+    ...(row.previous_hash === null ? {} : { previousHash: String(row.previous_hash) }),
+    ...(row.project_id === null ? {} : { projectId: String(row.project_id) }),
+    ...(row.spending_limit === null ? {} : { spending: toSpending(row) }),
+    ...number('previous_until', 'previousUntil'),
+    ...number('expires_at', 'expiresAt'),
+    ...number('per_second', 'perSecond'),
+    ...number('revoked_at', 'revokedAt'),
+    ...number('last_used_at', 'lastUsedAt'),
+  };
+}
+
+function toSpending(row: Row): KeySpending {
+  return {
+    limit: amountOf(row.spending_limit),
+    asset: String(row.spending_asset),
+    token: String(row.spending_token),
+    decimals: Number(row.spending_decimals),
+    window: row.spending_window as KeySpending['window'],
+    action: row.spending_action as KeySpending['action'],
+  };
+}

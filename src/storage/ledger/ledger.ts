@@ -1,0 +1,196 @@
+import type { Leg } from '../../protocol/money/split.js';
+import type { Reason } from '../../protocol/reasons.js';
+import type { NetworkId, Terms } from '../../protocol/types.js';
+import type { EventRecord } from '../events/events.js';
+import type { PaymentRequestRecord } from './payment-request.js';
+
+/**
+ * The life of a payment. This table is the only place that decides it; the stores obey it, and a test walks every event
+ * through every state of each.
+ *
+ * | state | what is true | ends by |
+ * |---|---|---|
+ * | `claimed` | one request works on it, nothing was sent | `recordBroadcast`, `recordOutcome`, or `forget`: as if it had never been brought |
+ * | `broadcast` | its signature is written down, it may land | `recordOutcome`; `forget`, where it provably was not sent |
+ * | `confirmed` | the money is there, a response is owed | `served` |
+ * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
+ *
+ * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first:
+ *
+ * | `claim` | unknown | `claimed` | `broadcast` | `confirmed` | final |
+ * |---|---|---|---|---|---|
+ * | brought for the first time | won | | | | |
+ * | same use, held by nobody | | won | won | won | closed |
+ * | same use, held | | busy | busy | busy | |
+ * | other use | | won where nobody holds it, else foreign | foreign | foreign | foreign |
+ *
+ * The holder's verbs answer false, and change nothing, where they do not apply: to a payment that somebody else holds, or
+ * in a state that is not listed here.
+ *
+ * | verb | `claimed` | `broadcast` | `confirmed` |
+ * |---|---|---|---|
+ * | `recordBroadcast` | `broadcast` | adds the signature | |
+ * | `recordOutcome`, money landed | `confirmed`, or `served` | `confirmed`, or `served` | slot and signature anew; `served` |
+ * | `recordOutcome`, `failed` or `expired` | that | that | |
+ * | `forget` | gone | gone | |
+ * | `keep` | stays, held by nobody | stays, held by nobody | stays, held by nobody |
+ * | `served` | | | `served` |
+ * | `runAgain` | | | counted, at most {@link MAX_RERUNS} times |
+ * | `extend` | held for longer | held for longer | held for longer |
+ *
+ * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
+ * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
+ */
+export type PaymentState = 'claimed' | 'broadcast' | 'confirmed' | 'served' | 'expired' | 'failed';
+
+/** How often a handler is run again for a payment that has landed and of whose response nothing has left. */
+export const MAX_RERUNS = 2;
+
+/** One payment: one row, one life. */
+export interface PaymentRecord {
+  /** SHA-256 of the transaction's message, hexadecimal: other bytes in the signature slots are the same payment. */
+  readonly id: string;
+  readonly state: PaymentState;
+  /** What was bought: the resource and a fingerprint of the terms. The same transaction for anything else is refused. */
+  readonly binding: string;
+  /** Digest of the request that it was brought with; missing where it may be brought with any. */
+  readonly fingerprint?: string;
+  /** Digest of the secret that came with it; missing where nobody needs one. */
+  readonly retryHash?: string;
+  /** How often the handler was run again since the money has landed. */
+  readonly reruns?: number;
+  readonly payer: string;
+  readonly terms: Terms;
+  /** Recorded before the transaction is sent. Missing where another facilitator signs. */
+  readonly signature?: string;
+  /** Blockhash of the transaction, base58, and the height after which it is dead, where known. */
+  readonly blockhash: string;
+  readonly lastValidBlockHeight?: number;
+  /** Slot it landed in. */
+  readonly slot?: number;
+  /** Why it failed. */
+  readonly reason?: Reason;
+  /** Milliseconds since the epoch. */
+  readonly claimedAt: number;
+  /** Wallet that is told about it, base58, where that is not the one that is paid: the owner of the project. */
+  readonly owner?: string;
+  /** The project whose upstream it pays for. */
+  readonly projectId?: string;
+  /** Who gets how much of it, where it goes to a wallet that only holds it for them. */
+  readonly owed?: readonly Leg[];
+  /** Who got how much of it, where one transaction paid several recipients at once. */
+  readonly legs?: readonly Leg[];
+}
+
+/** Who wants to serve which payment, and for how long it may hold it. */
+export interface ClaimRequest
+  extends Pick<PaymentRecord, 'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash'>,
+    Pick<PaymentRecord, 'owner' | 'projectId' | 'owed' | 'legs'> {
+  /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
+  readonly lease: string;
+  /**
+   * After this long the claim of a holder that vanished can be taken over, in milliseconds; at once where its process is
+   * known to be gone.
+   */
+  readonly leaseMs: number;
+}
+
+/**
+ * `won`: the payment is the caller's until one of the verbs ends that; `record.state` tells how far it was brought before.
+ * `busy`: somebody else holds it right now, for the same use. `closed`: it is over, and this was its use. `foreign`: it was
+ * brought for another use.
+ */
+export type ClaimResult =
+  | {
+      readonly status: 'won';
+      readonly record: PaymentRecord;
+      /** Whether the payment was bound to its use by this very claim. */
+      readonly isFirstUse: boolean;
+    }
+  | { readonly status: 'busy' | 'closed' | 'foreign'; readonly record: PaymentRecord };
+
+/** What is known of a transaction right before it is sent. */
+export type Broadcast = Pick<PaymentRecord, 'signature' | 'lastValidBlockHeight'>;
+
+/** Which payments are looked after that nobody brings to an end. */
+export interface UnresolvedQuery {
+  readonly network: NetworkId;
+  /** How long those that are answered are not answered again, whoever asks. Milliseconds. */
+  readonly restMs: number;
+  /** How many at most. */
+  readonly limit: number;
+}
+
+/** Money that landed before its payment was heard of, and the events that tell of it. */
+export interface LandedMoney {
+  readonly slot: number;
+  readonly signature: string;
+  /** A ledger in memory keeps none. */
+  readonly events?: readonly EventRecord[];
+}
+
+/** How a transaction ended on the chain. `served` is money that landed and owes nothing: the response is kept already. */
+export type Outcome =
+  | { readonly state: 'confirmed' | 'served'; readonly slot: number; readonly signature: string }
+  | { readonly state: 'expired' | 'failed'; readonly reason: Reason };
+
+/**
+ * The durable truth about payments: the table at {@link PaymentState}, each method one atomic step. What takes a lease is
+ * the holder's; once it answers false the payment has passed to somebody else, and the caller must stop.
+ */
+export interface Ledger {
+  /**
+   * Since when everything is remembered, in milliseconds since the epoch, where payments from before may have been
+   * forgotten: a proof that landed earlier may have been used already and is refused. Missing where the books are kept.
+   */
+  readonly remembersSince?: number;
+  /** A name for a lease that nobody else has. Where several processes share the ledger it tells which of them holds it. */
+  newLease(): string;
+  /** Takes a payment for the caller, if nobody holds it and it is not used up. Whoever does not win serves nothing. */
+  claim(request: ClaimRequest): Promise<ClaimResult>;
+  /**
+   * Takes a payment that nobody has heard of, and whose money has landed already: the claim, the outcome and the events that
+   * tell of it are one step.
+   * @returns undefined, and nothing is changed, when the payment is known: it is to be claimed like any other
+   */
+  claimLanded(request: ClaimRequest, landed: LandedMoney): Promise<PaymentRecord | undefined>;
+  /** Notes the signature, before the transaction is sent. */
+  recordBroadcast(id: string, lease: string, broadcast: Broadcast): Promise<boolean>;
+  /** Notes how the transaction ended, and the events that tell of it, all or nothing. A ledger in memory keeps no events. */
+  recordOutcome(id: string, lease: string, outcome: Outcome, events?: readonly EventRecord[]): Promise<boolean>;
+  /** Nothing was sent: the payment is as if it had never been brought. Only who knows that may say it. */
+  forget(id: string, lease: string): Promise<boolean>;
+  /** Gives the payment back: it waits for the one who may come again. */
+  keep(id: string, lease: string): Promise<boolean>;
+  /** Its response was given, or is kept for the one who may come again: the payment is used up. */
+  served(id: string, lease: string): Promise<boolean>;
+  /** Counts that its handler runs once more; false when it has done so {@link MAX_RERUNS} times. */
+  runAgain(id: string, lease: string): Promise<boolean>;
+  /** Holds the payment for so much longer, from now on: a heart-beat of its holder. Milliseconds. */
+  extend(id: string, lease: string, leaseMs: number): Promise<boolean>;
+  /**
+   * Payments that were sent under a known signature, whose outcome is not written down and whose last lease is over: nobody
+   * is at work on them. Those come first that were looked at longest ago. They are nobody's afterwards, so that their payers
+   * can claim them meanwhile, but of several processes that ask, one gets each.
+   */
+  takeUnresolved(query: UnresolvedQuery): Promise<readonly PaymentRecord[]>;
+  /** Keeps a payment request, and the events that tell of it, all or nothing. */
+  savePaymentRequest(request: PaymentRequestRecord, events?: readonly EventRecord[]): Promise<void>;
+  /** A payment request by its id. */
+  findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * The payment request whose reference is among some accounts of a transaction.
+   * @param accounts - base58, however many
+   */
+  findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
+   * was forgotten makes place; so does one that was not sent by the end of its lease, which then is lost to its
+   * holder. Answers the payment that pays it afterwards, undefined when there is no such request. The payment must have been
+   * claimed.
+   */
+  attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;
+  /** A payment by its id. */
+  find(id: string): Promise<PaymentRecord | undefined>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,35 @@
+import type { Leg } from '../../protocol/money/split.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+
+/**
+ * A payment that was asked for and is not made yet. What becomes of it is
+ * the life of the payment that `attempt` names.
+ */
+export interface PaymentRequestRecord {
+  /** `pay_` and base58 of 16 random bytes. */
+  readonly id: string;
+  readonly network: NetworkId;
+  readonly token: Token;
+  /** Atomic units, the sum of the legs. */
+  readonly amount: bigint;
+  /** The recipient that was named, base58. */
+  readonly payTo: string;
+  readonly legs: readonly Leg[];
+  /** Fresh public key that the paying transaction must name, base58 (Solana Pay). */
+  readonly reference: string;
+  /** The payer, if it was named; anybody may pay all the same. */
+  readonly payer?: string;
+  readonly memo?: string;
+  /** Whatever the seller wants to find again. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** Id of the payment that pays it, or tries to. */
+  readonly attempt?: string;
+  /** The project that it was made for, and its owner's wallet. */
+  readonly projectId?: string;
+  readonly owner?: string;
+  /** The service key under which it was made: only this key's caller may use it as a proof. */
+  readonly keyId?: string;
+}

@@ -1,0 +1,114 @@
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { Leg } from '../../protocol/money/split.js';
+import { isReason } from '../../protocol/reasons.js';
+import type { Terms } from '../../protocol/types.js';
+import type { Row } from '../sql/sql-database.js';
+import type { PaymentRecord, PaymentState } from './ledger.js';
+import type { PaymentRequestRecord } from './payment-request.js';
+
+/**
+ * Amounts are unsigned 64-bit integers on the chain, and databases have signed ones only. They are kept in two's
+ * complement: exact for all, plain to read, compare and sum for every amount up to 2^63 - 1.
+ */
+export function amountToSql(amount: bigint): bigint {
+  return BigInt.asIntN(64, amount);
+}
+
+/** An amount as a database holds it. */
+export function amountOf(value: Row[string] | undefined): bigint {
+  return BigInt.asUintN(64, BigInt(String(value)));
+}
+
+/** The terms as columns: those that sums are made by, and the rest as JSON, which keeps every character of a memo. */
+export function termsToSql({ network, asset, amount, payTo, ...rest }: Terms) {
+  return [network, asset, amountToSql(amount), payTo, JSON.stringify(rest)] as const;
+}
+
+/** A row of `tollhouse_payment`. */
+export function toPayment(row: Row): PaymentRecord {
+  return {
+    id: String(row.id),
+    binding: String(row.binding),
+    payer: String(row.payer),
+    terms: withAmountJson({
+      ...(JSON.parse(String(row.terms)) as Omit<Terms, 'network' | 'asset' | 'amount' | 'payTo'>),
+      network: row.network as Terms['network'],
+      asset: String(row.asset),
+      amount: amountOf(row.amount),
+      payTo: String(row.pay_to),
+    }),
+    blockhash: String(row.blockhash),
+    ...lifeOf(row),
+  };
+}
+
+/** What changes in the life of a payment, and to whom it belongs: the columns that a claim answers. */
+export function lifeOf(row: Row) {
+  const { reason } = row;
+  return {
+    state: row.state as PaymentState,
+    claimedAt: Number(row.claimed_at),
+    ...(typeof row.fingerprint === 'string' ? { fingerprint: row.fingerprint } : {}),
+    ...(typeof row.retry_hash === 'string' ? { retryHash: row.retry_hash } : {}),
+    ...(row.reruns === null ? {} : { reruns: Number(row.reruns) }),
+    ...(row.signature === null ? {} : { signature: String(row.signature) }),
+    ...(row.last_valid_block_height === null ? {} : { lastValidBlockHeight: Number(row.last_valid_block_height) }),
+    ...(row.slot === null ? {} : { slot: Number(row.slot) }),
+    ...(typeof row.owner === 'string' ? { owner: row.owner } : {}),
+    ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
+    ...(typeof row.owed === 'string' ? { owed: legsOf(row.owed) } : {}),
+    ...(typeof row.legs === 'string' ? { legs: legsOf(row.legs) } : {}),
+    ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
+  };
+}
+
+type LegText = readonly [recipient: string, amount: string];
+
+/** Shares as JSON. */
+export function legsToSql(legs: readonly Leg[] | undefined): string | null {
+  if (legs === undefined) return null;
+  return JSON.stringify(legs.map(({ recipient, amount }): LegText => [recipient, String(amount)]));
+}
+
+/** Shares from {@link legsToSql}. */
+export function legsOf(text: string): readonly Leg[] {
+  return (JSON.parse(text) as LegText[]).map(([recipient, amount]) => ({ recipient, amount: BigInt(amount) }));
+}
+
+/** What of a payment request is kept as JSON. */
+type Details = Omit<
+  PaymentRequestRecord,
+  'id' | 'network' | 'amount' | 'payTo' | 'createdAt' | 'expiresAt' | 'attempt' | 'legs'
+> & { readonly legs: readonly { readonly recipient: string; readonly amount: string }[] };
+
+/** A payment request as the columns of `tollhouse_payment_request`, `attempt` and `reference` last. */
+export function paymentRequestToSql(request: PaymentRequestRecord) {
+  const { id, network, amount, payTo, createdAt, expiresAt, attempt, legs, ...rest } = request;
+  const details: Details = {
+    ...rest,
+    legs: legs.map((leg) => ({ recipient: leg.recipient, amount: String(leg.amount) })),
+  };
+  const texts = [id, network, amountToSql(amount), payTo, JSON.stringify(details)] as const;
+  return [...texts, createdAt, expiresAt, attempt ?? null, request.reference] as const;
+}
+
+/** A row of `tollhouse_payment_request`. */
+export function toPaymentRequest(row: Row): PaymentRequestRecord {
+  const { legs, ...details } = JSON.parse(String(row.details)) as Details;
+  return withAmountJson({
+    ...details,
+    id: String(row.id),
+    network: row.network as PaymentRequestRecord['network'],
+    amount: amountOf(row.amount),
+    payTo: String(row.pay_to),
+    legs: legs.map(({ recipient, amount }) => ({ recipient, amount: BigInt(amount) })),
+    createdAt: Number(row.created_at),
+    expiresAt: Number(row.expires_at),
+    ...(row.attempt === null ? {} : { attempt: String(row.attempt) }),
+  });
+}
+
+/** The first of some rows, converted; undefined when there is none. */
+export function firstOf<R, T>([row]: readonly R[], convert: (row: R) => T): T | undefined {
+  return row === undefined ? undefined : convert(row);
+}

@@ -1,0 +1,81 @@
+import { formatAmount } from '../../protocol/money/money.js';
+import { amountOf, amountToSql } from '../ledger/payment-rows.js';
+import type { Row } from '../sql/sql-database.js';
+import { type ProjectRecord, type ProjectSettings, priceKey } from './projects.js';
+
+/** What of a project is kept as JSON. */
+type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags'> & {
+  readonly price: Omit<ProjectSettings['price'], 'amount'>;
+};
+
+/** Columns of a project, in the order of {@link projectToSql}. */
+export const PROJECT_COLUMNS = [
+  'id',
+  'owner',
+  'slug',
+  'state',
+  'visibility',
+  'version',
+  'amount',
+  'mint',
+  'symbol',
+  'price_key',
+  'tags',
+  'search',
+  'details',
+  'secret',
+  'previous_secret',
+  'previous_secret_until',
+  'created_at',
+  'updated_at',
+] as const;
+
+/** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
+export function projectToSql(project: ProjectRecord) {
+  const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
+  const { amount, token, network } = price;
+  const details: Details = {
+    name,
+    upstream,
+    price: { token, network },
+    split,
+    limits,
+    ...(description === undefined ? {} : { description }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(example === undefined ? {} : { example }),
+  };
+  const search = [slug, name, description ?? '', ...tags].join(' ').toLowerCase();
+  return [
+    ...([project.id, project.owner, slug, project.state, visibility, project.version] as const),
+    ...([
+      amountToSql(amount),
+      token.mint,
+      token.symbol.toUpperCase(),
+      priceKey(formatAmount(amount, token.decimals)),
+    ] as const),
+    ...([JSON.stringify(tags), search, JSON.stringify(details)] as const),
+    ...([project.secret, project.previousSecret ?? null, project.previousSecretUntil ?? null] as const),
+    ...([project.createdAt, project.updatedAt] as const),
+  ] as const;
+}
+
+/** A row of `tollhouse_project`. */
+export function toProject(row: Row): ProjectRecord {
+  const { price, ...details } = JSON.parse(String(row.details)) as Details;
+  return {
+    ...details,
+    id: String(row.id),
+    owner: String(row.owner),
+    slug: String(row.slug),
+    state: row.state as ProjectRecord['state'],
+    visibility: row.visibility as ProjectRecord['visibility'],
+    version: Number(row.version),
+    price: { ...price, amount: amountOf(row.amount) },
+    tags: JSON.parse(String(row.tags)) as readonly string[],
+    secret: String(row.secret),
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    ...(row.previous_secret === null ? {} : { previousSecret: String(row.previous_secret) }),
+    ...(row.previous_secret_until === null ? {} : { previousSecretUntil: Number(row.previous_secret_until) }),
+  };
+}

@@ -1,0 +1,92 @@
+import type { Statement } from '../sql/sql-database.js';
+import { PROJECT_COLUMNS } from './project-rows.js';
+import { MAX_WORDS, type MarketSort } from './projects.js';
+
+const COLUMNS = PROJECT_COLUMNS.join(', ');
+const VALUES = PROJECT_COLUMNS.map((_, at) => `$${at + 1}`).join(', ');
+const DOCUMENT = PROJECT_COLUMNS.length + 1;
+const ASSIGNMENTS = PROJECT_COLUMNS.map((column, at) => `${column} = $${at + 1}`).join(', ');
+/** `$1` the id, `$6` the version after the change. */
+const BEFORE = `id = $1 and version = $6 - 1 and state <> 'deleted'`;
+
+/** The statements on projects, the same for every database; {@link marketStatement} besides. */
+export const PROJECTS = {
+  create: {
+    name: 'tollhouse_project_create',
+    text: `insert into tollhouse_project (${COLUMNS}, openapi) select ${VALUES}, $${DOCUMENT}
+      where not exists (
+        select 1 from tollhouse_project where slug = $3 and (owner <> $2 or state <> 'deleted'))
+      on conflict do nothing returning id`,
+  },
+  replace: {
+    name: 'tollhouse_project_replace',
+    text: `update tollhouse_project set ${ASSIGNMENTS} where ${BEFORE} returning id`,
+  },
+  replaceAll: {
+    name: 'tollhouse_project_replace_all',
+    text: `update tollhouse_project set ${ASSIGNMENTS}, openapi = $${DOCUMENT} where ${BEFORE} returning id`,
+  },
+  find: {
+    name: 'tollhouse_project_find',
+    text: `select ${COLUMNS} from tollhouse_project where id = $1 and state <> 'deleted'`,
+  },
+  findBySlug: {
+    name: 'tollhouse_project_by_slug',
+    text: `select ${COLUMNS} from tollhouse_project where slug = $1 and state <> 'deleted'`,
+  },
+  openApiOf: {
+    name: 'tollhouse_project_openapi',
+    text: 'select openapi from tollhouse_project where id = $1',
+  },
+  list: {
+    name: 'tollhouse_project_list',
+    text: `select ${COLUMNS} from tollhouse_project
+      where owner = $1 and state <> 'deleted' and (created_at, id) < ($2, $3)
+      order by created_at desc, id desc limit $4`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/** Calls of each project since a time; the sums of hours are written with the calls. */
+const CALLED = `left join (
+    select project_id, cast(sum(value) as bigint) as calls from tollhouse_rollup
+    where kind = 'calls' and label = '' and hour >= $${7 + MAX_WORDS} group by project_id
+  ) as called on called.project_id = project.id`;
+
+/** In Postgres the default, in SQLite there is none. */
+const ESCAPE = `escape '\\'`;
+
+/** By what the marketplace is ordered, which way, and what comes before the first. */
+const ORDERS = {
+  calls: { rank: 'coalesce(called.calls, 0)', join: CALLED, way: 'desc', start: Number.MAX_SAFE_INTEGER },
+  price: { rank: 'project.price_key', join: '', way: 'asc', start: '' },
+  new: { rank: 'project.created_at', join: '', way: 'desc', start: Number.MAX_SAFE_INTEGER },
+} as const;
+
+/** A rank that comes before all others in an order. */
+export function marketStart(sort: MarketSort): number | string {
+  return ORDERS[sort].start;
+}
+
+/**
+ * The lists of the marketplace. `$1` is a pattern for the tags, `$2` a token or empty, `$3` the highest price key, `$4` how
+ * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words; for calls the time at last.
+ */
+export const MARKET: Readonly<Record<MarketSort, Statement>> = {
+  calls: marketStatement('calls'),
+  price: marketStatement('price'),
+  new: marketStatement('new'),
+};
+
+function marketStatement(sort: MarketSort): Statement {
+  const { rank, join, way } = ORDERS[sort];
+  const columns = PROJECT_COLUMNS.map((column) => `project.${column}`).join(', ');
+  const words = Array.from({ length: MAX_WORDS }, (_, at) => ` and project.search like $${7 + at} ${ESCAPE}`).join('');
+  return {
+    name: `tollhouse_market_${sort}`,
+    text: `select ${columns}, ${rank} as rank from tollhouse_project as project ${join}
+      where project.state = 'active' and project.visibility = 'listed' and project.tags like $1 ${ESCAPE}
+        and $2 in ('', project.symbol, project.mint) and project.price_key <= $3
+        and (${rank}, project.id) ${way === 'desc' ? '<' : '>'} ($5, $6)${words}
+      order by rank ${way}, id ${way} limit $4`,
+  };
+}

@@ -1,0 +1,162 @@
+import type { Share } from '../../protocol/money/split.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+import type { EventRecord } from '../events/events.js';
+
+/** Whether calls of a project are served. A deleted one is kept for its payments and figures, and shown to nobody. */
+export type ProjectState = 'active' | 'paused' | 'deleted';
+
+/** A share of what a project earns. */
+export interface ProjectShare extends Share {
+  /** Whose it is, for people. */
+  readonly label?: string;
+}
+
+/** Where the calls of a project go. */
+export interface ProjectUpstream {
+  readonly url: string;
+  /** How long its answer may take, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
+/** What a call costs. */
+export interface ProjectPrice {
+  /** Atomic units, at least 1. */
+  readonly amount: bigint;
+  readonly token: Token;
+  readonly network: NetworkId;
+}
+
+/** What a project's upstream bears (service.md §1). */
+export interface ProjectLimits {
+  /** Calls in a second. */
+  readonly perSecond: number;
+  /** Calls at once. */
+  readonly concurrent: number;
+  /** Longest body of a call, in bytes. */
+  readonly maxBodyBytes: number;
+}
+
+/** A call as the owner shows it to others. */
+export interface ProjectExample {
+  readonly method: string;
+  /** Below `/v1/<slug>`: empty, or beginning with `/`; a query may follow. */
+  readonly path: string;
+  /** JSON. */
+  readonly body?: unknown;
+}
+
+/** What an owner decides about a project, defaults filled in. */
+export interface ProjectSettings {
+  /** Its name in `/v1/<slug>`. */
+  readonly slug: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly upstream: ProjectUpstream;
+  readonly price: ProjectPrice;
+  /** At least one; they sum to 10,000. */
+  readonly split: readonly ProjectShare[];
+  readonly limits: ProjectLimits;
+  /** Only listed ones are in the marketplace. */
+  readonly visibility: 'private' | 'listed';
+  /** In lower case. */
+  readonly tags: readonly string[];
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly example?: ProjectExample;
+}
+
+/** An upstream behind a price, and whose it is (service.md §5). */
+export interface ProjectRecord extends ProjectSettings {
+  /** `prj_` and base58 of 16 random bytes. */
+  readonly id: string;
+  /** Wallet, base58. */
+  readonly owner: string;
+  readonly state: ProjectState;
+  /** Signs what the gateway sends upstream. */
+  readonly secret: string;
+  /** The one before, until the upstream has learnt the new one. */
+  readonly previousSecret?: string;
+  /** When the previous secret ends, milliseconds since the epoch. */
+  readonly previousSecretUntil?: number;
+  /** 1, and one more with every change. */
+  readonly version: number;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Milliseconds since the epoch. */
+  readonly updatedAt: number;
+}
+
+/** A project's own OpenAPI document; undefined for none. Kept apart, for it is long and seldom needed. */
+export type ProjectOpenApi = Readonly<Record<string, unknown>> | undefined;
+
+/** Where a list goes on: after this project. */
+export interface ProjectPlace {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** How the marketplace is ordered: most calls, lowest price or newest first. */
+export type MarketSort = 'calls' | 'price' | 'new';
+
+/** What is looked for in the marketplace. */
+export interface MarketQuery {
+  /** Each must occur in name, description, slug or tags. In lower case, at most {@link MAX_WORDS}. */
+  readonly words: readonly string[];
+  /** In lower case. */
+  readonly tag?: string;
+  /** Symbol in capitals, or mint. */
+  readonly token?: string;
+  /** In the token's own unit, as {@link priceKey} writes it. */
+  readonly maxPrice?: string;
+  readonly sort: MarketSort;
+  /** Calls from then on are counted for the order, milliseconds since the epoch. */
+  readonly since: number;
+  readonly after?: { readonly rank: number | string; readonly id: string };
+  readonly limit: number;
+}
+
+/** A listed project and the value by which it was ordered: calls, {@link priceKey}, or when it was created. */
+export interface MarketEntry {
+  readonly project: ProjectRecord;
+  readonly rank: number | string;
+}
+
+/** Most words of one search. */
+export const MAX_WORDS = 8;
+
+/** Most decimal places of a token that projects can be priced in. */
+export const MAX_PRICE_DECIMALS = 18;
+const WHOLE_DIGITS = 20;
+
+/** A decimal amount as text that is ordered as its value is: at most {@link MAX_PRICE_DECIMALS} decimals. */
+export function priceKey(amount: string): string {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return `${whole.padStart(WHOLE_DIGITS, '0')}.${fraction.padEnd(MAX_PRICE_DECIMALS, '0')}`;
+}
+
+/**
+ * Projects. Every change is written together with its events, all or nothing. Rejects with `store_unavailable` when the
+ * database does not answer.
+ */
+export interface ProjectStore {
+  /**
+   * Adds a project. A slug is its first owner's for ever: also that of a deleted project can be taken again by that wallet only.
+   * @returns false when the slug is taken; then nothing was written
+   */
+  create(project: ProjectRecord, openapi: ProjectOpenApi, events: readonly EventRecord[]): Promise<boolean>;
+  /**
+   * Puts a project in the place of its version before (`version` - 1).
+   * @param openapi - `'keep'` leaves the document as it is
+   * @returns false when there is another version by now, or the project is deleted; then nothing was written
+   */
+  replace(project: ProjectRecord, openapi: ProjectOpenApi | 'keep', events: readonly EventRecord[]): Promise<boolean>;
+  /** A project that is not deleted. */
+  find(id: string): Promise<ProjectRecord | undefined>;
+  /** A project that is not deleted, by its slug. */
+  findBySlug(slug: string): Promise<ProjectRecord | undefined>;
+  /** The OpenAPI document of a project. */
+  openApiOf(id: string): Promise<ProjectOpenApi>;
+  /** An owner's projects that are not deleted, newest first. */
+  list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
+  /** Active, listed projects. */
+  market(query: MarketQuery): Promise<readonly MarketEntry[]>;
+}

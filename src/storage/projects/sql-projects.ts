@@ -1,0 +1,75 @@
+import { eventSteps } from '../events/event-statements.js';
+import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
+import { projectToSql, toProject } from './project-rows.js';
+import { MARKET, marketStart, PROJECTS } from './project-statements.js';
+import {
+  MAX_WORDS,
+  type MarketQuery,
+  type MarketSort,
+  type ProjectOpenApi,
+  type ProjectRecord,
+  type ProjectStore,
+} from './projects.js';
+
+/** After every price. */
+const NO_PRICE_LIMIT = '~';
+const ANYTHING = '%';
+
+/** Projects on SQLite or Postgres. The database is not closed with it. */
+export function createSqlProjects(database: SqlDatabase): ProjectStore {
+  async function one(statement: Statement, value: string): Promise<ProjectRecord | undefined> {
+    // Postgres takes no text with this character, and no project has it.
+    if (value.includes('\0')) return undefined;
+    const [row] = await database.query(statement, value);
+    return row === undefined ? undefined : toProject(row);
+  }
+
+  return {
+    async create(project, openapi, events) {
+      const step = [PROJECTS.create, ...projectToSql(project), documentToSql(openapi)] as const;
+      return (await database.batchIf(step, eventSteps(events))).length > 0;
+    },
+    async replace(project, openapi, events) {
+      const values = projectToSql(project);
+      const step =
+        openapi === 'keep'
+          ? ([PROJECTS.replace, ...values] as const)
+          : ([PROJECTS.replaceAll, ...values, documentToSql(openapi)] as const);
+      return (await database.batchIf(step, eventSteps(events))).length > 0;
+    },
+    find: (id) => one(PROJECTS.find, id),
+    findBySlug: (slug) => one(PROJECTS.findBySlug, slug),
+    async openApiOf(id) {
+      const [row] = await database.query(PROJECTS.openApiOf, id);
+      return typeof row?.openapi === 'string' ? (JSON.parse(row.openapi) as ProjectOpenApi) : undefined;
+    },
+    async list(owner, limit, after = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }) {
+      return (await database.query(PROJECTS.list, owner, after.createdAt, after.id, limit)).map(toProject);
+    },
+    async market(query) {
+      const rows = await database.query(MARKET[query.sort], ...marketValues(query));
+      return rows.map((row) => ({ project: toProject(row), rank: rankOf(query.sort, row) }));
+    },
+  };
+}
+
+function documentToSql(openapi: ProjectOpenApi): string | null {
+  return openapi === undefined ? null : JSON.stringify(openapi);
+}
+
+function marketValues({ words, tag, token, maxPrice, sort, since, after, limit }: MarketQuery): SqlInput[] {
+  const { rank, id } = after ?? { rank: marketStart(sort), id: '' };
+  const patterns = Array.from({ length: MAX_WORDS }, (_, at) => patternOf(words[at]));
+  const tags = patternOf(tag === undefined ? undefined : JSON.stringify(tag));
+  const values = [tags, token ?? '', maxPrice ?? NO_PRICE_LIMIT, limit, rank, id, ...patterns];
+  return sort === 'calls' ? [...values, since] : values;
+}
+
+/** What contains a text, for `like`. */
+function patternOf(text: string | undefined): string {
+  return text === undefined ? ANYTHING : `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+function rankOf(sort: MarketSort, { rank }: Row): number | string {
+  return sort === 'price' ? String(rank) : Number(rank);
+}

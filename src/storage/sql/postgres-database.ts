@@ -1,0 +1,164 @@
+import type { Kysely } from 'kysely';
+import type pg from 'pg';
+import { badOption, TollhouseError } from '../../errors/errors.js';
+import { codeOf, lineOf, loadDriver } from './load-driver.js';
+import { type KyselyModule, loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
+import { postgresPresence } from './presence/postgres-presence.js';
+import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
+
+/** Bounds of the pool: nothing that asks the database waits for ever. Times in milliseconds. */
+const POOL = {
+  application_name: 'tollhouse',
+  max: 10,
+  connectionTimeoutMillis: 5_000,
+  idleTimeoutMillis: 30_000,
+  statement_timeout: 10_000,
+  lock_timeout: 5_000,
+  idle_in_transaction_session_timeout: 10_000,
+  // Ends what a dead network leaves hanging, which the server's own limits cannot.
+  query_timeout: 12_000,
+  keepAlive: true,
+} as const satisfies pg.PoolConfig;
+
+/** The connection that shows that this process lives: idle, and noticed soon by the server where its other end is gone. */
+const HOLDER = (connectionString: string): pg.ClientConfig => ({
+  connectionString,
+  application_name: 'tollhouse presence',
+  connectionTimeoutMillis: POOL.connectionTimeoutMillis,
+  keepAlive: true,
+  options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=2',
+});
+
+/** SQLSTATEs that a retry does not help: wrong name, password or database, missing rights, a server that is too old. */
+const WRONG_URL = new Set(['28000', '28P01', '3D000', '42501', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
+const MIN_VERSION = 140_000;
+
+/**
+ * Connects to a PostgreSQL (14 or later) and brings its schema up to date.
+ * @param url - `postgres://user:password@host:port/database`, with the parameters that pg knows
+ * @throws `missing_dependency` without pg or kysely, `bad_option` for a URL that cannot be right or a newer schema,
+ * `store_unavailable` when the server cannot be reached
+ */
+export async function openPostgres(url: string): Promise<SqlDatabase> {
+  const driver = await loadPostgres();
+  await withSchema(url, driver, ({ kysely, db }) => migrate(kysely, db, 'postgres'));
+  return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }), () => new driver.Client(HOLDER(url)));
+}
+
+/** Looks how far the schema of a PostgreSQL database is, and changes nothing. Throws like {@link openPostgres}. */
+export async function readPostgresSchema(url: string): Promise<SchemaState> {
+  return withSchema(url, await loadPostgres(), async ({ kysely, db, pool }) => {
+    const { rows } = await pool.query<{ bytes: string }>('select pg_database_size(current_database())::text as bytes');
+    return { ...(await readSteps(kysely, db, 'postgres')), bytes: Number(rows[0]?.bytes) };
+  });
+}
+
+async function loadPostgres(): Promise<typeof pg> {
+  return (await loadDriver('pg', () => import('pg'))).default;
+}
+
+/** What work on a schema needs. */
+interface SchemaParts {
+  readonly kysely: KyselyModule;
+  readonly db: Kysely<unknown>;
+  readonly pool: pg.Pool;
+}
+
+/** On connections of its own, without time-outs: a step over a large table takes its time. */
+async function withSchema<T>(url: string, driver: typeof pg, work: (parts: SchemaParts) => Promise<T>): Promise<T> {
+  const kysely = await loadKysely();
+  const { application_name, connectionTimeoutMillis, keepAlive } = POOL;
+  const options = { connectionString: url, application_name, connectionTimeoutMillis, keepAlive, max: 2 };
+  const pool = quietPool(driver, options);
+  const db = new kysely.Kysely<unknown>({ dialect: new kysely.PostgresDialect({ pool }) });
+  try {
+    await refuseOld(pool);
+    return await work({ kysely, db, pool });
+  } catch (error) {
+    throw error instanceof TollhouseError ? error : cannotConnect(url, error);
+  } finally {
+    await db.destroy();
+  }
+}
+
+async function refuseOld(pool: pg.Pool): Promise<void> {
+  const { rows } = await pool.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  if ((rows[0]?.version ?? 0) >= MIN_VERSION) return;
+  throw badOption('openStorage', 'the PostgreSQL server is older than 14; use a later one', 'databaseUrl');
+}
+
+/**
+ * A pool that outlives the loss of its connections; the next query opens another one. The pool listens to idle ones only:
+ * one that is lost between two statements of a transaction would end the process, though its next statement tells all.
+ */
+function quietPool(driver: typeof pg, config: pg.PoolConfig): pg.Pool {
+  const pool = new driver.Pool(config);
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+function cannotConnect(url: string, cause: unknown): TollhouseError {
+  const { host, pathname } = new URL(url);
+  const detail = `cannot use the PostgreSQL database ${host}${pathname} (${lineOf(cause)})`;
+  if (WRONG_URL.has(codeOf(cause))) return badOption('openStorage', `${detail}; correct the URL`, 'databaseUrl');
+  return new TollhouseError('store_unavailable', `openStorage: ${detail}; is it running?`, { cause });
+}
+
+function postgresDatabase(pool: pg.Pool, connect: () => pg.Client): SqlDatabase {
+  const presence = postgresPresence(connect, async (text, values) => (await pool.query(text, [...values])).rows);
+
+  async function inTransaction<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect().catch((cause: unknown) => {
+      throw storeUnavailable(cause);
+    });
+    try {
+      await client.query('begin');
+      const result = await work(client);
+      await client.query('commit');
+      client.release();
+      return result;
+    } catch (cause) {
+      // Closing the connection rolls back, also where it no longer answers.
+      client.release(true);
+      throw storeUnavailable(cause);
+    }
+  }
+
+  function batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]> {
+    return inTransaction(async (client) => {
+      const results: (readonly Row[])[] = [];
+      for (const step of steps) results.push(await run(client, step));
+      return results;
+    });
+  }
+
+  async function batchIf(guard: Step, steps: readonly Step[]): Promise<readonly Row[]> {
+    if (steps.length === 0) return query(...guard);
+    return inTransaction(async (client) => {
+      const rows = await run(client, guard);
+      if (rows.length > 0) for (const step of steps) await run(client, step);
+      return rows;
+    });
+  }
+
+  async function query(...step: Step): Promise<readonly Row[]> {
+    try {
+      return await run(pool, step);
+    } catch (cause) {
+      throw storeUnavailable(cause);
+    }
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([presence.close(), pool.end()]);
+  }
+
+  return { dialect: 'postgres', presence, query, batch, batchIf, close };
+}
+
+async function run(target: pg.Pool | pg.PoolClient, [{ name, text }, ...values]: Step): Promise<readonly Row[]> {
+  return (await target.query<Row>({ name, text, values })).rows;
+}

@@ -1,0 +1,181 @@
+import { existsSync, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { badOption, TollhouseError } from '../../../errors/errors.js';
+import { lineOf } from '../load-driver.js';
+import { loadKysely, migrate, readSteps, type SchemaState } from '../migrate.js';
+import { localPresence } from '../presence/local-presence.js';
+import {
+  type Row,
+  type SqlDatabase,
+  type SqlInput,
+  type Statement,
+  type Step,
+  storeUnavailable,
+} from '../sql-database.js';
+import { loadSqliteDriver } from './load-sqlite-driver.js';
+import { isBusy, type SqliteConnection, type SqliteDriver, type SqliteStatement } from './sqlite-driver.js';
+import { sqliteWrites } from './sqlite-writes.js';
+
+/** How long a write waits for the write of another process. */
+const BUSY_MS = 5_000;
+/** How long the start waits for another instance that is bringing the schema up to date. */
+const START_MS = 60_000;
+const START_PAUSE_MS = 20;
+const READ = /^\s*select\b/i;
+/** In KiB, with the minus that SQLite wants for it. */
+const CACHE = -16_000;
+
+/**
+ * Opens a SQLite file, made with its folder when it is not there, and brings its schema up to date. What was answered is
+ * on the disk (WAL, `synchronous=FULL`).
+ * @param path - of the file, relative to the working directory; `:memory:` keeps everything in this process
+ * @throws `missing_dependency` without kysely or, before Node 24, better-sqlite3, `bad_option` for a path that cannot be opened or a newer schema
+ */
+export async function openSqlite(path: string): Promise<SqlDatabase> {
+  const kysely = await loadKysely();
+  const driver = await loadSqliteDriver();
+  const file = path === ':memory:' ? path : resolve(path);
+  const connection = await connect(driver, file);
+  try {
+    await writeLocked(connection, async () => {
+      const dialect = new kysely.SqliteDialect({ database: connection });
+      await migrate(kysely, new kysely.Kysely({ dialect }), 'sqlite');
+    });
+    connection.exec(`pragma synchronous = FULL; pragma busy_timeout = ${BUSY_MS}; pragma cache_size = ${CACHE}`);
+  } catch (error) {
+    connection.close();
+    throw error instanceof TollhouseError ? error : cannotOpen(file, error);
+  }
+  return sqliteDatabase(connection);
+}
+
+/** Looks how far the schema of a SQLite file is. Changes nothing, and makes no file. Throws like {@link openSqlite}. */
+export async function readSqliteSchema(path: string): Promise<SchemaState> {
+  const kysely = await loadKysely();
+  const driver = await loadSqliteDriver();
+  const file = resolve(path);
+  const exists = existsSync(file);
+  try {
+    const database = driver.open(exists ? file : ':memory:', { readonly: exists, timeoutMs: BUSY_MS });
+    const db = new kysely.Kysely<unknown>({ dialect: new kysely.SqliteDialect({ database }) });
+    try {
+      const bytes = [file, `${file}-wal`].reduce(
+        (sum, it) => sum + (statSync(it, { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      );
+      return { ...(await readSteps(kysely, db, 'sqlite')), bytes };
+    } finally {
+      await db.destroy();
+    }
+  } catch (error) {
+    throw error instanceof TollhouseError ? error : cannotOpen(file, error);
+  }
+}
+
+async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    // No waiting here: it would stop this process, which may be the one that holds the lock.
+    return driver.open(file, { timeoutMs: 0 });
+  } catch (cause) {
+    throw cause instanceof TollhouseError ? cause : cannotOpen(file, cause);
+  }
+}
+
+function cannotOpen(file: string, cause: unknown): TollhouseError {
+  const hint = 'name a file in a folder that this process may write to';
+  return badOption('openStorage', `cannot open the SQLite file ${file} (${lineOf(cause)}); ${hint}`, 'databaseUrl');
+}
+
+/** Does something while nobody else, in this process or another, writes to the file. */
+async function writeLocked(connection: SqliteConnection, work: () => Promise<void>): Promise<void> {
+  await whenFree(() => {
+    connection.exec('pragma journal_mode = WAL');
+    connection.exec('begin immediate');
+  });
+  try {
+    await work();
+    connection.exec('commit');
+  } catch (error) {
+    connection.exec('rollback');
+    throw error;
+  }
+}
+
+async function whenFree(lock: () => void): Promise<void> {
+  for (let waited = 0; ; waited += START_PAUSE_MS) {
+    try {
+      return lock();
+    } catch (error) {
+      if (!isBusy(error) || waited >= START_MS) throw error;
+    }
+    await pause(START_PAUSE_MS);
+  }
+}
+
+function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
+  const prepared = new Map<string, SqliteStatement>();
+
+  function prepare({ name, text }: Statement): SqliteStatement {
+    let statement = prepared.get(name);
+    if (statement === undefined) {
+      statement = connection.prepare(text);
+      prepared.set(name, statement);
+    }
+    return statement;
+  }
+
+  function run([statement, ...values]: Step): readonly Row[] {
+    const ready = prepare(statement);
+    const named: Record<string, SqlInput> = {};
+    for (const [at, value] of values.entries()) named[at + 1] = value;
+    if (ready.reader) return ready.all(named);
+    ready.run(named);
+    return [];
+  }
+
+  const writes = sqliteWrites(connection);
+
+  /** Sees whatever this process has asked to be written before. */
+  function read(step: Step): readonly Row[] {
+    writes.flush();
+    return run(step);
+  }
+
+  function runAll(steps: readonly Step[]): readonly (readonly Row[])[] {
+    return steps.map(run);
+  }
+
+  function runIf(guard: Step, steps: readonly Step[]): readonly Row[] {
+    const rows = run(guard);
+    if (rows.length > 0) runAll(steps);
+    return rows;
+  }
+
+  async function attempt<T>(work: () => T | Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (cause) {
+      throw storeUnavailable(cause);
+    }
+  }
+
+  return {
+    dialect: 'sqlite',
+    presence: localPresence(),
+    query: (...step) => attempt(() => (isRead(step[0]) ? read(step) : writes.add(() => run(step)))),
+    batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
+    batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),
+    async close() {
+      writes.flush();
+      connection.close();
+    },
+  };
+}
+
+/** Anything else counts as a write, also where it only reads. */
+function isRead({ text }: Statement): boolean {
+  return READ.test(text);
+}

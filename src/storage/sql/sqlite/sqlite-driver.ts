@@ -1,0 +1,45 @@
+import { codeOf } from '../load-driver.js';
+import type { Row, SqlInput } from '../sql-database.js';
+
+const BUSY = 5;
+
+/** Parameters by place, or by name, where `$1` is called `1`. */
+export type SqliteValues = readonly unknown[] | Readonly<Record<string, SqlInput>>;
+
+/** A statement of a connection, prepared. Integers come out as `bigint`. This much of a driver is what Kysely needs, too. */
+export interface SqliteStatement {
+  /** Whether it answers rows, as `SELECT` and `RETURNING` do. */
+  readonly reader: boolean;
+  all(values: SqliteValues): Row[];
+  run(values: SqliteValues): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
+  iterate(values: SqliteValues): IterableIterator<Row>;
+}
+
+/** An open SQLite file. Everything throws what the driver throws. */
+export interface SqliteConnection {
+  readonly inTransaction: boolean;
+  prepare(text: string): SqliteStatement;
+  /** Runs statements without parameters, and forgets their rows. */
+  exec(text: string): unknown;
+  /** Does nothing the second time. */
+  close(): unknown;
+}
+
+export interface SqliteOpening {
+  /** Whether the file is only read, and not made. Default false. */
+  readonly readonly?: boolean;
+  /** How long a statement waits, with this whole process, for a lock that another connection holds. */
+  readonly timeoutMs: number;
+}
+
+/** A way to SQLite: Node's own, or better-sqlite3. */
+export interface SqliteDriver {
+  /** Opens a file, or `:memory:`. Throws `missing_dependency` when the driver has no compiled part for this Node. */
+  open(file: string, opening: SqliteOpening): SqliteConnection;
+}
+
+/** Whether an error of a driver says that another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  // An extended code has the plain one in its low byte.
+  return codeOf(error).startsWith('SQLITE_BUSY') || (Number(Reflect.get(Object(error), 'errcode')) & 0xff) === BUSY;
+}

@@ -1,0 +1,113 @@
+import type { EventRecord, EventType } from '../events/events.js';
+import type { WebhookRecord } from './webhooks.js';
+
+/** `pending` until it was answered with success, or given up. */
+export type DeliveryState = 'pending' | 'delivered' | 'failed';
+
+/** An event on its way to a webhook. Times are milliseconds since the epoch. */
+export interface DeliveryRecord {
+  /** `dlv_` and base58 of 16 random bytes. */
+  readonly id: string;
+  readonly webhookId: string;
+  readonly eventId: string;
+  readonly eventType: EventType;
+  readonly state: DeliveryState;
+  /** How many attempts were made in all. */
+  readonly attempts: number;
+  /** When the next attempt is due; while one is under way, when it counts as lost. */
+  readonly nextAt?: number;
+  readonly createdAt: number;
+  readonly finishedAt?: number;
+}
+
+/** One attempt at a delivery, as it is kept. */
+export interface DeliveryAttempt {
+  /** From 1. */
+  readonly number: number;
+  /** When it began, milliseconds since the epoch. */
+  readonly at: number;
+  readonly durationMs: number;
+  /** HTTP status, if there was an answer. */
+  readonly status?: number;
+  /** Why there was no whole answer, for programs: `timeout`, `address_refused`, `ECONNREFUSED`. */
+  readonly error?: string;
+  /** The beginning of the answer's body. */
+  readonly answer?: string;
+}
+
+/** A delivery that one worker holds. */
+export interface TakenDelivery {
+  readonly id: string;
+  readonly webhookId: string;
+  readonly lease: string;
+  readonly event: EventRecord;
+  /** Attempts before this one. */
+  readonly attempts: number;
+  /** Attempts before this one by the present schedule, which begins anew when it is asked for again. */
+  readonly place: number;
+}
+
+/** How deliveries are taken. */
+export interface Taking {
+  /** Unique for each call. */
+  readonly lease: string;
+  /** Others may take what is still held after so many milliseconds. */
+  readonly leaseMs: number;
+  /** How many deliveries to one webhook may be held at once, by all workers together. */
+  readonly atOnce: number;
+}
+
+/** What follows from an attempt: the end, or another one at a time. */
+export type AttemptOutcome = { readonly state: 'delivered' | 'failed' } | { readonly nextAt: number };
+
+/** Where a list of deliveries goes on, and how long a page is. */
+export interface DeliveryQuery {
+  /** Default: all. */
+  readonly state?: DeliveryState;
+  /** Creation and id of the last one before. */
+  readonly after?: Pick<DeliveryRecord, 'createdAt' | 'id'>;
+  readonly limit: number;
+}
+
+/** The outbox of webhooks, shared by all workers on one database. Everything rejects with `store_unavailable` when that does not answer. */
+export interface DeliveryStore {
+  /**
+   * Makes a delivery of each new event to each webhook that wants it. To a webhook that is disabled it has failed already,
+   * so that it can be recovered.
+   * @param limit - how many events are looked at
+   * @returns how many events there were
+   */
+  fanOut(limit: number): Promise<number>;
+  /**
+   * Webhooks with deliveries that are due and fewer than `atOnce` under way: those whose receivers answer first, then by
+   * how long they have waited.
+   */
+  due(atOnce: number, limit: number): Promise<readonly WebhookRecord[]>;
+  /** Takes deliveries to a webhook that are due, for as long as the lease. */
+  take(webhookId: string, taking: Taking): Promise<readonly TakenDelivery[]>;
+  /**
+   * Records an attempt and what follows from it, and gives the delivery back. False, and nothing changed, when it is held
+   * by somebody else by now.
+   */
+  record(delivery: TakenDelivery, attempt: Omit<DeliveryAttempt, 'number'>, outcome: AttemptOutcome): Promise<boolean>;
+  /**
+   * Writes an event that is nobody's, and its delivery to one webhook.
+   * @param place - how many attempts of the schedule are left out
+   */
+  queue(event: EventRecord, webhookId: string, place: number): Promise<DeliveryRecord>;
+  /** The newest first. */
+  list(webhookId: string, query: DeliveryQuery): Promise<readonly DeliveryRecord[]>;
+  find(webhookId: string, id: string): Promise<DeliveryRecord | undefined>;
+  /** All attempts at a delivery, the first one first. */
+  attempts(id: string): Promise<readonly DeliveryAttempt[]>;
+  /** Makes a delivery due now, with a new schedule; false when an attempt is under way. */
+  retry(id: string): Promise<boolean>;
+  /** The same for what failed and was made at a time or later; answers how many, at most `limit`. */
+  recover(webhookId: string, since: number, limit: number): Promise<number>;
+  /**
+   * Forgets deliveries that ended before a time, with their attempts, the oldest first. Call it until it answers 0.
+   * @param before - milliseconds since the epoch
+   * @returns how many went
+   */
+  prune(before: number, limit: number): Promise<number>;
+}

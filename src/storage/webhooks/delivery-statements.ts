@@ -1,0 +1,126 @@
+import { EVENT_COLUMNS } from '../events/event-rows.js';
+import type { Dialect, Statement } from '../sql/sql-database.js';
+import { WEBHOOK_COLUMNS } from './webhook-rows.js';
+
+const DELIVERY =
+  'delivery.id, webhook_id, event_id, event.type, state, attempts, next_at, delivery.created_at, finished_at';
+const JOINED = `from tollhouse_delivery as delivery join tollhouse_event as event on event.id = delivery.event_id`;
+const EVENT = EVENT_COLUMNS.split(', ').map((column) => `event.${column}`);
+/** Makes a delivery due at `$2`, by a new schedule. */
+const ANEW = `state = 'pending', place = 0, next_at = $2, finished_at = null`;
+
+/** How many events one statement of {@link DELIVERIES.fannedOut} marks. */
+export const FANNED_AT_ONCE = 20;
+const places = Array.from({ length: FANNED_AT_ONCE }, (_, at) => `$${at + 1}`).join(', ');
+
+/** The statements of the outbox, the same for every database; {@link takingStatements} besides. */
+export const DELIVERIES = {
+  /** New events, each with every webhook that may want it, or none. */
+  outbox: {
+    name: 'tollhouse_outbox',
+    text: `select fresh.id as event_id, fresh.type, webhook.id as webhook_id, webhook.events, webhook.status
+      from (select seq, id, type, owner, project_id from tollhouse_event where fanned_out = 0 order by seq limit $1) as fresh
+      left join tollhouse_webhook as webhook on webhook.owner = fresh.owner
+        and (webhook.project_id is null or webhook.project_id = fresh.project_id)
+      order by fresh.seq, webhook.id`,
+  },
+  insert: {
+    name: 'tollhouse_delivery_insert',
+    text: `insert into tollhouse_delivery (id, event_id, webhook_id, state, next_at, created_at, finished_at, place)
+      values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (event_id, webhook_id) do nothing`,
+  },
+  fannedOut: {
+    name: 'tollhouse_fanned_out',
+    text: `update tollhouse_event set fanned_out = 1 where id in (${places})`,
+  },
+  due: {
+    name: 'tollhouse_delivery_due',
+    text: `select ${WEBHOOK_COLUMNS} from (
+        select webhook.*, (
+          select min(next_at) from tollhouse_delivery where webhook_id = webhook.id and state = 'pending') as waiting
+        from tollhouse_webhook as webhook where status = 'enabled') as webhook
+      where waiting <= $1 and (
+        select count(*) from tollhouse_delivery
+        where webhook_id = webhook.id and lease is not null and next_at > $1) < $2
+      order by case when failing_since is null then 0 else 1 end, waiting limit $3`,
+  },
+  taken: {
+    name: 'tollhouse_delivery_taken',
+    text: `select delivery.id as delivery_id, attempts, place, ${EVENT.join(', ')} ${JOINED}
+      where webhook_id = $1 and lease = $2 order by event.tx, event.seq`,
+  },
+  /** `$3` is null when there is another attempt; what was given up meanwhile stays so. */
+  record: {
+    name: 'tollhouse_delivery_record',
+    text: `update tollhouse_delivery set attempts = attempts + 1, place = place + 1, lease = null,
+        state = coalesce($3, state), finished_at = coalesce($4, finished_at),
+        next_at = case when state = 'pending' then cast($5 as bigint) else null end
+      where id = $1 and lease = $2 returning id`,
+  },
+  recordAttempt: {
+    name: 'tollhouse_delivery_attempt',
+    text: `insert into tollhouse_delivery_attempt (delivery_id, number, at, duration_ms, status, error, answer)
+      values ($1, $2, $3, $4, $5, $6, $7)`,
+  },
+  succeeding: {
+    name: 'tollhouse_webhook_succeeding',
+    text: 'update tollhouse_webhook set failing_since = null where id = $1 and failing_since is not null',
+  },
+  failing: {
+    name: 'tollhouse_webhook_failing',
+    text: 'update tollhouse_webhook set failing_since = $2 where id = $1 and failing_since is null',
+  },
+  list: {
+    name: 'tollhouse_delivery_list',
+    text: `select ${DELIVERY} ${JOINED}
+      where webhook_id = $1 and ($2 = '' or state = $2) and (delivery.created_at, delivery.id) < ($3, $4)
+      order by delivery.created_at desc, delivery.id desc limit $5`,
+  },
+  find: {
+    name: 'tollhouse_delivery_find',
+    text: `select ${DELIVERY} ${JOINED} where delivery.id = $1 and webhook_id = $2`,
+  },
+  attempts: {
+    name: 'tollhouse_delivery_attempts',
+    text: `select number, at, duration_ms, status, error, answer from tollhouse_delivery_attempt
+      where delivery_id = $1 order by number`,
+  },
+  retry: {
+    name: 'tollhouse_delivery_retry',
+    text: `update tollhouse_delivery set ${ANEW} where id = $1 and (lease is null or next_at <= $2) returning id`,
+  },
+  recover: {
+    name: 'tollhouse_delivery_recover',
+    text: `update tollhouse_delivery set ${ANEW} where id in (
+        select id from tollhouse_delivery
+        where webhook_id = $1 and state = 'failed' and created_at >= $3 and (lease is null or next_at <= $2)
+        order by created_at limit $4)
+      returning id`,
+  },
+  prune: {
+    name: 'tollhouse_delivery_prune',
+    text: `delete from tollhouse_delivery where id in (
+        select id from tollhouse_delivery where coalesce(finished_at, next_at) < $1
+        order by coalesce(finished_at, next_at) limit $2)
+      returning id`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/**
+ * The statements that take deliveries, to be run in one transaction: workers that take from one webhook do so one after
+ * another, or they would not see how many the others hold. In SQLite writers always do.
+ */
+export function takingStatements(dialect: Dialect) {
+  const [lock, skip] = dialect === 'postgres' ? ['for update', 'for update skip locked'] : ['', ''];
+  const held = 'select count(*) from tollhouse_delivery where webhook_id = $1 and lease is not null and next_at > $3';
+  return {
+    lock: { name: 'tollhouse_webhook_lock', text: `select id from tollhouse_webhook where id = $1 ${lock}` },
+    take: {
+      name: 'tollhouse_delivery_take',
+      text: `with taken as materialized (
+          select id from tollhouse_delivery where webhook_id = $1 and state = 'pending' and next_at <= $3
+          order by next_at limit case when (${held}) < $5 then $5 - (${held}) else 0 end ${skip})
+        update tollhouse_delivery set lease = $2, next_at = $4 where id in (select id from taken)`,
+    },
+  } as const satisfies Record<string, Statement>;
+}

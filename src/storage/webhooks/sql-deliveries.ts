@@ -1,0 +1,105 @@
+import { newId } from '../../lib/ids.js';
+import { eventSteps } from '../events/event-statements.js';
+import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
+import type { AttemptOutcome, DeliveryAttempt, DeliveryRecord, DeliveryStore, TakenDelivery } from './deliveries.js';
+import { toAttempt, toDelivery, toTaken } from './delivery-rows.js';
+import { DELIVERIES, FANNED_AT_ONCE, takingStatements } from './delivery-statements.js';
+import { toWebhook } from './webhook-rows.js';
+
+/** After every delivery. */
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+
+/**
+ * The outbox on SQLite or Postgres. The database is not closed with it.
+ * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
+ */
+export function createSqlDeliveries(database: SqlDatabase, now: () => number = Date.now): DeliveryStore {
+  const { lock, take } = takingStatements(database.dialect);
+
+  async function fanOut(limit: number): Promise<number> {
+    const rows = await database.query(DELIVERIES.outbox, limit);
+    if (rows.length === 0) return 0;
+    const ids = [...new Set(rows.map(({ event_id }) => String(event_id)))];
+    await database.batch([...rows.filter(isWanted).map((row) => fannedStep(row, now())), ...fannedOutSteps(ids)]);
+    return ids.length;
+  }
+
+  async function find(webhookId: string, id: string): Promise<DeliveryRecord | undefined> {
+    const [row] = await database.query(DELIVERIES.find, id, webhookId);
+    return row === undefined ? undefined : toDelivery(row);
+  }
+
+  return {
+    fanOut,
+    find,
+    due: async (atOnce, limit) => (await database.query(DELIVERIES.due, now(), atOnce, limit)).map(toWebhook),
+    async take(webhookId, { lease, leaseMs, atOnce }) {
+      const time = now();
+      const results = await database.batch([
+        [lock, webhookId],
+        [take, webhookId, lease, time, time + leaseMs, atOnce],
+        [DELIVERIES.taken, webhookId, lease],
+      ]);
+      return (results.at(-1) ?? []).map((row) => toTaken(row, webhookId, lease));
+    },
+    record: async (delivery, attempt, outcome) =>
+      (await database.batchIf(outcomeStep(delivery, outcome, now()), attemptSteps(delivery, attempt, outcome))).length >
+      0,
+    async queue(event, webhookId, place) {
+      const delivery = { id: newId('dlv'), webhookId, eventId: event.id, eventType: event.type, createdAt: event.at };
+      const values = [delivery.id, event.id, webhookId, 'pending', event.at, event.at, null, place] as const;
+      await database.batch([...eventSteps([event]), [DELIVERIES.insert, ...values], ...fannedOutSteps([event.id])]);
+      return { ...delivery, state: 'pending', attempts: 0, nextAt: event.at };
+    },
+    list: async (webhookId, { state = '', after = NEWEST, limit }) =>
+      (await database.query(DELIVERIES.list, webhookId, state, after.createdAt, after.id, limit)).map(toDelivery),
+    attempts: async (id) => (await database.query(DELIVERIES.attempts, id)).map(toAttempt),
+    retry: async (id) => (await database.query(DELIVERIES.retry, id, now())).length > 0,
+    recover: async (webhookId, since, limit) =>
+      (await database.query(DELIVERIES.recover, webhookId, now(), since, limit)).length,
+    prune: async (before, limit) => (await database.query(DELIVERIES.prune, before, limit)).length,
+  };
+}
+
+function isWanted({ events, type }: Row): boolean {
+  if (typeof events !== 'string') return false;
+  const wanted = JSON.parse(events) as readonly string[];
+  return wanted.includes('*') || wanted.includes(String(type));
+}
+
+function fannedStep({ event_id, webhook_id, status }: Row, time: number): Step {
+  const ids = [newId('dlv'), String(event_id), String(webhook_id)] as const;
+  return status === 'enabled'
+    ? [DELIVERIES.insert, ...ids, 'pending', time, time, null, 0]
+    : [DELIVERIES.insert, ...ids, 'failed', null, time, time, 0];
+}
+
+/** Places that are left over name the first event once more. */
+function fannedOutSteps(ids: readonly string[]): readonly Step[] {
+  const groups = Array.from({ length: Math.ceil(ids.length / FANNED_AT_ONCE) }, (_, at) =>
+    ids.slice(at * FANNED_AT_ONCE, (at + 1) * FANNED_AT_ONCE),
+  );
+  return groups.map((group) => [
+    DELIVERIES.fannedOut,
+    ...Array.from({ length: FANNED_AT_ONCE }, (_, at) => group[at] ?? group[0] ?? ''),
+  ]);
+}
+
+function outcomeStep({ id, lease }: TakenDelivery, outcome: AttemptOutcome, time: number): Step {
+  return 'state' in outcome
+    ? [DELIVERIES.record, id, lease, outcome.state, time, null]
+    : [DELIVERIES.record, id, lease, null, null, outcome.nextAt];
+}
+
+function attemptSteps(
+  { id, webhookId, attempts }: TakenDelivery,
+  { at, durationMs, status, error, answer }: Omit<DeliveryAttempt, 'number'>,
+  outcome: AttemptOutcome,
+): readonly Step[] {
+  const values = [attempts + 1, at, Math.round(durationMs), status ?? null, error ?? null, answer ?? null] as const;
+  const hasSucceeded = 'state' in outcome && outcome.state === 'delivered';
+  return [
+    [DELIVERIES.recordAttempt, id, ...values],
+    hasSucceeded ? [DELIVERIES.succeeding, webhookId] : [DELIVERIES.failing, webhookId, at],
+  ];
+}

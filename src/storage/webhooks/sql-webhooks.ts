@@ -1,0 +1,89 @@
+import { eventSteps } from '../events/event-statements.js';
+import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import { toWebhook, WEBHOOK_COLUMNS, webhookToSql } from './webhook-rows.js';
+import type { WebhookRecord, WebhookStore } from './webhooks.js';
+
+/** After every webhook. */
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
+
+const WEBHOOKS = {
+  room: {
+    name: 'tollhouse_webhook_room',
+    text: 'select 1 as room where (select count(*) from tollhouse_webhook where owner = $1) < $2',
+  },
+  create: {
+    name: 'tollhouse_webhook_create',
+    text: `insert into tollhouse_webhook (${WEBHOOK_COLUMNS})
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+  },
+  list: {
+    name: 'tollhouse_webhook_list',
+    text: `select ${WEBHOOK_COLUMNS} from tollhouse_webhook
+      where owner = $1 and ($2 = '' or project_id = $2) and (created_at, id) < ($3, $4)
+      order by created_at desc, id desc limit $5`,
+  },
+  find: {
+    name: 'tollhouse_webhook_find',
+    text: `select ${WEBHOOK_COLUMNS} from tollhouse_webhook where owner = $1 and id = $2`,
+  },
+  change: {
+    name: 'tollhouse_webhook_change',
+    text: `update tollhouse_webhook set url = $3, events = $4, description = $5, updated_at = $6,
+        failing_since = case when url = $3 then failing_since else null end
+      where owner = $1 and id = $2 returning ${WEBHOOK_COLUMNS}`,
+  },
+  rotate: {
+    name: 'tollhouse_webhook_rotate',
+    text: `update tollhouse_webhook
+      set previous_secret = secret, previous_until = $4, secret = $3, updated_at = $5
+      where owner = $1 and id = $2 returning ${WEBHOOK_COLUMNS}`,
+  },
+  enable: {
+    name: 'tollhouse_webhook_enable',
+    text: `update tollhouse_webhook
+      set status = 'enabled', disabled_reason = null, failing_since = null, updated_at = $2
+      where id = $1 and status = 'disabled' returning id`,
+  },
+  disable: {
+    name: 'tollhouse_webhook_disable',
+    text: `update tollhouse_webhook set status = 'disabled', disabled_reason = $2, updated_at = $3
+      where id = $1 and status = 'enabled' returning id`,
+  },
+  remove: {
+    name: 'tollhouse_webhook_remove',
+    text: 'delete from tollhouse_webhook where owner = $1 and id = $2 returning id',
+  },
+  /** What is under way keeps its lease, and is recorded when it ends. */
+  giveUp: {
+    name: 'tollhouse_webhook_give_up',
+    text: `update tollhouse_delivery
+      set state = 'failed', finished_at = $2, next_at = case when lease is null then null else next_at end
+      where webhook_id = $1 and state = 'pending'`,
+  },
+} as const satisfies Record<string, Statement>;
+
+/** Webhooks on SQLite or Postgres. The database is not closed with it. */
+export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
+  async function one(...step: Parameters<SqlDatabase['query']>): Promise<WebhookRecord | undefined> {
+    const [row] = await database.query(...step);
+    return row === undefined ? undefined : toWebhook(row);
+  }
+
+  return {
+    create: async (webhook, most) =>
+      (await database.batchIf([WEBHOOKS.room, webhook.owner, most], [[WEBHOOKS.create, ...webhookToSql(webhook)]]))
+        .length > 0,
+    list: async (owner, { projectId = '', after = NEWEST, limit }) =>
+      (await database.query(WEBHOOKS.list, owner, projectId, after.createdAt, after.id, limit)).map(toWebhook),
+    find: (owner, id) => one(WEBHOOKS.find, owner, id),
+    change: (owner, id, { url, events, description }, at) =>
+      one(WEBHOOKS.change, owner, id, url, JSON.stringify(events), description ?? null, at),
+    rotate: (owner, id, secret, until, at) => one(WEBHOOKS.rotate, owner, id, secret, until, at),
+    enable: async (id, at) => (await database.query(WEBHOOKS.enable, id, at)).length > 0,
+    disable: async (id, reason, at, events = []) =>
+      (await database.batchIf([WEBHOOKS.disable, id, reason, at], [[WEBHOOKS.giveUp, id, at], ...eventSteps(events)]))
+        .length > 0,
+    remove: async (owner, id, at) =>
+      (await database.batchIf([WEBHOOKS.remove, owner, id], [[WEBHOOKS.giveUp, id, at]])).length > 0,
+  };
+}

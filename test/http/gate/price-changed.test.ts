@@ -1,0 +1,116 @@
+import { transferDirectly } from '../../helpers/direct-transfer.js';
+import { type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
+
+const stand = useGatewayStand();
+
+interface Price {
+  readonly amount: string;
+  readonly token: 'USDC' | 'SOL';
+}
+
+const CENT: Price = { amount: '0.01', token: 'USDC' };
+const FIVE: Price = { amount: '5', token: 'USDC' };
+const UNITS = { USDC: 1_000_000, SOL: 1_000_000_000 };
+
+const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const SERVED = [200, undefined];
+const REFUSED = [403, 'spending_limit_reached'];
+
+function callerWith(limit: string, token: Price['token']): Promise<Caller> {
+  return stand().newCaller({ spending: { limit, token, window: 'day' } });
+}
+
+/** A request at the project's price, paid at once by its caller's wallet; answers the signature. */
+async function paidRequest(project: MadeProject, { wallet, key }: Caller, { amount, token }: Price): Promise<string> {
+  const { client, sandbox } = stand();
+  const recipient = String(project.split[0]?.recipient);
+  const wanted = { amount, token, recipient, project: project.slug };
+  const { status, body } = await client.ask('POST', '/create-payment', wanted, key.headers);
+  expect([status, body['detail']]).toEqual([200, undefined]);
+  const legs = [{ recipient, amount: BigInt(Number(amount) * UNITS[token]) }];
+  const names = [String(body['reference'])];
+  return transferDirectly(sandbox, { wallet, legs, names, token: token === 'SOL' ? 'native' : token });
+}
+
+async function reprice({ id }: MadeProject, pricing: Price): Promise<void> {
+  const { asOwner, client } = stand();
+  expect(outcome(await client.ask('PATCH', `/api/v1/projects/${id}`, { pricing }, asOwner))).toEqual(SERVED);
+}
+
+const show = ({ slug }: MadeProject, { key }: Caller, signature: string) =>
+  stand().client.call(slug, { headers: { ...key.headers, ...proofHeader(signature) } });
+
+/** Pays at one price and calls at another. */
+async function callAfter(caller: Caller, from: Price, to: Price): Promise<ClientAnswer> {
+  const project = await stand().newProject({ pricing: from });
+  const signature = await paidRequest(project, caller, from);
+  await reprice(project, to);
+  return show(project, caller, signature);
+}
+
+describe('a budget is asked for what was paid, whatever is asked for now', () => {
+  test('a cent that is paid has room, though a call has become dearer than the budget', async () => {
+    const caller = await callerWith('1', 'USDC');
+    expect(outcome(await callAfter(caller, CENT, FIVE))).toEqual(SERVED);
+    const { client } = stand();
+    const asCaller = await client.signIn(caller.wallet);
+    const { body } = await client.ask('GET', `/api/v1/spending?key=${caller.key.id}`, undefined, asCaller);
+    expect(body['budgets']).toMatchObject([{ used: '0.01', left: '0.99' }]);
+  });
+
+  test('five dollars have none, though a call has become cheaper; the payment is let go', async () => {
+    const project = await stand().newProject({ pricing: FIVE });
+    const caller = await callerWith('1', 'USDC');
+    const signature = await paidRequest(project, caller, FIVE);
+    await reprice(project, CENT);
+    const before = stand().hits();
+    const refused = await show(project, caller, signature);
+    expect(outcome(refused)).toEqual(REFUSED);
+    expect(refused.body['detail']).toContain('this call costs 5 USDC');
+    // Nobody holds it: the same answer again, and not that it is in use.
+    expect(outcome(await show(project, caller, signature))).toEqual(REFUSED);
+    expect(stand().hits()).toBe(before);
+  });
+
+  test('a token that the key has no limit for is not spent, though a call costs another one now', async () => {
+    const refused = await callAfter(await callerWith('1', 'SOL'), FIVE, { amount: '0.001', token: 'SOL' });
+    expect(outcome(refused)).toEqual(REFUSED);
+    expect(refused.body['detail']).toBe('The service key may spend SOL only, and this call costs USDC.');
+  });
+
+  test('and one that it has a limit for is, though a call costs another one now', async () => {
+    const caller = await callerWith('1', 'SOL');
+    expect(outcome(await callAfter(caller, { amount: '0.1', token: 'SOL' }, CENT))).toEqual(SERVED);
+  });
+});
+
+test('the upstream and the event are told the token that was paid', async () => {
+  const { asOwner, client, newCaller, upstream } = stand();
+  const caller = await newCaller();
+  const project = await stand().newProject({ pricing: { amount: '0.1', token: 'SOL' } });
+  const first = await paidRequest(project, caller, { amount: '0.1', token: 'SOL' });
+  await reprice(project, FIVE);
+  const second = await paidRequest(project, caller, FIVE);
+  await reprice(project, CENT);
+  for (const [signature, amount, amount_atomic, token] of [
+    [first, '0.1', '100000000', 'SOL'],
+    [second, '5', '5000000', 'USDC'],
+  ] as const) {
+    expect(outcome(await show(project, caller, signature))).toEqual(SERVED);
+    const told = upstream.received.at(-1)?.headers;
+    expect([told?.['x-tollhouse-amount'], told?.['x-tollhouse-token']]).toEqual([amount, token]);
+    const path = `/api/v1/projects/${project.id}/calls?limit=1`;
+    const listed = await client.ask('GET', path, undefined, asOwner);
+    expect(listed.body['data']).toMatchObject([{ amount, token }]);
+    expect(await eventOf(signature)).toMatchObject({ amount, amount_atomic, token });
+  }
+});
+
+/** What the owner is told of the call that a transaction has paid for. */
+async function eventOf(signature: string): Promise<unknown> {
+  const { asOwner, client } = stand();
+  const { body } = await client.ask('GET', '/api/v1/events?types=call.succeeded', undefined, asOwner);
+  const events = body['data'] as readonly { readonly data: Readonly<Record<string, unknown>> }[];
+  return events.find(({ data }) => data['tx_signature'] === signature)?.data;
+}

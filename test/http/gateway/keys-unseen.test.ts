@@ -1,0 +1,186 @@
+import { createReadStream } from 'node:fs';
+import { inspect } from 'node:util';
+import { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { createGateway } from '../../../src/gateway/create-gateway.js';
+import { createIdentity } from '../../../src/identity/create-identity.js';
+import { readConfiguration } from '../../../src/server/configuration/configuration.js';
+import { startServer } from '../../../src/server/start-server.js';
+import { createSplitWallet } from '../../../src/solana/building/payout-transaction.js';
+import { createFeePayer } from '../../../src/solana/fee-payer.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import { connectGateway } from '../../helpers/gateway-client.js';
+import { signPayment } from '../../helpers/payments.js';
+import { runFile, stopFiles } from '../../helpers/run-file.js';
+import { testFolder } from '../../helpers/test-folder.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { until } from '../../helpers/until.js';
+
+const JWT_SECRET = 'the secret of this server, which is nowhere to be seen';
+const CHUNK_BYTES = 1 << 20;
+
+const folder = testFolder();
+const split = Keypair.generate();
+let stand: TollStand;
+/** What must not be seen, in every form that it could have. */
+let secrets: readonly string[];
+
+beforeAll(async () => {
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
+  secrets = [...formsOf(stand.feePayer), ...formsOf(split), JWT_SECRET, Buffer.from(JWT_SECRET).toString('hex')];
+});
+afterAll(async () => {
+  stopFiles();
+  await stand.close();
+});
+
+function formsOf({ secretKey }: Keypair): readonly string[] {
+  const all = Buffer.from(secretKey);
+  const seed = all.subarray(0, 32);
+  const texts = [all, seed].flatMap((bytes) => [bs58.encode(bytes), bytes.toString('hex'), bytes.toString('base64')]);
+  return [...texts.map((it) => it.replace(/=+$/, '')), [...seed].join(','), [...seed].join(', ')];
+}
+
+/** The environment of a server on the stand's chain. */
+const environment = () => ({
+  SOLANA_NETWORK: 'solana-devnet',
+  SOLANA_RPC_URL: stand.sandbox.rpcUrl,
+  FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+  SPLIT_KEYPAIR: JSON.stringify([...split.secretKey]),
+  PAY_TO: stand.payTo,
+  JWT_SECRET,
+  DATABASE_URL: 'memory:',
+});
+
+/** All that can be printed of a value. */
+function printed(value: unknown): string {
+  const seen = new WeakSet<object>();
+  const plain = (_name: string, it: unknown): unknown => {
+    if (typeof it === 'bigint') return String(it);
+    if (typeof it !== 'object' || it === null) return it;
+    if (seen.has(it)) return 'again';
+    seen.add(it);
+    return it;
+  };
+  const deep = { depth: Number.POSITIVE_INFINITY, showHidden: true, maxArrayLength: null, maxStringLength: null };
+  const stack = value instanceof Error ? `${value.stack} ${inspect(value.cause, deep)}` : '';
+  // A list is broken into lines where it is printed.
+  const texts = [inspect(value), inspect(value, deep), JSON.stringify(value, plain), String(value), stack];
+  return texts.join('\n').replace(/,\s+/g, ', ');
+}
+
+const seenIn = (text: string) => secrets.filter((secret) => text.includes(secret));
+
+function errorOf(call: () => unknown): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('nothing was wrong');
+}
+
+describe('keys are not seen in what they were given to', () => {
+  test('what is looked for is found where it is shown', () => {
+    const { secretKey } = stand.feePayer;
+    for (const value of [stand.feePayer, { keypair: bs58.encode(secretKey) }, [...secretKey], { JWT_SECRET }]) {
+      expect(seenIn(printed(value))).not.toEqual([]);
+    }
+  });
+
+  test('facilitator, gateway, identity, storage and the holders of keys', async () => {
+    const { network, rpcUrl } = stand.sandbox;
+    const storage = await openStorage('memory:');
+    const { ledger, counters } = storage;
+    const keypair = [stand.feePayer, Keypair.generate()];
+    const facilitator = createFacilitator({ network, rpcUrl, keypair, splitKeypair: split, ledger, counters });
+    const identity = createIdentity({ network, counters, jwtSecret: [JWT_SECRET, JWT_SECRET.toUpperCase()] });
+    const gateway = createGateway({ facilitator, storage });
+    const holders = [createFeePayer(stand.feePayer, 'test'), createSplitWallet(split, 'test', 'splitKeypair')];
+    for (const it of [facilitator, identity, gateway, storage, ...holders]) expect(seenIn(printed(it))).toEqual([]);
+    expect(printed(holders[0])).toContain(stand.feePayer.publicKey.toBase58());
+    await gateway.close();
+    await facilitator.close();
+    await storage.close();
+  });
+
+  test('the configuration of a server, and the server', async () => {
+    const configuration = readConfiguration({
+      ...environment(),
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      SOLANA_RPC_URL: `${stand.sandbox.rpcUrl}/?api-key=swordfish`,
+    });
+    for (const shown of [printed(configuration), printed(configuration.chain), printed({ configuration })]) {
+      expect(seenIn(shown)).toEqual([]);
+      expect(shown).not.toContain('swordfish');
+      expect(shown).toContain('[hidden]');
+    }
+    const password = readConfiguration({ DATABASE_URL: 'postgres://me:hunter2@h/d', REDIS_URL: 'redis://:hunter2@h' });
+    expect(printed(password)).not.toContain('hunter2');
+    const server = await startServer(configuration);
+    expect(seenIn(printed(server))).toEqual([]);
+    await server.close();
+  });
+
+  test('errors about them', () => {
+    const { secretKey } = stand.feePayer;
+    const { network } = stand.sandbox;
+    const env = environment();
+    const wrong = `${env.FACILITATOR_KEYPAIR}1`;
+    for (const call of [
+      () => createFacilitator({ network, keypair: wrong }),
+      () => createFacilitator({ network, keypair: `[${[...secretKey].join(',')},1]` }),
+      () => createFacilitator({ network, keypair: stand.feePayer, splitKeypair: stand.feePayer }),
+      () => createFacilitator({ network: 'devnet' as never, keypair: env.FACILITATOR_KEYPAIR }),
+      () => createFacilitator({ network, keypair: stand.feePayer, [env.FACILITATOR_KEYPAIR.slice(0, 8)]: 1 }),
+      () => createIdentity({ network, jwtSecret: JWT_SECRET, keys: [JWT_SECRET] }),
+      () => createIdentity({ network, jwtSecret: JWT_SECRET, issuer: 7 as never }),
+      () => readConfiguration({ ...env, FACILITATOR_KEYPAIR: wrong, PORT: 'x' }),
+      () => readConfiguration({ ...env, SPLIT_KEYPAIR: `${env.SPLIT_KEYPAIR},` }),
+    ]) {
+      expect(seenIn(printed(errorOf(call)))).toEqual([]);
+    }
+  });
+});
+
+describe('the process of a server that was started by the environment', () => {
+  /** Which of some texts a file holds; it is read piece by piece. */
+  async function foundIn(path: string, texts: readonly string[]): Promise<readonly string[]> {
+    const overlap = Math.max(...texts.map(({ length }) => length));
+    const found = new Set<string>();
+    let rest = '';
+    for await (const chunk of createReadStream(path, { encoding: 'latin1', highWaterMark: CHUNK_BYTES })) {
+      rest += chunk;
+      for (const text of texts) if (rest.includes(text)) found.add(text);
+      rest = rest.slice(-overlap);
+    }
+    return [...found];
+  }
+
+  test('has no secret in its memory as text, in its environment, nor in what it prints', async () => {
+    const child = runFile('test/helpers/heap-server.ts', [], { ...environment(), LOG_LEVEL: 'trace' });
+    let output = '';
+    const note = (chunk: unknown): void => {
+      output += String(chunk);
+    };
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', note);
+    const told = (pattern: RegExp) => until(() => pattern.test(output) || child.exitCode !== null);
+    await told(/\/demo/);
+    const [, url = ''] = /^server +(http\S+)/m.exec(output) ?? [];
+
+    // All keys are in use.
+    const { v2 } = await signPayment(stand, `${url}/demo`);
+    expect((await fetch(`${url}/demo`, { headers: v2 })).status).toBe(200);
+    await (await connectGateway(url)).signIn(stand.payer);
+
+    const path = folder.newPath('heapsnapshot');
+    child.stdin?.write(`${path}\n`);
+    await told(/^environment .*\n/m);
+    expect(output).toContain('"PAY_TO"');
+    expect(seenIn(output)).toEqual([]);
+    const known = stand.feePayer.publicKey.toBase58();
+    expect(await foundIn(path, [known, ...secrets])).toEqual([known]);
+  }, 240_000);
+});

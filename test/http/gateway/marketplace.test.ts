@@ -1,0 +1,329 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { ProjectFigures } from '../../../src/gateway/projects/marketplace.js';
+import { createDiscoveryRouter } from '../../../src/http/discovery/discovery-router.js';
+import { projectListings } from '../../../src/http/projects/project-listings.js';
+import { openProjectsStand, outcomeOf, type ProjectsStand, type ReadAnswer } from '../../helpers/projects-stand.js';
+import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { walletKey } from '../../helpers/wallet-key.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const alice = walletKey('alice');
+const bob = walletKey('bob');
+const SOL = 'So11111111111111111111111111111111111111112';
+const COUNT = {
+  name: 'test_count_calls',
+  text: `insert into tollhouse_rollup (project_id, kind, hour, label, value) values ($1, 'calls', $2, '', $3)`,
+};
+
+type Item = Readonly<Record<string, unknown>> & { readonly slug: string };
+type Page = { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null };
+
+const figures = new Map<string, ProjectFigures>();
+let stand: ProjectsStand;
+let asAlice: ProofHeaders;
+let asBob: ProofHeaders;
+
+beforeAll(async () => {
+  stand = await openProjectsStand({ figures: async () => figures });
+});
+afterAll(() => stand.close());
+
+/** An empty marketplace. */
+async function empty(): Promise<void> {
+  const tables = ['tollhouse_project', 'tollhouse_rollup'];
+  for (const table of tables) await stand.database.query({ name: `test_empty_${table}`, text: `delete from ${table}` });
+  // What was remembered of it is as old.
+  stand.keys.stand.advance(6_000);
+  [asAlice, asBob] = [await stand.keys.token(alice), await stand.keys.token(bob)];
+}
+
+async function offer(slug: string, changes: object = {}, headers = asAlice): Promise<string> {
+  const base = { slug, name: slug, visibility: 'listed', upstream: { url: 'https://weather.example/hidden' } };
+  const body = { ...base, pricing: { amount: '0.01', token: 'USDC' }, ...changes };
+  const answer = await stand.ask('POST', '/projects', headers, body);
+  expect(answer.status).toBe(201);
+  stand.keys.stand.advance(1);
+  return String(answer.body['id']);
+}
+
+const called = (id: string, before: number, calls: number) =>
+  stand.database.query(COUNT, id, stand.keys.stand.now() - (stand.keys.stand.now() % HOUR) - before, calls);
+const search = (query = '') => stand.ask('GET', `/marketplace?${query}`);
+const pageOf = async (query = '') => (await search(query)).body as object as Page;
+const slugsOf = ({ data }: Page) => data.map(({ slug }) => slug);
+const priced = (amount: string, token: string) => ({ pricing: { amount, token } });
+const one = (slug: string): Promise<ReadAnswer> => stand.ask('GET', `/marketplace/${slug}`);
+
+describe('a project', () => {
+  beforeEach(empty);
+
+  test('a listed project is shown to everybody, with its figures and an example, and nothing of its upstream', async () => {
+    const example = { method: 'POST', path: '/forecast?days=2', body: { town: "Côte d'Azur" } };
+    const openapi = { openapi: '3.1.0', info: { title: 'W', version: '1' }, paths: {} };
+    const id = await offer('weather', { description: 'Of any town', tags: ['weather'], example, openapi });
+    figures.set(id, { calls: 8, succeeded: 6, p95Ms: 120 });
+
+    const url = `${stand.url}/v1/weather`;
+    const shown = {
+      id,
+      slug: 'weather',
+      url,
+      name: 'weather',
+      description: 'Of any town',
+      tags: ['weather'],
+      owner: alice.address,
+      pricing: expect.objectContaining({ amount: '0.01', amount_atomic: '10000', token: 'USDC' }),
+      calls: 8,
+      success_rate: 0.75,
+      p95_ms: 120,
+      example: {
+        method: 'POST',
+        url: `${url}/forecast?days=2`,
+        body: example.body,
+        curl: expect.stringContaining(`curl -X POST '${url}/forecast?days=2'`),
+      },
+      created_at: expect.any(String),
+      updated_at: expect.any(String),
+    };
+    expect(await pageOf()).toEqual({ object: 'list', data: [shown], has_more: false, next_cursor: null });
+    const { status, body } = await one('weather');
+    expect([status, body]).toEqual([200, { ...shown, openapi }]);
+    for (const hidden of ['weather.example', 'gws_', 'split']) {
+      expect(JSON.stringify([await pageOf(), body])).not.toContain(hidden);
+    }
+  });
+
+  test('one that nobody has called has no rate, and an example in the general form', async () => {
+    await offer('fresh');
+    expect((await one('fresh')).body).toMatchObject({
+      calls: 0,
+      success_rate: null,
+      p95_ms: null,
+      openapi: null,
+      example: { method: 'POST', url: `${stand.url}/v1/fresh`, body: {} },
+    });
+  });
+
+  test('the example is one command, whatever is in it', async () => {
+    const town = `'; echo pwned; $(echo pwned) \`echo pwned\` \\ "`;
+    await offer('weather', { example: { method: 'PUT', path: '/a', body: { town } } });
+    const { curl } = (await one('weather')).body['example'] as { readonly curl: string };
+    const script = `curl() { printf '%s\\0' "$@"; }\n${curl}`;
+    const { stdout } = await promisify(execFile)('sh', ['-c', script]);
+    expect(stdout.split('\0').slice(0, -1)).toEqual([
+      ...['-X', 'PUT', `${stand.url}/v1/weather/a`, '-H', 'X-Service-Key: <API_KEY>'],
+      ...['-H', 'X-Service-Secret: <API_SECRET>', '-H', 'X-Service-Payment: <PAYMENT_SIGNATURE>'],
+      ...['-H', 'Content-Type: application/json', '--data-raw', JSON.stringify({ town })],
+    ]);
+  });
+
+  test('private, paused and deleted projects are not there, in the list and by name', async () => {
+    const ids = { paused: await offer('paused'), deleted: await offer('deleted') };
+    await offer('private', { visibility: 'private' });
+    const hidden = await offer('hidden');
+    expect(slugsOf(await pageOf())).toHaveLength(3);
+    await stand.ask('POST', `/projects/${ids.paused}/pause`, asAlice);
+    await stand.ask('DELETE', `/projects/${ids.deleted}`, asAlice);
+    await stand.ask('PATCH', `/projects/${hidden}`, asAlice, { visibility: 'private' });
+    expect(slugsOf(await pageOf())).toEqual([]);
+    for (const slug of ['paused', 'deleted', 'private', 'hidden', 'never-was', '%00']) {
+      expect(outcomeOf(await one(slug))).toEqual([404, 'project_not_found']);
+    }
+  });
+});
+
+describe('a search', () => {
+  beforeAll(async () => {
+    await empty();
+    await offer('rain-radar', { name: 'Regen', description: 'Weather of München', tags: ['weather', 'map'] });
+    await offer(
+      'news',
+      { name: 'News', description: '100% fresh_news', tags: ['press'], ...priced('0.5', 'USDC') },
+      asBob,
+    );
+    await offer('map', { name: 'Maps', tags: ['map'], ...priced('0.002', 'SOL') }, asBob);
+  });
+
+  test.each<[string, string[]]>([
+    ['q=WEATHER', ['rain-radar']],
+    ['q=m%C3%BCnchen+regen', ['rain-radar']],
+    ['q=weather+press', []],
+    ['q=map', ['map', 'rain-radar']],
+    ['q=100%25', ['news']],
+    ['q=fresh%5Fnews', ['news']],
+    ['q=fresh%25news', ['news']],
+    ['tag=MAP', ['map', 'rain-radar']],
+    ['tag=ma', []],
+    ['tag=%25', []],
+    ['token=usdc', ['news', 'rain-radar']],
+    [`token=${SOL}`, ['map']],
+    ['token=DOGE', []],
+    ['max_price=0.01&token=USDC', ['rain-radar']],
+    ['max_price=0.009999', ['map']],
+    ['max_price=99999999999999999999.5', ['map', 'news', 'rain-radar']],
+    ['tag=map&token=SOL&q=maps', ['map']],
+    ['q=', ['map', 'news', 'rain-radar']],
+  ])('for %s finds %j', async (query, slugs) => {
+    expect(slugsOf(await pageOf(`sort=new&${query}`))).toEqual(slugs);
+  });
+
+  test.each([
+    'sort=name',
+    'limit=0',
+    'limit=101',
+    'max_price=-1',
+    'max_price=1e3',
+    'max_price=x',
+    'token=%00',
+    `q=${'x'.repeat(201)}`,
+    'cursor=x',
+    `sort=price&cursor=${Buffer.from('["new",1,"prj_a",1]').toString('base64url')}`,
+    `sort=price&cursor=${Buffer.from('["price","\\u0000","prj_a",1]').toString('base64url')}`,
+  ])('with %s is refused with 422', async (query) => {
+    expect(outcomeOf(await search(query))).toEqual([422, 'validation_failed']);
+  });
+});
+
+describe('the order', () => {
+  /** All pages, with something done between them. */
+  async function read(query: string, between: () => Promise<unknown> = async () => {}): Promise<string[]> {
+    const slugs: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const page: Page = await pageOf(`limit=2&${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      slugs.push(...slugsOf(page));
+      cursor = page.next_cursor;
+      await between();
+    }
+    return slugs;
+  }
+
+  beforeEach(async () => {
+    await empty();
+    const prices = ['0.01', '2', '0.01', '10', '0.5'];
+    for (const [at, price] of prices.entries()) {
+      const id = await offer(`item-${at}`, priced(price, 'USDC'));
+      await called(id, 0, at % 3);
+      await called(id, 10 * DAY, at);
+      await called(id, 31 * DAY, 1_000 - at);
+    }
+  });
+
+  test('is by calls of the last thirty days unless another is asked for', async () => {
+    // Of the days that count: 0, 2, 4, 3 and 5.
+    const byCalls = ['item-4', 'item-2', 'item-3', 'item-1', 'item-0'];
+    expect(await read('')).toEqual(byCalls);
+    expect(await read('sort=calls')).toEqual(byCalls);
+  });
+
+  test('by price has the lowest first, those of one price in a fixed order', async () => {
+    const slugs = await read('sort=price');
+    expect(slugs.slice(2)).toEqual(['item-4', 'item-1', 'item-3']);
+    expect(slugs.slice(0, 2).sort()).toEqual(['item-0', 'item-2']);
+  });
+
+  test('by age has the newest first', async () => {
+    expect(await read('sort=new')).toEqual(['item-4', 'item-3', 'item-2', 'item-1', 'item-0']);
+  });
+
+  test.each(['calls', 'price', 'new'])(
+    'by %s gives each item once, whatever comes and goes meanwhile',
+    async (sort) => {
+      let added = 0;
+      const slugs = await read(`sort=${sort}`, async () => {
+        if (added === 3) return;
+        added += 1;
+        await called(await offer(`late-${added}`, priced('0.001', 'USDC')), 0, 100);
+      });
+      const early = slugs.filter((slug) => slug.startsWith('item-'));
+      expect(early.sort()).toEqual(['item-0', 'item-1', 'item-2', 'item-3', 'item-4']);
+      expect(new Set(slugs).size).toBe(slugs.length);
+    },
+  );
+
+  test('by calls counts the same hours on every page', async () => {
+    const first = await pageOf('limit=3');
+    stand.keys.stand.advance(25 * DAY);
+    const second = await pageOf(`limit=3&cursor=${first.next_cursor}`);
+    expect(slugsOf(second)).toEqual(['item-1', 'item-0']);
+    expect(slugsOf(await pageOf('limit=2'))).not.toEqual(['item-4', 'item-2']);
+  });
+});
+
+describe('discovery', () => {
+  let toll: TollStand;
+
+  beforeAll(async () => {
+    await empty();
+    toll = await openTollStand();
+  });
+  afterAll(() => toll.close());
+
+  test('has the listed projects in x402 shape, with the terms of their door, and nothing of their upstreams', async () => {
+    const address = await toll.serve((app) =>
+      app.use(
+        '/pay',
+        createDiscoveryRouter({
+          facilitator: toll.facilitator,
+          listed: projectListings({
+            projects: stand.projects,
+            termsOf: ({ price, split }) => [
+              {
+                scheme: 'exact',
+                network: price.network,
+                asset: price.token.mint,
+                amount: price.amount,
+                payTo: split[0]?.recipient ?? '',
+                maxTimeoutSeconds: 60,
+              },
+            ],
+          }),
+        }),
+      ),
+    );
+    const get = async (path: string) => (await fetch(`${address}/pay${path}`)).json();
+    expect(await get('/discovery/resources')).toMatchObject({ items: [], pagination: { total: 0 } });
+
+    await offer('weather', { tags: ['forecast'], example: { method: 'POST', body: { town: 'Rome' } } });
+    await offer('unnamed', { name: 'Ünnamed', example: { method: 'GET', path: '/below' } }, asBob);
+    await offer('private', { visibility: 'private' });
+    const { items } = (await get('/discovery/resources')) as { items: Record<string, unknown>[] };
+    expect(items).toEqual([
+      {
+        resource: `${address}/pay/v1/weather`,
+        type: 'http',
+        x402Version: 2,
+        accepts: [
+          expect.objectContaining({
+            scheme: 'exact',
+            amount: '10000',
+            payTo: alice.address,
+            extra: { feePayer: toll.feePayer.publicKey.toBase58(), paymentFlow: 'upfront' },
+          }),
+        ],
+        lastUpdated: expect.any(String),
+        description: 'weather',
+        serviceName: 'weather',
+        tags: ['forecast'],
+        extensions: {
+          bazaar: expect.objectContaining({
+            info: { input: { type: 'http', method: 'POST', bodyType: 'json', body: { town: 'Rome' } } },
+          }),
+        },
+      },
+      expect.objectContaining({ resource: `${address}/pay/v1/unnamed`, description: 'Ünnamed', extensions: {} }),
+    ]);
+    expect(items[1]).not.toHaveProperty('serviceName');
+    expect(JSON.stringify(items)).not.toContain('weather.example');
+
+    const found = (await get('/discovery/search?query=forecast')) as { resources: Record<string, unknown>[] };
+    expect(found.resources.map(({ resource }) => resource)).toEqual([`${address}/pay/v1/weather`]);
+    expect(await get(`/discovery/resources?payTo=${bob.address}`)).toMatchObject({ pagination: { total: 1 } });
+    expect(await get('/.well-known/x402')).toMatchObject({
+      resources: [`${address}/pay/v1/weather`, `${address}/pay/v1/unnamed`],
+    });
+  });
+});

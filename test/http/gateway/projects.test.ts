@@ -1,0 +1,572 @@
+import { NOON } from '../../helpers/identity-stand.js';
+import { keyHeaders } from '../../helpers/keys-stand.js';
+import {
+  FEE_PAYER,
+  openProjectsStand,
+  outcomeOf,
+  type ProjectsStand,
+  type ReadAnswer,
+} from '../../helpers/projects-stand.js';
+import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { walletKey } from '../../helpers/wallet-key.js';
+
+const alice = walletKey('alice');
+const bob = walletKey('bob');
+const carol = walletKey('carol').address;
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+/** The associated token account of nobody in particular: derived, and off the curve. */
+const OFF_CURVE = 'DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n';
+const DAY_MS = 86_400_000;
+
+let stand: ProjectsStand;
+let asAlice: ProofHeaders;
+let asBob: ProofHeaders;
+let made = 0;
+
+beforeAll(async () => {
+  stand = await openProjectsStand();
+  [asAlice, asBob] = [await stand.keys.token(alice), await stand.keys.token(bob)];
+});
+afterAll(() => stand.close());
+
+const PROJECTS = '/projects';
+const MINIMAL = {
+  name: 'Weather',
+  upstream: { url: 'https://weather.example/v2' },
+  pricing: { amount: '0.01', token: 'USDC' },
+};
+const newSlug = () => {
+  made += 1;
+  return `project-${made}`;
+};
+const draft = (changes: object = {}) => ({ slug: newSlug(), ...MINIMAL, ...changes });
+const post = (body: unknown, headers = asAlice) => stand.ask('POST', PROJECTS, headers, body);
+const patch = (id: string, body: unknown, headers: ProofHeaders = {}) =>
+  stand.ask('PATCH', `${PROJECTS}/${id}`, { ...asAlice, ...headers }, body);
+const get = (id: string, headers = asAlice) => stand.ask('GET', `${PROJECTS}/${id}`, headers);
+const idOf = ({ body }: ReadAnswer) => String(body['id']);
+const tagOf = ({ headers }: ReadAnswer) => headers.get('etag') ?? '';
+const pointersOf = ({ body }: ReadAnswer) => (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+
+async function create(changes: object = {}, headers = asAlice): Promise<string> {
+  const answer = await post(draft(changes), headers);
+  expect(answer.status).toBe(201);
+  return idOf(answer);
+}
+
+describe.each(EXPRESSES)('on %s', (_name, express) => {
+  test('a project is made, read, listed, changed, paused, resumed and deleted', async () => {
+    const own = await openProjectsStand({ express });
+    const headers = await own.keys.token(alice);
+    const answer = await own.ask('POST', PROJECTS, headers, draft({ slug: 'weather' }));
+    expect(answer.status).toBe(201);
+    const path = `${PROJECTS}/${idOf(answer)}`;
+    expect(answer.headers.get('location')).toBe(`/api/v1${path}`);
+    expect(answer.headers.get('etag')).toBe('"1"');
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(await own.ask('GET', path, headers)).toMatchObject({ status: 200, body: answer.body });
+    const changed = await own.ask(
+      'PATCH',
+      path,
+      { ...headers, 'content-type': 'application/merge-patch+json' },
+      { name: 'W' },
+    );
+    expect(changed).toMatchObject({ status: 200, body: { name: 'W', version: 2 } });
+    expect((await own.ask('POST', `${path}/pause`, headers)).body).toMatchObject({ state: 'paused', version: 3 });
+    expect((await own.ask('POST', `${path}/resume`, headers)).body).toMatchObject({ state: 'active', version: 4 });
+    expect((await own.ask('GET', PROJECTS, headers)).body['data']).toHaveLength(1);
+    expect((await own.ask('DELETE', path, headers)).status).toBe(204);
+    expect(outcomeOf(await own.ask('GET', path, headers))).toEqual([404, 'project_not_found']);
+    expect((await own.ask('PUT', path, headers)).headers.get('allow')).toBe('GET, HEAD, PATCH, DELETE');
+    expect((await own.ask('DELETE', PROJECTS, headers)).status).toBe(405);
+    await own.close();
+  });
+});
+
+describe('a new project', () => {
+  test('has defaults for everything that was not said', async () => {
+    const slug = newSlug();
+    const { body } = await post({ slug, ...MINIMAL });
+    expect(body).toEqual({
+      id: expect.stringMatching(/^prj_[1-9A-HJ-NP-Za-km-z]+$/),
+      slug,
+      url: `${stand.url}/v1/${slug}`,
+      name: 'Weather',
+      description: null,
+      owner: alice.address,
+      state: 'active',
+      visibility: 'private',
+      upstream: { url: 'https://weather.example/v2', timeout_ms: 30_000 },
+      pricing: {
+        amount: '0.01',
+        amount_atomic: '10000',
+        token: 'USDC',
+        mint: USDC,
+        decimals: 6,
+        token_program: TOKEN_PROGRAM,
+        network: 'solana-devnet',
+      },
+      split: [{ recipient: alice.address, bps: 10_000, label: null }],
+      limits: { per_second: 100, concurrent: 50, max_body_bytes: 10_485_760 },
+      tags: [],
+      metadata: null,
+      example: null,
+      openapi: null,
+      gateway_secret: expect.stringMatching(/^gws_[\w-]{43}$/),
+      version: 1,
+      created_at: new Date(NOON).toISOString(),
+      updated_at: new Date(NOON).toISOString(),
+    });
+  });
+
+  test('has everything that was said', async () => {
+    const said = {
+      name: 'Ünïcode 🔑',
+      description: 'Of any town\nand more',
+      upstream: { url: 'https://news.example/api?key=1', timeout_ms: 5_000 },
+      split: [
+        { recipient: bob.address, bps: 9_999, label: 'bob' },
+        { recipient: carol, bps: 1, label: null },
+      ],
+      limits: { per_second: 1, concurrent: 2, max_body_bytes: 3 },
+      visibility: 'listed',
+      tags: ['weather', 'c++'],
+      metadata: { team: 'a' },
+      example: { method: 'POST', path: '/forecast?days=1', body: { town: "Côte d'Azur", none: null } },
+      openapi: { openapi: '3.1.0', info: { title: 'W', version: '1' }, paths: {} },
+    };
+    const split = said.split.map(({ label, ...share }) => (label === null ? share : { ...share, label }));
+    const pricing = { amount: 0.5, token: USDC, network: 'solana-devnet' };
+    const answer = await post(draft({ ...said, split, pricing, tags: ['Weather', 'C++', 'weather'] }));
+    expect(answer).toMatchObject({ status: 201, body: { ...said, pricing: { amount: '0.5', token: 'USDC' } } });
+    expect((await get(idOf(answer))).body).toEqual(answer.body);
+  });
+
+  test('tells its event, and neither its secret nor its upstream in it', async () => {
+    const id = await create({ slug: 'told' });
+    const [event] = await stand.database.query(
+      { name: 'test_event', text: 'select type, owner, data from tollhouse_event where project_id = $1' },
+      id,
+    );
+    expect(event).toMatchObject({ type: 'project.created', owner: alice.address });
+    expect(JSON.parse(String(event?.data))).toEqual({
+      id,
+      slug: 'told',
+      name: 'Weather',
+      state: 'active',
+      visibility: 'private',
+      version: 1,
+    });
+  });
+
+  test('cannot have a slug that is taken, by whomever', async () => {
+    const slug = newSlug();
+    await create({ slug });
+    for (const headers of [asAlice, asBob]) {
+      expect(outcomeOf(await post(draft({ slug }), headers))).toEqual([409, 'slug_taken']);
+    }
+  });
+
+  test('can have the slug of a deleted one of its owner, and of nobody else', async () => {
+    const slug = newSlug();
+    await stand.ask('DELETE', `${PROJECTS}/${await create({ slug })}`, asAlice);
+    expect(outcomeOf(await post(draft({ slug }), asBob))).toEqual([409, 'slug_taken']);
+    expect((await post(draft({ slug }))).status).toBe(201);
+  });
+});
+
+const long = (length: number) => 'x'.repeat(length);
+const share = (recipient: string, bps: number) => ({ recipient, bps });
+const split = (...shares: readonly object[]) => ({ split: shares });
+const pricing = (changes: object) => ({ pricing: { ...MINIMAL.pricing, ...changes } });
+const upstream = (url: string) => ({ upstream: { url } });
+const wallets = Array.from({ length: 9 }, (_, at) => walletKey(`wallet ${at}`).address);
+let deep: unknown = {};
+for (let level = 0; level < 70; level += 1) deep = { deep };
+
+test.each<[string, object, string]>([
+  ['a short slug', { slug: 'ab' }, '/slug'],
+  ['a long slug', { slug: long(41) }, '/slug'],
+  ['a slug in capitals', { slug: 'Weather' }, '/slug'],
+  ['a slug with a hyphen first', { slug: '-weather' }, '/slug'],
+  ['a slug with a hyphen last', { slug: 'weather-' }, '/slug'],
+  ['a slug with a dot', { slug: 'a.b.c' }, '/slug'],
+  ['a slug with a line end', { slug: 'weather\n' }, '/slug'],
+  ['a reserved slug', { slug: 'marketplace' }, '/slug'],
+  ['no slug', { slug: undefined }, '/slug'],
+  ['no name', { name: undefined }, '/name'],
+  ['an empty name', { name: '' }, '/name'],
+  ['a long name', { name: long(81) }, '/name'],
+  ['a name of two lines', { name: 'a\nb' }, '/name'],
+  ['a long description', { description: long(1_001) }, '/description'],
+  ['a description with a NUL', { description: 'a\0b' }, '/description'],
+  ['a field that there is not', { owner: alice.address }, '/owner'],
+  ['a field of the price that there is not', pricing({ tokn: 'USDC' }), '/pricing/tokn'],
+  ['a field of a share that there is not', split({ ...share(carol, 10_000), lable: 'me' }), '/split/0/lable'],
+  ['no upstream', { upstream: undefined }, '/upstream'],
+  ['an upstream over http', upstream('http://weather.example/'), '/upstream/url'],
+  ['an upstream that is no address', upstream('weather'), '/upstream/url'],
+  ['an upstream in a private network', upstream('https://inside.example/'), '/upstream/url'],
+  ['an upstream on this machine', upstream('https://127.0.0.1/'), '/upstream/url'],
+  ['an upstream that does not resolve', upstream('https://nowhere.example/'), '/upstream/url'],
+  ['an upstream with a password', upstream('https://a:b@weather.example/'), '/upstream/url'],
+  ['an endless time', { upstream: { ...MINIMAL.upstream, timeout_ms: 120_001 } }, '/upstream/timeout_ms'],
+  ['no price', { pricing: undefined }, '/pricing'],
+  ['a price of nothing', pricing({ amount: '0' }), '/pricing/amount'],
+  ['a negative price', pricing({ amount: '-1' }), '/pricing/amount'],
+  ['a price with too many decimals', pricing({ amount: '0.0000001' }), '/pricing/amount'],
+  ['a price that is too large', pricing({ amount: '9007199254.740992' }), '/pricing/amount'],
+  ['a price that is no number', pricing({ amount: 'free' }), '/pricing/amount'],
+  ['an unknown token', pricing({ token: 'DOGE' }), '/pricing/token'],
+  ['another network', pricing({ network: 'solana' }), '/pricing/network'],
+  ['no recipients', split(), '/split'],
+  ['nine recipients', split(...wallets.map((it) => share(it, 1_000))), '/split'],
+  ['shares that sum to less', split(share(carol, 9_999)), '/split'],
+  ['shares that sum to more', split(share(carol, 9_999), share(bob.address, 2)), '/split'],
+  ['a share of nothing', split(share(carol, 10_000), share(bob.address, 0)), '/split/1/bps'],
+  ['a broken share', split(share(carol, 9_999.5), share(bob.address, 0.5)), '/split/0/bps'],
+  ['a recipient that is no address', split(share('carol', 10_000)), '/split'],
+  ['a recipient twice', split(share(carol, 5_000), share(carol, 5_000)), '/split'],
+  ['a recipient off the curve', split(share(OFF_CURVE, 10_000)), '/split'],
+  ['the fee payer as recipient', split(share(FEE_PAYER, 10_000)), '/split'],
+  [
+    'a recipient who would get nothing',
+    { ...split(share(carol, 9_999), share(bob.address, 1)), ...pricing({ amount: '0.009999' }) },
+    '/split',
+  ],
+  ['limits of nothing', { limits: { per_second: 0 } }, '/limits/per_second'],
+  ['limits without bounds', { limits: { concurrent: 1_001 } }, '/limits/concurrent'],
+  ['bodies without bounds', { limits: { max_body_bytes: 10_485_761 } }, '/limits/max_body_bytes'],
+  ['another visibility', { visibility: 'hidden' }, '/visibility'],
+  ['six tags', { tags: ['a', 'b', 'c', 'd', 'e', 'f'] }, '/tags'],
+  ['a tag with a wild card', { tags: ['a%'] }, '/tags/0'],
+  ['metadata that is not text', { metadata: { a: 1 } }, '/metadata/a'],
+  ['long metadata', { metadata: Object.fromEntries(wallets.map((it) => [it, long(300)])) }, '/metadata'],
+  ['an unknown method', { example: { method: 'FETCH' } }, '/example/method'],
+  ['a path that leaves the quotes of a shell', { example: { method: 'GET', path: "/'" } }, '/example/path'],
+  ['a long example', { example: { method: 'POST', body: long(8_200) } }, '/example'],
+  ['a document that is none', { openapi: [] }, '/openapi'],
+  ['a document that is nested too deeply', { openapi: { deep } }, '/openapi'],
+  ['a long document', { openapi: { text: long(65_536) } }, '/openapi'],
+])('%s is refused with 422, at its field', async (_name, changes, pointer) => {
+  const answer = await post({ ...draft(), ...changes });
+  expect(outcomeOf(answer)).toEqual([422, 'validation_failed']);
+  expect(pointersOf(answer)).toContain(pointer);
+});
+
+test.each<[string, object, string]>([
+  ['splits', { splits: [] }, '/splits: is no field of this request; did you mean "split"?'],
+  ['price', { pricing: undefined, price: '1 USDC' }, '/price: is no field of this request; did you mean "pricing"?'],
+  ['amount', { amount: '1' }, '/amount: is no field of this request; did you mean "pricing": {"amount": …}?'],
+  ['pricing.tokn', pricing({ tokn: 1 }), '/pricing/tokn: is no field of this request; did you mean "token"?'],
+  ['limits.xyz', { limits: { xyz: 1 } }, 'the fields are per_second, concurrent, max_body_bytes'],
+])('for the unknown field %s the likely one is named', async (_name, changes, sentence) => {
+  const { body } = await post({ ...draft(), ...changes });
+  expect(body['detail']).toContain(sentence);
+  expect(body['errors']).toContainEqual(expect.objectContaining({ code: 'unknown' }));
+});
+
+test('every fault is told at once', async () => {
+  const shape = await post(draft({ slug: 'A', name: '', tags: ['%'] }));
+  expect(pointersOf(shape)).toEqual(['/slug', '/name', '/tags/0']);
+  const meaning = await post({
+    ...draft({ slug: 'admin' }),
+    ...upstream('http://x'),
+    ...pricing({ token: 'X' }),
+    split: [],
+  });
+  expect(pointersOf(meaning)).toEqual(['/slug', '/upstream/url', '/pricing/token', '/split']);
+});
+
+test('a body that is none, or too large, is refused before anybody is asked who they are', async () => {
+  expect(outcomeOf(await post('{', {}))).toEqual([400, 'invalid_json']);
+  expect(outcomeOf(await post(draft({ name: long(102_400) }), {}))).toEqual([413, 'body_too_large']);
+  const typed = { ...asAlice, 'content-type': 'text/plain' };
+  expect(outcomeOf(await stand.ask('POST', PROJECTS, typed, 'x'))).toEqual([415, 'unsupported_media_type']);
+  expect(outcomeOf(await post('[]'))).toEqual([422, 'validation_failed']);
+});
+
+describe('who is calling', () => {
+  const routes = (id: string): readonly (readonly [string, string, unknown?])[] => [
+    ['GET', `${PROJECTS}/${id}`],
+    ['PATCH', `${PROJECTS}/${id}`, { name: 'mine now' }],
+    ['POST', `${PROJECTS}/${id}/pause`],
+    ['POST', `${PROJECTS}/${id}/resume`],
+    ['POST', `${PROJECTS}/${id}/rotate-secret`],
+    ['DELETE', `${PROJECTS}/${id}`],
+  ];
+
+  test('nobody: 401 everywhere', async () => {
+    const id = await create();
+    for (const [method, path, body] of [...routes(id), ['GET', PROJECTS], ['POST', PROJECTS, draft()]] as const) {
+      expect(outcomeOf(await stand.ask(method, path, {}, body))).toEqual([401, 'unauthenticated']);
+    }
+  });
+
+  test('another wallet: the project is not there, by whichever route, and nothing happens to it', async () => {
+    const id = await create();
+    const before = await get(id);
+    for (const [method, path, body] of routes(id)) {
+      const [theirs, nobodys] = [id, 'prj_none'].map((it) => path.replace(id, it));
+      const answer = await stand.ask(method, theirs ?? '', asBob, body);
+      expect(outcomeOf(answer)).toEqual([404, 'project_not_found']);
+      expect((await stand.ask(method, nobodys ?? '', asBob, body)).body['detail']).toBe(answer.body['detail']);
+    }
+    const listed = (await stand.ask('GET', `${PROJECTS}?limit=100`, asBob)).body['data'] as { owner: string }[];
+    expect(listed.filter(({ owner }) => owner !== bob.address)).toEqual([]);
+    expect((await get(id)).body).toEqual(before.body);
+  });
+
+  test('a key may what its scopes say, and sees the secret only if it may change the project', async () => {
+    const id = await create();
+    const reader = keyHeaders(await stand.keys.make(alice.address, { scopes: ['projects:read'] }));
+    const writer = keyHeaders(await stand.keys.make(alice.address, { scopes: ['projects:read', 'projects:write'] }));
+    const read = await get(id, reader);
+    expect(read.status).toBe(200);
+    expect(read.body).not.toHaveProperty('gateway_secret');
+    expect((await get(id, writer)).body).toHaveProperty('gateway_secret');
+    expect(outcomeOf(await patch(id, { name: 'x' }, reader))).toEqual([403, 'insufficient_scope']);
+    expect((await patch(id, { name: 'x' }, writer)).status).toBe(200);
+  });
+
+  test('a key that is for one project touches that one, and makes no other', async () => {
+    const [id, other] = [await create(), await create()];
+    const scopes = ['projects:read', 'projects:write'] as const;
+    const key = keyHeaders(await stand.keys.make(alice.address, { scopes: [...scopes], projectId: id }));
+    expect((await get(id, key)).status).toBe(200);
+    for (const [method, path, body] of routes(other)) {
+      expect(outcomeOf(await stand.ask(method, path, key, body))).toEqual([404, 'project_not_found']);
+    }
+    expect(outcomeOf(await post(draft(), key))).toEqual([403, 'insufficient_scope']);
+    const list = async () => (await stand.ask('GET', PROJECTS, key)).body;
+    expect(await list()).toMatchObject({ data: [{ id }], has_more: false, next_cursor: null });
+    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    expect((await list())['data']).toEqual([]);
+  });
+
+  test('the secret is in no list', async () => {
+    await create();
+    const text = JSON.stringify((await stand.ask('GET', PROJECTS, asAlice)).body);
+    expect(text).not.toContain('gws_');
+    expect(text).not.toContain('gateway_secret');
+  });
+});
+
+describe('a change', () => {
+  test('is a merge patch: objects are merged, lists replaced, null takes away and brings the default back', async () => {
+    const id = await create({
+      description: 'old',
+      metadata: { a: '1', b: '2' },
+      tags: ['a', 'b'],
+      limits: { per_second: 5, concurrent: 6 },
+      upstream: { ...MINIMAL.upstream, timeout_ms: 7_000 },
+      example: { method: 'GET' },
+      openapi: { info: { title: 'old', version: '1' } },
+      split: [share(carol, 10_000)],
+    });
+    const { body } = await patch(id, {
+      description: null,
+      metadata: { a: null, c: '3' },
+      tags: ['c'],
+      limits: { per_second: null },
+      upstream: { timeout_ms: null },
+      pricing: { amount: '2' },
+      example: null,
+      openapi: { info: { title: 'new' } },
+      split: null,
+    });
+    expect(body).toMatchObject({
+      description: null,
+      metadata: { b: '2', c: '3' },
+      tags: ['c'],
+      limits: { per_second: 100, concurrent: 6 },
+      upstream: { url: MINIMAL.upstream.url, timeout_ms: 30_000 },
+      pricing: { amount: '2', token: 'USDC' },
+      example: null,
+      openapi: { info: { title: 'new', version: '1' } },
+      split: [{ recipient: alice.address, bps: 10_000 }],
+      version: 2,
+    });
+    expect(body['metadata']).toEqual({ b: '2', c: '3' });
+    expect((await get(id)).body).toEqual(body);
+    expect((await patch(id, { openapi: null, metadata: null })).body).toMatchObject({ openapi: null, metadata: null });
+  });
+
+  test('tells its event with the fields that changed', async () => {
+    const id = await create();
+    await patch(id, { pricing: { token: 'SOL' }, visibility: 'listed', openapi: { a: 1 } });
+    await stand.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
+    await stand.ask('POST', `${PROJECTS}/${id}/resume`, asAlice);
+    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    const events = await stand.database.query(
+      { name: 'test_events_of', text: 'select type, data from tollhouse_event where project_id = $1 order by seq' },
+      id,
+    );
+    expect(events.map(({ type, data }) => [type, JSON.parse(String(data)).changed])).toEqual([
+      ['project.created', undefined],
+      ['project.updated', expect.arrayContaining(['pricing', 'visibility', 'openapi'])],
+      ['project.paused', ['state']],
+      ['project.updated', ['state']],
+      ['project.deleted', ['state']],
+    ]);
+  });
+
+  test('that changes nothing is no version', async () => {
+    const id = await create({ tags: ['a'] });
+    const answer = await patch(id, { tags: ['A'], pricing: { amount: '0.010' }, description: null });
+    expect(answer.body['version']).toBe(1);
+    expect((await stand.ask('POST', `${PROJECTS}/${id}/resume`, asAlice)).body['version']).toBe(1);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['the slug', { slug: 'another-slug' }, '/slug'],
+    ['what is needed, taken away', { name: null }, '/name'],
+    ['what cannot be changed', { owner: bob.address }, '/owner'],
+    ['a bad upstream', { upstream: { url: 'https://10.0.0.1/' } }, '/upstream/url'],
+    ['a split that does not sum', { split: [share(carol, 1)] }, '/split'],
+    ['a price too small for the split', { pricing: { amount: '0.000001' } }, '/split'],
+  ])('of %s is refused with 422', async (_name, change, pointer) => {
+    const id = await create(split(share(carol, 5_000), share(bob.address, 5_000)));
+    const answer = await patch(id, change);
+    expect(outcomeOf(answer)).toEqual([422, 'validation_failed']);
+    expect(pointersOf(answer)).toContain(pointer);
+    expect((await get(id)).body['version']).toBe(1);
+  });
+
+  test('that is no object, or has the key __proto__, is refused', async () => {
+    const id = await create();
+    for (const body of ['[]', '"x"', '{"metadata":{"__proto__":{"a":"b"}}}']) {
+      expect((await patch(id, body)).status).toBeGreaterThanOrEqual(400);
+    }
+    expect((await get(id)).body['version']).toBe(1);
+  });
+
+  test('does not ask again for an upstream that stays', async () => {
+    const id = await create();
+    await stand.database.query(
+      { name: 'test_move', text: `update tollhouse_project set details = replace(details, $2, $3) where id = $1` },
+      id,
+      'weather.example',
+      'gone.example',
+    );
+    expect((await patch(id, { name: 'x' })).status).toBe(200);
+  });
+
+  test('with If-Match is made only of the version that it names', async () => {
+    const id = await create();
+    const first = tagOf(await get(id));
+    const second = await patch(id, { name: 'second' }, { 'if-match': first });
+    expect(second).toMatchObject({ status: 200, body: { name: 'second' } });
+    const stale = { ...asAlice, 'if-match': first };
+    const path = `${PROJECTS}/${id}`;
+    const attempts = [
+      await patch(id, { name: 'third' }, stale),
+      await stand.ask('POST', `${path}/pause`, stale),
+      await stand.ask('POST', `${path}/rotate-secret`, stale),
+      await stand.ask('DELETE', path, stale),
+      await patch(id, { name: 'third' }, { 'if-match': `W/${tagOf(second)}` }),
+      await patch(id, { name: 'third' }, { 'if-match': 'nonsense' }),
+    ];
+    expect(attempts.map(outcomeOf)).toEqual(attempts.map(() => [412, 'precondition_failed']));
+    expect((await get(id)).body).toEqual(second.body);
+    expect((await patch(id, { name: 'third' }, { 'if-match': '*' })).status).toBe(200);
+    expect((await patch(id, { name: 'fourth' }, { 'if-match': '"7", "3"' })).status).toBe(200);
+  });
+
+  test('of many at once for one version is made once; without If-Match all are made', async () => {
+    const id = await create();
+    const rivals = await Promise.all(
+      [1, 2, 3, 4].map((at) => patch(id, { name: `Name ${at}` }, { 'if-match': '"1"' })),
+    );
+    expect(rivals.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412]);
+    const fields = await Promise.all([patch(id, { description: 'd' }), patch(id, { tags: ['t'] })]);
+    expect(fields.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await get(id)).body).toMatchObject({ description: 'd', tags: ['t'], version: 4 });
+  });
+
+  test('of the secret leaves the one before good for a day', async () => {
+    const slug = newSlug();
+    const id = await create({ slug });
+    const before = (await get(id)).body['gateway_secret'];
+    const after = (await stand.ask('POST', `${PROJECTS}/${id}/rotate-secret`, asAlice)).body['gateway_secret'];
+    expect(after).toMatch(/^gws_/);
+    expect(after).not.toBe(before);
+    const project = await stand.projects.bySlug(slug);
+    expect(project).toMatchObject({ secret: after, previousSecret: before, previousSecretUntil: NOON + DAY_MS });
+  });
+});
+
+test('a project that was read is not sent again when it has not changed', async () => {
+  const id = await create();
+  const path = `${stand.url}/api/v1${PROJECTS}/${id}`;
+  const known = { ...asAlice, 'if-none-match': tagOf(await get(id)), 'cache-control': 'max-age=0' };
+  expect((await fetch(path, { headers: known })).status).toBe(304);
+  await patch(id, { name: 'x' });
+  expect((await fetch(path, { headers: known })).status).toBe(200);
+});
+
+describe('the list', () => {
+  type Page = { data: { id: string }[]; has_more: boolean; next_cursor: string | null; object: string };
+  const page = async (query: string, headers: ProofHeaders) =>
+    (await stand.ask('GET', `${PROJECTS}?${query}`, headers)).body as object as Page;
+
+  test('is read page by page, newest first, whatever is made or deleted meanwhile', async () => {
+    const own = await stand.keys.token(walletKey('lister'));
+    const ids: string[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      ids.unshift(await create({}, own));
+      stand.keys.stand.advance(1);
+    }
+    const first = await page('limit=2', own);
+    expect(first).toMatchObject({ object: 'list', has_more: true });
+    await create({}, own);
+    await stand.ask('DELETE', `${PROJECTS}/${ids[1]}`, own);
+    const second = await page(`limit=2&cursor=${first.next_cursor}`, own);
+    const third = await page(`limit=2&cursor=${second.next_cursor}`, own);
+    expect([first, second, third].flatMap(({ data }) => data.map(({ id }) => id))).toEqual(ids);
+    expect(third).toMatchObject({ has_more: false, next_cursor: null });
+    expect((await page('limit=100', own)).data).toHaveLength(5);
+  });
+
+  test.each([
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'cursor=x',
+    'cursor=',
+    `cursor=${Buffer.from('[1]').toString('base64url')}`,
+    `cursor=${Buffer.from('[1,"a\\u0000"]').toString('base64url')}`,
+  ])('with %s is refused with 422', async (query) => {
+    expect(outcomeOf(await stand.ask('GET', `${PROJECTS}?${query}`, asAlice))).toEqual([422, 'validation_failed']);
+  });
+});
+
+describe('a look by the slug', () => {
+  test('sees at once what this process changes', async () => {
+    const slug = newSlug();
+    expect(await stand.projects.bySlug(slug)).toBeUndefined();
+    const id = await create({ slug });
+    expect((await stand.projects.bySlug(slug))?.id).toBe(id);
+    await stand.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
+    expect((await stand.projects.bySlug(slug))?.state).toBe('paused');
+    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    expect(await stand.projects.bySlug(slug)).toBeUndefined();
+  });
+
+  test('sees within five seconds what another process changes, and asks the database once meanwhile', async () => {
+    const slug = newSlug();
+    const elsewhere = stand.another();
+    expect(await elsewhere.bySlug(slug)).toBeUndefined();
+    const id = await create({ slug });
+    expect(await elsewhere.bySlug(slug)).toBeUndefined();
+    stand.keys.stand.advance(5_001);
+    const found = await elsewhere.bySlug(slug);
+    expect(found?.id).toBe(id);
+    await patch(id, { name: 'new' });
+    expect(await elsewhere.bySlug(slug)).toBe(found);
+    stand.keys.stand.advance(5_001);
+    expect((await elsewhere.bySlug(slug))?.name).toBe('new');
+  });
+});

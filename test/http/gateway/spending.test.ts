@@ -1,0 +1,154 @@
+import { createSpending } from '../../../src/gateway/figures/spending.js';
+import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
+import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
+import { DAY_MS, dayOf, monthOf } from '../../../src/storage/calls/periods.js';
+import { newCall } from '../../contracts/call-samples.js';
+import { NOON } from '../../helpers/identity-stand.js';
+import { keyHeaders } from '../../helpers/keys-stand.js';
+import { mintOf, openMoneyStand, TWIN_MINT } from '../../helpers/money-stand.js';
+import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { walletKey } from '../../helpers/wallet-key.js';
+
+const [alice, bob] = [walletKey('alice'), walletKey('bob')];
+const [USDC, USDG] = [mintOf('USDC'), mintOf('USDG')];
+const LIMIT = { limit: '1', token: 'USDC', window: 'day' } as const;
+let stand: Awaited<ReturnType<typeof openMoneyStand>>;
+let headers: ProofHeaders;
+
+beforeEach(async () => {
+  stand = await openMoneyStand({});
+  headers = await stand.token(alice);
+});
+afterEach(async () => {
+  await stand.book.close();
+  await stand.close();
+});
+
+const text = (time: number) => new Date(time).toISOString();
+const spend = (keyId: string, amount: bigint, more: object = {}) => {
+  const caller = { keyId, owner: alice.address };
+  return stand.book.finish(newCall({ caller, charge: { mint: USDC, amount }, at: NOON, ...more }));
+};
+
+describe('GET /api/v1/spending', () => {
+  test('tells what was spent by key, project and token, by day, and what is left of budgets', async () => {
+    const [one, two] = [await stand.make(alice.address, { spending: LIMIT }), await stand.make(alice.address)];
+    await spend(one.key.id, 250_000n);
+    await spend(one.key.id, 50_000n, { at: NOON - DAY_MS, projectId: 'prj_other' });
+    await spend(two.key.id, 7n, { charge: { mint: USDG, amount: 7n } });
+    const { status, body } = await stand.ask('/api/v1/spending', headers);
+    const usdc = { token: 'USDC', mint: USDC };
+
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      interval: 'day',
+      from: text(dayOf(NOON) - 30 * DAY_MS),
+      to: text(dayOf(NOON) + DAY_MS),
+    });
+    expect(body.totals).toHaveLength(2);
+    expect(body.totals).toContainEqual({ ...usdc, amount: '0.3', amount_atomic: '300000', calls: 2 });
+    expect(body.spending).toHaveLength(3);
+    expect(body.spending).toContainEqual({
+      ...usdc,
+      ...{ key_id: one.key.id, project_id: 'prj_weather', amount: '0.25', amount_atomic: '250000', calls: 1 },
+    });
+    expect(body.series).toHaveLength(31);
+    expect(body.series[29]).toMatchObject({ calls: 1, spent: { USDC: '0.05', USDG: '0' } });
+    expect(body.series[30]).toEqual({
+      ...{ t: text(dayOf(NOON)), calls: 2 },
+      ...{ spent: { USDC: '0.25', USDG: '0.000007' }, spent_atomic: { USDC: '250000', USDG: '7' } },
+    });
+    expect(body.budgets).toEqual([
+      {
+        ...{ ...usdc, key_id: one.key.id, window: 'day', action: 'block', resets_at: text(dayOf(NOON) + DAY_MS) },
+        ...{ limit: '1', limit_atomic: '1000000', used: '0.25', used_atomic: '250000' },
+        ...{ left: '0.75', left_atomic: '750000' },
+      },
+    ]);
+  });
+
+  test('tells native and wrapped SOL as one money, and two tokens with one symbol as two', async () => {
+    const { key } = await stand.make(alice.address, { spending: { limit: '5', token: 'SOL', window: 'day' } });
+    const charges = [
+      { mint: SOL_MINT, amount: 3_000_000_000n },
+      { mint: NATIVE_SOL, amount: 1_000_000_000n },
+      { mint: USDC, amount: 10_000n },
+      { mint: TWIN_MINT, amount: 5_000_000n },
+    ];
+    for (const charge of charges) await spend(key.id, 0n, { charge });
+    const { body } = await stand.ask('/api/v1/spending', headers);
+    expect(body.totals).toHaveLength(3);
+    expect(body.totals).toContainEqual({
+      ...{ token: 'SOL', mint: SOL_MINT, amount: '4', amount_atomic: '4000000000', calls: 2 },
+    });
+    expect(Object.values(body.series.at(-1).spent).sort()).toEqual(['0.01', '4', '5']);
+    expect(body.series.at(-1).spent.SOL).toBe('4');
+    expect(body.budgets).toMatchObject([{ token: 'SOL', used: '4', left: '1' }]);
+  });
+
+  test('is told by month as well, and for one key, one project or a range', async () => {
+    const [one, two] = [await stand.make(alice.address), await stand.make(alice.address)];
+    await spend(one.key.id, 1n);
+    await spend(one.key.id, 2n, { at: NOON - 10 * DAY_MS, projectId: 'prj_other' });
+    await spend(two.key.id, 4n);
+    const total = async (query: string) => {
+      const { body } = await stand.ask(`/api/v1/spending?${query}`, headers);
+      return [body.totals[0]?.amount_atomic, body.series.length];
+    };
+    const january = monthOf(NOON);
+
+    expect(await total('interval=month')).toEqual(['7', 13]);
+    expect(await total(`key=${one.key.id}`)).toEqual(['3', 31]);
+    expect(await total('project=prj_other')).toEqual(['2', 31]);
+    expect(await total(`from=${text(january)}`)).toEqual(['5', 2]);
+    expect(await total(`interval=month&from=${text(january - 1)}`)).toEqual(['7', 2]);
+    expect(await total('project=prj_nobody')).toEqual([undefined, 31]);
+  });
+
+  test('a key sees its own spending only, and a wallet that of its own keys', async () => {
+    const [one, two] = [await stand.make(alice.address, { spending: LIMIT }), await stand.make(alice.address)];
+    const bobs = await stand.make(bob.address);
+    await spend(one.key.id, 1n);
+    await spend(two.key.id, 2n);
+    const own = await stand.ask('/api/v1/spending', keyHeaders(one));
+    const refused = async (query: string, proof: ProofHeaders) => {
+      const { status, body } = await stand.ask(`/api/v1/spending${query}`, proof);
+      return [status, body.code];
+    };
+
+    expect(own.body.spending).toMatchObject([{ key_id: one.key.id, amount_atomic: '1' }]);
+    expect(own.body.budgets).toMatchObject([{ key_id: one.key.id, used_atomic: '1' }]);
+    expect((await stand.ask(`/api/v1/spending?key=${one.key.id}`, keyHeaders(one))).status).toBe(200);
+    expect((await stand.ask('/api/v1/spending', await stand.token(bob))).body).toMatchObject({
+      spending: [],
+      budgets: [],
+    });
+    expect(await refused(`?key=${two.key.id}`, keyHeaders(one))).toEqual([404, 'not_found']);
+    expect(await refused(`?key=${bobs.key.id}`, headers)).toEqual([404, 'not_found']);
+    expect(await refused('', {})).toEqual([401, 'unauthenticated']);
+    const scopes = ['call'] as const;
+    expect(await refused('', keyHeaders(await stand.make(alice.address, { scopes })))).toEqual([
+      403,
+      'insufficient_scope',
+    ]);
+  });
+
+  test.each(['interval=hour', 'from=2000-01-01T00:00:00Z', 'key=', 'wallet=x'])('?%s is refused', async (query) => {
+    const { status, body } = await stand.ask(`/api/v1/spending?${query}`, headers);
+    expect([status, body.code]).toEqual([422, 'validation_failed']);
+  });
+});
+
+test('what a key holds back and spends is what its owner is shown', async () => {
+  const { key } = await stand.make(alice.address, { spending: LIMIT });
+  const spending = createSpending({ book: stand.book, describeToken: async () => ({ symbol: 'USDC', decimals: 6 }) });
+  const call = { key, charge: { mint: USDC, amount: 600_000n }, at: NOON };
+  const reservationId = await spending.hold(call);
+  await expect(spending.hold(call)).rejects.toMatchObject({ code: 'spending_limit_reached' });
+  await stand.book.finish(
+    newCall({ caller: { keyId: key.id, owner: key.owner }, charge: call.charge, at: NOON }),
+    reservationId === undefined ? {} : { reservationId },
+  );
+  const { body } = await stand.ask('/api/v1/spending', headers);
+  expect(body.budgets).toMatchObject([{ used: '0.6', left: '0.4' }]);
+});

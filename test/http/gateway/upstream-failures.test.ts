@@ -1,0 +1,292 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { Agent, request } from 'undici';
+import { createAddressGuard } from '../../../src/gateway/network-guard/address-guard.js';
+import type { Undelivered } from '../../../src/gateway/proxy/upstream-proxy.js';
+import { until } from '../../helpers/until.js';
+import { closeUpstreamStands, openUpstreamStand, type UpstreamStand } from '../../helpers/upstream-stand.js';
+
+const agent = new Agent();
+afterEach(closeUpstreamStands);
+afterAll(() => agent.destroy());
+
+/** A raw upstream that answers every request with the same bytes, and then does something. */
+function answering(bytes: string, then: (socket: Socket) => void = () => {}) {
+  return { tcp: (socket: Socket) => void socket.once('data', () => socket.write(bytes, 'latin1', () => then(socket))) };
+}
+
+const end = (socket: Socket) => void socket.end();
+const reset = (socket: Socket) => void socket.resetAndDestroy();
+
+/** What a caller gets: an answer, or a broken one. */
+async function get(stand: UpstreamStand, path = '/'): Promise<{ status: number; body: string } | 'broken'> {
+  try {
+    const answer = await request(`${stand.url}${path}`, { dispatcher: agent });
+    return { status: answer.statusCode, body: await answer.body.text() };
+  } catch {
+    return 'broken';
+  }
+}
+
+/** The one outcome of a stand, once it is there. */
+async function outcomeOf(stand: UpstreamStand) {
+  await until(() => stand.outcomes.length > 0 || stand.thrown.length > 0);
+  expect(stand.thrown).toEqual([]);
+  return stand.outcomes[0];
+}
+
+/** The answer to a call that fails before anything was sent. */
+async function problemOf(stand: UpstreamStand): Promise<unknown> {
+  const answer = await get(stand);
+  if (answer === 'broken') throw new Error('there was no answer');
+  const outcome = (await outcomeOf(stand)) as Undelivered;
+  expect(outcome).toMatchObject({ delivered: false, headSent: false });
+  expect(outcome.detail).not.toMatch(/127\.0\.0\.1|localhost/);
+  const { status, code } = JSON.parse(answer.body);
+  expect(answer.status).toBe(status);
+  expect(outcome.reason).toBe(code);
+  return [status, code];
+}
+
+/** The outcome of a call whose answer broke off in the middle. */
+async function brokenOff(stand: UpstreamStand): Promise<unknown> {
+  await expect(get(stand)).resolves.toBe('broken');
+  const outcome = (await outcomeOf(stand)) as Undelivered;
+  expect(outcome).toMatchObject({ delivered: false, headSent: true });
+  return outcome.reason;
+}
+
+const HEAD = 'HTTP/1.1 200 OK\r\n';
+const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
+
+describe('before anything was sent, the gateway answers', () => {
+  test('an upstream that is down', async () => {
+    await expect(problemOf(await openUpstreamStand('down'))).resolves.toEqual([502, 'upstream_unreachable']);
+  });
+
+  test('an address that may not be called', async () => {
+    const stand = await openUpstreamStand('down', { forward: { url: 'http://169.254.169.254/latest/meta-data' } });
+    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_unreachable']);
+    expect(stand.outcomes[0]).toMatchObject({ cause: { code: 'ERR_ADDRESS_REFUSED' } });
+  });
+
+  test('an upstream that does not speak TLS', async () => {
+    const plain = await openUpstreamStand(answering(HEAD));
+    const url = plain.url.replace('http:', 'https:');
+    const stand = await openUpstreamStand('down', { forward: { url } });
+    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_unreachable']);
+  });
+
+  test('an upstream that accepts and says nothing', async () => {
+    const stand = await openUpstreamStand({ tcp: () => {} }, { forward: { timeoutMs: 50 } });
+    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
+    await until(() => stand.connections() === 0);
+  });
+
+  test('an upstream that sends its head byte by byte', async () => {
+    const tcp = (socket: Socket) => {
+      const drip = setInterval(() => socket.write('X-A: b\r\n'), 5);
+      socket.on('close', () => clearInterval(drip)).write(HEAD);
+    };
+    const stand = await openUpstreamStand({ tcp }, { forward: { timeoutMs: 100 } });
+    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
+  });
+
+  test('an upstream that says "early hints" for ever', async () => {
+    const tcp = (socket: Socket) => {
+      const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'), 5);
+      socket.on('close', () => clearInterval(drip));
+    };
+    const stand = await openUpstreamStand({ tcp }, { forward: { timeoutMs: 100 } });
+    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
+  });
+
+  test.each([500, 502, 503, 504, 599])('an upstream that answers %d', async (status) => {
+    const http = (_req: unknown, res: ServerResponse) =>
+      void res.writeHead(status, { 'X-Stack': 'at secret.js:1' }).end('a stack trace');
+    const stand = await openUpstreamStand({ http });
+    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_error']);
+    expect(stand.outcomes[0]).toMatchObject({ status, detail: `The upstream failed with status ${status}.` });
+  });
+
+  test.each([
+    ['closes at once', { tcp: (socket: Socket) => void socket.once('data', () => socket.end()) }],
+    ['resets', { tcp: (socket: Socket) => void socket.once('data', () => socket.resetAndDestroy()) }],
+    ['closes within the head', answering('HTTP/1.1 200 OK\r\nContent-', end)],
+    ['speaks something else', answering('SSH-2.0-OpenSSH_9.6\r\n')],
+    ['sends two lengths', answering(`${HEAD}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`)],
+    ['sends length and chunks', answering(`${HEAD}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`)],
+    ['sends a length that is none', answering(`${HEAD}Content-Length: -1\r\n\r\n`)],
+    ['folds a header', answering(`${HEAD}X-A: b\r\n c\r\nContent-Length: 0\r\n\r\n`)],
+    [
+      'sends a head without end',
+      answering(`${HEAD}${'X-A: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1000)}`),
+    ],
+    ['switches protocols unasked', answering('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')],
+  ])('an upstream that %s', async (_what, upstream) => {
+    const stand = await openUpstreamStand(upstream);
+    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_reset']);
+    await until(() => stand.connections() === 0);
+  });
+
+  test('an answer that says it is too large', async () => {
+    const stand = await openUpstreamStand(answering(`${HEAD}Content-Length: 1001\r\n\r\n`), {
+      proxy: { maxAnswerBytes: 1000 },
+    });
+    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_answer_too_large']);
+    await until(() => stand.connections() === 0);
+  });
+});
+
+describe('in the middle, the connection of the caller is cut', () => {
+  test.each([
+    ['resets', answering(`${HEAD}Content-Length: 10\r\n\r\nhalf`, reset)],
+    ['sends less than it said', answering(`${HEAD}Content-Length: 10\r\n\r\nhalf`, end)],
+    ['leaves the chunks without end', answering(`${CHUNKED}4\r\nhalf\r\n`, end)],
+    ['breaks the chunks', answering(`${CHUNKED}4\r\nhalf\r\nnonsense\r\n`)],
+  ])('an upstream that %s', async (_what, upstream) => {
+    const stand = await openUpstreamStand(upstream);
+    await expect(brokenOff(stand)).resolves.toBe('upstream_reset');
+    await until(() => stand.connections() === 0);
+  });
+
+  test('an answer that stands still', async () => {
+    const stand = await openUpstreamStand(answering(`${CHUNKED}4\r\nhalf\r\n`), { proxy: { idleTimeoutMs: 50 } });
+    await expect(brokenOff(stand)).resolves.toBe('upstream_timeout');
+    await until(() => stand.connections() === 0);
+  });
+
+  test('an answer without end', async () => {
+    const tcp = (socket: Socket) => {
+      const piece = `10000\r\n${'a'.repeat(0x10000)}\r\n`;
+      const more = () => {
+        while (socket.writable && socket.write(piece));
+      };
+      socket.on('drain', more).once('data', () => socket.write(CHUNKED, more));
+    };
+    const stand = await openUpstreamStand({ tcp }, { proxy: { maxAnswerBytes: 1_000_000 } });
+    await expect(brokenOff(stand)).resolves.toBe('upstream_answer_too_large');
+    await until(() => stand.connections() === 0);
+  });
+});
+
+test('an answer that drips is delivered as long as it moves', async () => {
+  const tcp = (socket: Socket) =>
+    void socket.once('data', () => {
+      socket.write(CHUNKED);
+      let left = 20;
+      const drip = setInterval(() => {
+        left -= 1;
+        socket.write(left > 0 ? '1\r\na\r\n' : '0\r\n\r\n');
+        if (left === 0) clearInterval(drip);
+      }, 10);
+    });
+  const stand = await openUpstreamStand({ tcp }, { proxy: { idleTimeoutMs: 150 } });
+  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'a'.repeat(19) });
+  await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: true, status: 200 });
+});
+
+test('what an upstream sends beyond its length never arrives, and its connection is not used again', async () => {
+  const stand = await openUpstreamStand(
+    answering(`${HEAD}Content-Length: 4\r\n\r\ngoodHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
+  );
+  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'good' });
+  await until(() => stand.connections() === 0);
+  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'good' });
+});
+
+test('an answer that ends with its connection is whole', async () => {
+  const stand = await openUpstreamStand(answering(`${HEAD}Connection: close\r\n\r\nall of it`, end));
+  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'all of it' });
+  await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: true });
+});
+
+describe('a caller who goes away', () => {
+  test.each([
+    ['before the answer', ''],
+    ['within the answer', `${CHUNKED}4\r\nhalf\r\n`],
+  ])('%s: the upstream is aborted at once', async (_when, bytes) => {
+    const stand = await openUpstreamStand(answering(bytes));
+    const { hostname, port, pathname } = new URL(stand.url);
+    const caller = connect(Number(port), hostname);
+    caller.write(`GET ${pathname}/ HTTP/1.1\r\nHost: x\r\n\r\n`);
+    if (bytes === '') await until(() => stand.connections() === 1);
+    else await once(caller, 'data');
+    caller.destroy();
+    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    await until(() => stand.connections() === 0);
+  });
+
+  test('within its body: the upstream sees no whole request', async () => {
+    let whole = false;
+    const http = (req: IncomingMessage) => {
+      req.on('end', () => {
+        whole = true;
+      });
+      req.resume().on('error', () => {});
+    };
+    const stand = await openUpstreamStand({ http });
+    const { hostname, port, pathname } = new URL(stand.url);
+    const caller = connect(Number(port), hostname);
+    const size = 4 * 1024 * 1024;
+    caller.write(`POST ${pathname}/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
+    caller.write(Buffer.alloc(size / 2));
+    await until(() => stand.connections() === 1);
+    caller.destroy();
+    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    await until(() => stand.connections() === 0);
+    expect(whole).toBe(false);
+  });
+
+  test('while the name of the upstream is looked up: nothing is sent any more', async () => {
+    let found: (addresses: string[]) => void = () => {};
+    let asked = false;
+    const lookup = () => {
+      asked = true;
+      return new Promise<string[]>((resolve) => {
+        found = resolve;
+      });
+    };
+    const received: string[] = [];
+    let accepted = 0;
+    const upstream = await openUpstreamStand({
+      tcp(socket) {
+        accepted += 1;
+        socket.on('data', (bytes) => received.push(`${bytes}`));
+      },
+    });
+    const url = upstream.upstreamUrl.replace('127.0.0.1', 'slow.example');
+    const guard = createAddressGuard({ allow: ['127.0.0.0/8'], lookup });
+    const stand = await openUpstreamStand('down', { forward: { url }, proxy: { guard } });
+    const { hostname, port, pathname } = new URL(stand.url);
+    const caller = connect(Number(port), hostname);
+    caller.write(`GET ${pathname}/ HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await until(() => asked);
+    caller.destroy();
+    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    found(['127.0.0.1']);
+    // It may be closed again before anybody looks.
+    await until(() => accepted === 1 && upstream.connections() === 0);
+    expect(received).toEqual([]);
+  });
+
+  test('within a small body: the upstream is not called', async () => {
+    const stand = await openUpstreamStand('down');
+    const { hostname, port, pathname } = new URL(stand.url);
+    const caller = connect(Number(port), hostname);
+    caller.write(`POST ${pathname}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf`);
+    await once(caller, 'connect');
+    caller.end();
+    await expect(outcomeOf(stand)).resolves.toMatchObject({ reason: 'client_gone', durationMs: 0 });
+  });
+});
+
+test('closing ends calls under way', async () => {
+  const stand = await openUpstreamStand({ tcp: () => {} });
+  const answer = get(stand);
+  await until(() => stand.connections() === 1);
+  await stand.close();
+  await expect(outcomeOf(stand)).resolves.toMatchObject({ reason: 'upstream_reset' });
+  await answer;
+});

@@ -1,0 +1,409 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import express from 'express';
+import { request } from 'undici';
+import { type VerifiedCall, verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
+import { until } from '../../helpers/until.js';
+import { closeUpstreamStands, openUpstreamStand, STAND_SECRET } from '../../helpers/upstream-stand.js';
+
+afterEach(closeUpstreamStands);
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Sends bytes and answers what comes until the connection ends. */
+async function raw(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.write(text, 'latin1');
+  let told = '';
+  for await (const chunk of socket) told += String(chunk);
+  return told;
+}
+
+/** What the upstream gets of a request with these header lines, and the call's address. */
+async function received(lines: readonly string[], options: Parameters<typeof openUpstreamStand>[1] = {}) {
+  const seen: IncomingHttpHeaders[] = [];
+  const http: Handler = (req, res) => {
+    seen.push(req.headers);
+    res.end();
+  };
+  const stand = await openUpstreamStand({ http }, options);
+  const { pathname, host } = new URL(stand.url);
+  const head = [`GET ${pathname}/ HTTP/1.1`, `Host: ${host}`, ...lines];
+  await raw(
+    stand.url,
+    `${head.join('\r\n')}\r\n${/^connection:/im.test(head.join('\n')) ? '' : 'Connection: close\r\n'}\r\n`,
+  );
+  expect(stand.thrown).toEqual([]);
+  return { headers: seen[0] ?? {}, host };
+}
+
+describe('what the upstream gets', () => {
+  test('the fields that are meant for it', async () => {
+    const { headers } = await received([
+      'Accept: text/plain',
+      'X-Custom: one',
+      'X-Custom: two',
+      'Idempotency-Key: k-1',
+      'If-None-Match: "a"',
+      'Range: bytes=0-1',
+      'X-Bytes: \xe4',
+    ]);
+    expect(headers).toMatchObject({
+      accept: 'text/plain',
+      'x-custom': 'one, two',
+      'idempotency-key': 'k-1',
+      'if-none-match': '"a"',
+      range: 'bytes=0-1',
+      'x-bytes': '\xe4',
+    });
+  });
+
+  test.each([
+    'Authorization: Bearer secret',
+    'Cookie: session=secret',
+    'Proxy-Authorization: Basic secret',
+    'PAYMENT-SIGNATURE: secret',
+    'PAYMENT-anything: secret',
+    'X-PAYMENT: secret',
+    'X-Payment-Response: secret',
+    'SIGN-IN-WITH-X: secret',
+    'X-Service-Key: secret',
+    'X-Service-Secret: secret',
+    'X-Service-Payment: secret',
+    'X_Service_Secret: secret',
+    'X_PAYMENT: secret',
+    'X-Tollhouse-Payer: secret',
+    'X_Tollhouse_Payer: secret',
+    'x-tollhouse_amount: secret',
+    'X-Tollhouse-Anything: secret',
+    'X-Tollhouse-Signature: secret',
+    'Forwarded: for=secret',
+    'X-Forwarded-For: secret',
+    'X-Forwarded-Port: secret',
+    'X_Forwarded_For: secret',
+    'X-Real-IP: secret',
+    'X-Request-Id: secret',
+    'tracestate: secret=1',
+    'traceparent: secret',
+    'Keep-Alive: secret',
+    'TE: trailers, secret',
+    'Trailer: secret',
+    'Proxy-Connection: secret',
+    'X-Upstream-Key: secret',
+    'X_Upstream_Key: secret',
+  ])('not "%s"', async (line) => {
+    const { headers } = await received([line], { forward: { headers: { 'X-Upstream-Key': 'ours' } } });
+    expect(JSON.stringify(headers)).not.toContain('secret');
+    expect(headers['x-upstream-key']).toBe('ours');
+  });
+
+  test('nothing that Connection names, and no way to take our own fields off', async () => {
+    const { headers } = await received([
+      'Connection: close, X-Secret, X-Tollhouse-Signature, X-Forwarded-For, Host',
+      'X-Secret: secret',
+    ]);
+    expect(headers).not.toHaveProperty('x-secret');
+    expect(headers).toHaveProperty('x-tollhouse-signature');
+    expect(headers).toHaveProperty('x-forwarded-for');
+    expect(headers).toHaveProperty('host');
+  });
+
+  test('no upgrade: it is asked as if nobody had wished for one', async () => {
+    const { headers } = await received(['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13']);
+    expect(headers).not.toHaveProperty('upgrade');
+    expect(headers.connection).not.toContain('upgrade');
+  });
+
+  test('where the call comes from, and its id', async () => {
+    const { headers, host } = await received([]);
+    expect(headers).toMatchObject({
+      'x-forwarded-for': '127.0.0.1',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': host,
+      'x-request-id': 'req_1',
+    });
+    expect(headers.host).not.toBe(host);
+  });
+
+  test('where the call comes from by the word of who stands before us', async () => {
+    const caller = { address: '198.51.100.7', protocol: 'https', host: 'pay.example' };
+    const { headers } = await received(['X-Forwarded-For: 1.2.3.4'], { forward: { caller } });
+    expect(headers).toMatchObject({
+      'x-forwarded-for': '198.51.100.7',
+      'x-forwarded-proto': 'https',
+      'x-forwarded-host': 'pay.example',
+    });
+  });
+
+  test("the caller's trace, or a new one", async () => {
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const traced = await received([`traceparent: ${traceparent}`, 'tracestate: a=1']);
+    expect(traced.headers).toMatchObject({ traceparent, tracestate: 'a=1' });
+    const fresh = await received([`traceparent: 00-${'0'.repeat(32)}-b7ad6b7169203331-01`, 'tracestate: a=1']);
+    expect(fresh.headers.traceparent).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-01$/);
+    expect(fresh.headers.traceparent).not.toContain('0'.repeat(32));
+    expect(fresh.headers).not.toHaveProperty('tracestate');
+  });
+});
+
+describe('what the caller gets', () => {
+  const answer = (headers: Record<string, string | string[]>, status = 200): { http: Handler } => ({
+    http: (_req, res) => void res.writeHead(status, headers).end(),
+  });
+
+  test('the fields of the upstream, each line of them', async () => {
+    const stand = await openUpstreamStand(answer({ 'X-Custom': ['one', 'two'], ETag: '"a"', 'X-Bytes': '\xe4' }));
+    const { headers } = await request(`${stand.url}/`);
+    expect(headers).toMatchObject({ 'x-custom': ['one', 'two'], etag: '"a"' });
+    expect(await raw(stand.url, 'GET /v1/demo HTTP/1.0\r\n\r\n')).toContain('X-Bytes: ');
+  });
+
+  test.each([
+    'X-Service-Error',
+    'X-Tollhouse-Payer',
+    'PAYMENT-RESPONSE',
+    'X-PAYMENT-RESPONSE',
+    'X_Service_Error',
+    'Set-Cookie',
+    'Strict-Transport-Security',
+    'Clear-Site-Data',
+    'Alt-Svc',
+    'X-Request-Id',
+    'Proxy-Authenticate',
+    'Upgrade',
+    'Trailer',
+  ])('not %s', async (name) => {
+    const stand = await openUpstreamStand(answer({ [name]: 'secret' }));
+    const { headers } = await request(`${stand.url}/`);
+    expect(JSON.stringify(headers)).not.toContain('secret');
+  });
+
+  test('nothing that Connection names', async () => {
+    const stand = await openUpstreamStand(answer({ Connection: 'close, X-Secret', 'X-Secret': 'secret' }));
+    const { headers } = await request(`${stand.url}/`);
+    expect(JSON.stringify(headers)).not.toContain('secret');
+  });
+
+  test("the gateway's own fields before those of the upstream, and lists of both", async () => {
+    const upstream = answer({
+      'X-Mine': 'theirs',
+      Vary: 'Accept',
+      'Access-Control-Allow-Origin': 'https://theirs.example',
+      'X-Receipt': 'theirs',
+    });
+    const statuses: number[] = [];
+    const beforeHead = (status: number) => {
+      statuses.push(status);
+      return { 'X-Receipt': 'ours' };
+    };
+    const stand = await openUpstreamStand(upstream, {
+      forward: { beforeHead },
+      headers: { Vary: 'Origin', 'X-Mine': 'ours' },
+    });
+    const { headers } = await request(`${stand.url}/`);
+    expect(headers).toMatchObject({ 'x-mine': 'ours', vary: ['Origin', 'Accept'], 'x-receipt': 'ours' });
+    expect(headers['access-control-allow-origin']).toBe('https://theirs.example');
+    expect(statuses).toEqual([200]);
+  });
+
+  test.each([301, 302, 303, 307, 308])('a redirect %d as it is, not what is behind it', async (status) => {
+    let calls = 0;
+    const http: Handler = (req, res) => {
+      calls += 1;
+      res.writeHead(status, { Location: `http://${req.headers.host}/base/next` }).end();
+    };
+    const stand = await openUpstreamStand({ http }, { basePath: '/base' });
+    const { statusCode, headers } = await request(`${stand.url}/`);
+    expect([statusCode, headers.location, calls]).toEqual([status, '/v1/demo/next', 1]);
+    await until(() => stand.outcomes.length === 1);
+    expect(stand.outcomes).toMatchObject([{ delivered: true, status }]);
+  });
+
+  test.each([400, 401, 402, 403, 404, 409, 422, 429, 499])('a refusal %d, which is a delivery', async (status) => {
+    const stand = await openUpstreamStand(answer({ 'Retry-After': '7' }, status));
+    const { statusCode, headers } = await request(`${stand.url}/`);
+    expect([statusCode, headers['retry-after']]).toEqual([status, '7']);
+    await until(() => stand.outcomes.length === 1);
+    expect(stand.outcomes).toMatchObject([{ delivered: true, status }]);
+  });
+
+  test.each([204, 304])('%d without a body', async (status) => {
+    const stand = await openUpstreamStand(answer({ ETag: '"a"' }, status));
+    const { statusCode, headers, body } = await request(`${stand.url}/`);
+    expect([statusCode, headers.etag, await body.text()]).toEqual([status, '"a"', '']);
+  });
+
+  test('the final answer only, after early hints', async () => {
+    const http: Handler = (_req, res) => res.writeEarlyHints({ link: '</a>' }, () => void res.end('final'));
+    const stand = await openUpstreamStand({ http });
+    expect(await (await request(`${stand.url}/`)).body.text()).toBe('final');
+  });
+
+  test('the body without its trailers', async () => {
+    const http: Handler = (_req, res) => {
+      res.writeHead(200, { Trailer: 'X-Sum' });
+      res.write('body');
+      res.addTrailers({ 'X-Sum': 'secret' });
+      res.end();
+    };
+    const stand = await openUpstreamStand({ http });
+    const answered = await request(`${stand.url}/`);
+    expect(await answered.body.text()).toBe('body');
+    expect(answered.trailers).toEqual({});
+  });
+
+  test('an encoded body as it is', async () => {
+    const http: Handler = (_req, res) => void res.writeHead(200, { 'Content-Encoding': 'gzip' }).end('not unpacked');
+    const stand = await openUpstreamStand({ http });
+    const { headers, body } = await request(`${stand.url}/`);
+    expect([headers['content-encoding'], await body.text()]).toEqual(['gzip', 'not unpacked']);
+  });
+});
+
+describe('a hook before the head', () => {
+  const http: Handler = (_req, res) => void res.setHeader('X-Theirs', 'theirs').end('answer');
+
+  test.each(['GET', 'HEAD'] as const)('is waited for (%s)', async (method) => {
+    let release: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const beforeHead = async () => {
+      await asked;
+      return { 'X-Receipt': 'paid' };
+    };
+    const stand = await openUpstreamStand({ http }, { forward: { beforeHead } });
+    const answer = request(`${stand.url}/`, { method });
+    setImmediate(release);
+    const { headers, body } = await answer;
+    expect([headers['x-receipt'], await body.text()]).toEqual(['paid', method === 'GET' ? 'answer' : '']);
+    await until(() => stand.outcomes.length === 1);
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no receipt');
+      },
+    ],
+    [
+      'rejects',
+      async () => {
+        throw new Error('no receipt');
+      },
+    ],
+  ])('that %s ends the call, and forward rejects', async (_what, beforeHead) => {
+    const stand = await openUpstreamStand({ http }, { forward: { beforeHead }, headers: { 'X-Ours': 'ours' } });
+    const { statusCode, headers } = await request(`${stand.url}/`);
+    expect([statusCode, headers['x-ours'], headers['x-theirs']]).toEqual([500, 'ours', undefined]);
+    expect(stand.thrown).toMatchObject([{ message: 'no receipt' }]);
+    await until(() => stand.connections() === 0);
+  });
+
+  test('sees the fields of the upstream', async () => {
+    const seen: unknown[] = [];
+    const gateway: { res?: ServerResponse } = {};
+    const beforeHead = () => {
+      seen.push(gateway.res?.getHeader('x-theirs'));
+      return {};
+    };
+    const stand = await openUpstreamStand({ http }, { forward: { beforeHead }, gateway });
+    await request(`${stand.url}/`);
+    expect(seen).toEqual(['theirs']);
+  });
+
+  test('has not been answered when the upstream breaks off: the caller gets the problem, and nothing of the answer', async () => {
+    let broken: () => void = () => {};
+    const asked = new Promise<void>((resolve) => {
+      broken = resolve;
+    });
+    const breaking: Handler = (req, res) => {
+      res.writeHead(200, { 'X-Theirs': 'theirs', 'Content-Length': '10' }).write('half');
+      void asked.then(() => req.socket.resetAndDestroy());
+    };
+    const beforeHead = () => {
+      broken();
+      return new Promise<Record<string, string>>(() => {});
+    };
+    const stand = await openUpstreamStand({ http: breaking }, { forward: { beforeHead } });
+    const { statusCode, headers, body } = await request(`${stand.url}/`);
+    expect([statusCode, headers['x-theirs']]).toEqual([502, undefined]);
+    expect(await body.json()).toMatchObject({ code: 'upstream_reset' });
+  });
+
+  test('is not asked when the upstream fails', async () => {
+    let asked = 0;
+    const beforeHead = () => {
+      asked += 1;
+      return {};
+    };
+    const stand = await openUpstreamStand(
+      { http: (_req, res) => void res.writeHead(503).end() },
+      { forward: { beforeHead } },
+    );
+    expect((await request(`${stand.url}/`)).statusCode).toBe(502);
+    expect(asked).toBe(0);
+  });
+});
+
+describe('what the gateway turns away', () => {
+  const http: Handler = (_req, res) => void res.end('reached');
+
+  test.each([
+    ['length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello'],
+    ['chunks that are not last', 'Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n'],
+    ['a coding that nobody undoes', 'Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    ['a coding that looks like chunks', 'Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n'],
+    ['a space before the colon', 'Content-Length : 5\r\n\r\nhello'],
+    ['a bare line feed', 'X-A: b\nX-B: c\r\n\r\n'],
+  ])('%s', async (_what, tail) => {
+    const stand = await openUpstreamStand({ http });
+    const told = await raw(stand.url, `POST /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${tail}`);
+    expect(told).toMatch(/^HTTP\/1\.1 400 /);
+    expect(told).not.toContain('reached');
+    expect(stand.connections()).toBe(0);
+  });
+
+  test('a path that leads out of the base', async () => {
+    const stand = await openUpstreamStand({ http }, { basePath: '/base' });
+    const told = await raw(stand.url, 'GET /v1/demo/%2e%2e/admin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(told).toMatch(/^HTTP\/1\.1 400 /);
+    expect(told).toContain('"invalid_request"');
+    expect(stand.connections()).toBe(0);
+  });
+
+  test('TRACE, which would show the caller what was added', async () => {
+    const stand = await openUpstreamStand({ http });
+    const told = await raw(stand.url, 'TRACE /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(told).toMatch(/^HTTP\/1\.1 405 /);
+    expect(told).toContain('"method_not_allowed"');
+  });
+
+  test('CONNECT', async () => {
+    const stand = await openUpstreamStand({ http });
+    const told = await raw(stand.url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(told).not.toContain('reached');
+  });
+});
+
+test.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND', 'REPORT'] as const)(
+  '%s is passed on with path and query, and is signed',
+  async (method) => {
+    const calls: (VerifiedCall | object)[] = [];
+    const app = express();
+    app.use('/base', express.raw({ type: () => true }), (req, res) => {
+      calls.push({ ...verifyGateway(req, STAND_SECRET, { body: req.body ?? '' }), method: req.method, url: req.url });
+      res.set('Content-Type', 'text/plain').send('answer');
+    });
+    const payment = { payer: 'wallet', amount: '0.01', token: 'USDC', payment: 'pay_1' };
+    const stand = await openUpstreamStand({ http: app }, { basePath: '/base', forward: { payment } });
+    const answer = await request(`${stand.url}/a/b?q=%20`, { method, ...(method === 'POST' ? { body: 'text' } : {}) });
+    expect(await answer.body.text()).toBe(method === 'HEAD' ? '' : 'answer');
+    expect(answer.headers['content-length']).toBe('6');
+    const id = expect.stringMatching(/^req_/);
+    expect(calls).toEqual([{ ok: true, id, bodyVerified: true, ...payment, method, url: '/a/b?q=%20' }]);
+  },
+);

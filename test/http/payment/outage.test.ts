@@ -1,0 +1,165 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Facilitator } from '../../../src/facilitator/types.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
+import { receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const FAULTS: readonly FaultKind[] = ['disconnect', '429', 'hang', 'error'];
+
+describe('a chain that cannot be reached', () => {
+  let stand: TollStand;
+  let url: string;
+  let runs = 0;
+  let verified = 0;
+  let before: bigint;
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    const hurried = stand.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 });
+    const patient = stand.facilitatorWith({ rpcTimeoutMs: 1500 });
+    const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>
+      requirePayment({
+        facilitator,
+        payTo: stand.payTo,
+        price: '$0.01',
+        settle,
+        onVerified() {
+          verified += 1;
+        },
+      });
+    url = await stand.serve((app) => {
+      const routes = {
+        after: gate(hurried, 'after'),
+        before: gate(hurried, 'before'),
+        patient: gate(patient, 'after'),
+      };
+      for (const [name, middleware] of Object.entries(routes)) {
+        app.get(`/${name}`, middleware, (_req, res) => {
+          runs += 1;
+          res.send('delivered');
+        });
+      }
+    });
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    runs = 0;
+    verified = 0;
+    before = balance();
+  });
+  afterEach(() => stand.sandbox.faults.clear());
+
+  const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+
+  async function expectUnavailable(answer: Response): Promise<void> {
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(answer.headers.get('access-control-expose-headers')).toContain('Retry-After');
+    expect(answer.headers.get('payment-response')).toBeNull();
+    const body = await answer.text();
+    expect(JSON.parse(body)).toMatchObject({ code: 'payment_backend_unavailable', status: 503, retryable: true });
+    expect(body).not.toContain(new URL(stand.sandbox.rpcUrl).host);
+    expect(balance()).toBe(before);
+  }
+
+  /** An endpoint that failed rests for a moment, however well it is again. */
+  async function untilDecided({ v2 }: SignedPayment, path: string, meanwhile: () => void = () => undefined) {
+    // First of all: whoever asks has what may be lost sent again.
+    meanwhile();
+    let answer = await fetch(`${url}${path}`, { headers: v2 });
+    while (answer.status === 503) {
+      meanwhile();
+      await wait(20);
+      answer = await fetch(`${url}${path}`, { headers: v2 });
+    }
+    return answer;
+  }
+
+  test('an unpaid request is answered as ever', async () => {
+    stand.sandbox.faults.add({ kind: 'disconnect' });
+    expect((await fetch(`${url}/after`)).status).toBe(402);
+  });
+
+  test.each(FAULTS)('%s while verifying: 503, nothing is held, a retry works when it is back', async (kind) => {
+    const payment = await signPayment(stand, `${url}/after`);
+    const fault = stand.sandbox.faults.add({ kind, method: 'simulateTransaction' });
+    await expectUnavailable(await fetch(`${url}/after`, { headers: payment.v2 }));
+    expect([runs, verified]).toEqual([0, 0]);
+    fault.remove();
+
+    expect((await untilDecided(payment, '/after')).status).toBe(200);
+    expect(runs).toBe(1);
+    expect(before - balance()).toBe(10_000n);
+  });
+
+  describe.each(['/after', '/before'])('while settling on %s', (path) => {
+    test("a node's own error, so nothing was sent: 503, a retry works when it is back", async () => {
+      const payment = await signPayment(stand, `${url}${path}`);
+      const fault = stand.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
+      await expectUnavailable(await fetch(`${url}${path}`, { headers: payment.v2 }));
+      fault.remove();
+
+      expect((await untilDecided(payment, path)).status).toBe(200);
+      // Nothing was sent, so that it is as if the payment had never been brought.
+      expect(runs).toBe(path === '/after' ? 2 : 1);
+      expect(before - balance()).toBe(10_000n);
+    });
+
+    test.each<FaultKind>(['disconnect', 'hang', '429'])(
+      '%s, so it may have been sent: the outcome is unknown, until the chain decides',
+      async (kind) => {
+        const payment = await signPayment(stand, `${url}${path}`);
+        const fault = stand.sandbox.faults.add({ kind, method: 'sendTransaction' });
+        const unknown = await fetch(`${url}${path}`, { headers: payment.v2 });
+        fault.remove();
+        const decided = await untilDecided(payment, path, () => stand.sandbox.expireBlockhashes());
+
+        expect(unknown.status).toBe(503);
+        expect(receiptOf(unknown)).toMatchObject({ errorReason: 'settlement_pending' });
+        expect(decided.status).toBe(402);
+        expect(receiptOf(decided)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_expired' });
+        expect(balance()).toBe(before);
+      },
+    );
+  });
+
+  test.each<FaultKind>(['disconnect', '429', 'error'])('%s once while settling is not noticed', async (kind) => {
+    const payment = await signPayment(stand, `${url}/patient`);
+    stand.sandbox.faults.add({ kind, method: 'sendTransaction', times: 1 });
+    const answer = await fetch(`${url}/patient`, { headers: payment.v2 });
+
+    expect(answer.status).toBe(200);
+    expect(before - balance()).toBe(10_000n);
+  });
+
+  test('a fee payer that has run dry is our fault, and the payment is good once it is refilled', async () => {
+    const dry = await stand.sandbox.createWallet({});
+    const facilitator = stand.facilitatorWith({ keypair: dry });
+    const poor = await stand.serve((app) => {
+      for (const settle of ['after', 'before'] as const) {
+        app.get(
+          `/${settle}`,
+          requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle }),
+          (_req, res) => {
+            runs += 1;
+            res.send('delivered');
+          },
+        );
+      }
+    });
+    for (const path of ['/after', '/before']) {
+      const { v2 } = await signPayment(stand, `${poor}${path}`);
+      await expectUnavailable(await fetch(`${poor}${path}`, { headers: v2 }));
+      stand.sandbox.airdrop(dry.publicKey.toBase58(), 1_000_000n);
+      const paid = await fetch(`${poor}${path}`, { headers: v2 });
+      expect(paid.status).toBe(200);
+      before = balance();
+      const state = stand.sandbox.account(dry.publicKey.toBase58());
+      if (state !== null) stand.sandbox.setAccount(dry.publicKey.toBase58(), { ...state, lamports: 0n });
+    }
+    expect(runs).toBe(2);
+  });
+});

@@ -1,0 +1,73 @@
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import { signPayment } from '../../helpers/payments.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+
+describe('payments that are remembered in memory only', () => {
+  let stand: TollStand;
+  let runs = 0;
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    runs = 0;
+  });
+
+  /** A process: a server and a facilitator that remembers nothing of the ones before. */
+  async function start(newLedger: () => Promise<ReturnType<typeof createMemoryLedger>>, settle: 'after' | 'before') {
+    const facilitator = stand.facilitatorWith({ ledger: await newLedger() });
+    const url = await stand.serve((app) => {
+      app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle }), (_req, res) => {
+        runs += 1;
+        res.send('paid');
+      });
+    });
+    return `${url}/report`;
+  }
+
+  const LEDGERS = {
+    'a ledger in memory': async () => createMemoryLedger(),
+    'memory:': async () => (await openStorage('memory:')).ledger,
+  };
+
+  describe.each(Object.entries(LEDGERS))('%s', (_name, newLedger) => {
+    test.each(['after', 'before'] as const)('a restart opens no replay: settle %s', async (settle) => {
+      const before = await start(newLedger, settle);
+      const { v2, v1 } = await signPayment(stand, before);
+      const paid = await fetch(before, { headers: v2 });
+      const after = await start(newLedger, settle);
+      const again = [await fetch(after, { headers: v2 }), await fetch(after, { headers: v1 })];
+
+      expect(paid.status).toBe(200);
+      for (const answer of again) {
+        expect(answer.status).toBe(402);
+        expect(await answer.json()).toMatchObject({ error: 'duplicate_settlement' });
+      }
+      expect(runs).toBe(1);
+    });
+  });
+
+  test('are warned of in production, once, with a code that can be switched off', async () => {
+    const environment = process.env.NODE_ENV;
+    process.env.NODE_ENV = 'production';
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    const memory = await openStorage('memory:');
+    const lasting = { ...memory.ledger };
+    Reflect.deleteProperty(lasting, 'remembersSince');
+    stand.facilitatorWith({ ledger: lasting });
+    const quiet = warn.mock.calls.length;
+    stand.facilitatorWith({ ledger: memory.ledger });
+    stand.facilitatorWith({});
+    const calls = [...warn.mock.calls];
+    warn.mockRestore();
+    process.env.NODE_ENV = environment;
+
+    expect(quiet).toBe(0);
+    expect(calls).toEqual([
+      [expect.stringContaining('--disable-warning=TOLLHOUSE_MEMORY_LEDGER'), { code: 'TOLLHOUSE_MEMORY_LEDGER' }],
+    ]);
+  });
+});

@@ -1,0 +1,200 @@
+import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import type { Storage } from '../../../src/storage/storage.js';
+import { receiptOf, type SignedPayment, signPayment, stolenFrom } from '../../helpers/payments.js';
+import { deadUrl } from '../../helpers/rpc-endpoint.js';
+import { type Passage, type PassingCall, type RpcProxy, startRpcProxy } from '../../helpers/rpc-proxy.js';
+import { testFolder } from '../../helpers/test-folder.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const PRICE = 10_000n;
+/** One base fee each for the fee payer's and the payer's signature, and a micro-lamport or so of priority. */
+const HIGHEST_FEE = 10_100n;
+
+const told =
+  (status: number, body = '<html>no</html>') =>
+  (): Passage => ({ status, body });
+const errorOf =
+  (change: object, status = 200) =>
+  (call: PassingCall) => {
+    const error = { code: -32_602, message: 'invalid params' };
+    return { status, body: JSON.stringify({ jsonrpc: '2.0', id: call.id, error, ...change }) };
+  };
+
+/** What a gateway says after it has passed the transaction on. None of it is the node's own word that it took nothing. */
+const WORDS: readonly (readonly [string, (call: PassingCall) => Passage])[] = [
+  ...[400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504].map((status) => [`HTTP ${status}`, told(status)] as const),
+  ['a web page with HTTP 200', told(200)],
+  ['nothing with HTTP 200', told(200, '')],
+  ['JSON that is no JSON-RPC', told(200, '{"error":{"code":-32602}}')],
+  ["another call's error", errorOf({ id: 'another' })],
+  ['an error that names no call', errorOf({ id: null })],
+  ['an error of another protocol', errorOf({ jsonrpc: '1.0' })],
+  ['an internal error', errorOf({ error: { code: -32_603, message: 'upstream timed out' } })],
+  ['a limit of its own', errorOf({ error: { code: 429, message: 'slow down' } })],
+  ["another call's error, with HTTP 400", errorOf({ id: 'another' }, 400)],
+  ['nothing: it cuts the connection', () => 'cut'],
+];
+
+describe('a gateway before the node passes a transaction on, and says', () => {
+  let stand: TollStand;
+  const folder = testFolder();
+  let storage: Storage;
+  let proxy: RpcProxy;
+  let url: string;
+  let runs = 0;
+  let before: { readonly payer: bigint; readonly feePayer: bigint };
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    proxy = await startRpcProxy(stand.sandbox.rpcUrl);
+    storage = await openStorage(`sqlite:${folder.newPath('db')}`);
+    const behind = { rpcUrl: proxy.url, rpcTimeoutMs: 1_500 };
+    const failingOver = { ...behind, rpcUrl: [proxy.url, await deadUrl()] };
+    const facilitators: Readonly<Record<string, EmbeddedFacilitator>> = {
+      hurried: stand.facilitatorWith({ ...behind, settleTimeoutMs: 200 }),
+      patient: stand.facilitatorWith(behind),
+      kept: stand.facilitatorWith({ ...behind, ledger: storage.ledger }),
+      brief: stand.facilitatorWith({ ...behind, settleTimeoutMs: 5_000 }),
+      'failing-over': stand.facilitatorWith({ ...failingOver, settleTimeoutMs: 200 }),
+    };
+    url = await stand.serve((app) => {
+      for (const [name, facilitator] of Object.entries(facilitators)) {
+        for (const settle of ['after', 'before'] as const) {
+          const gate = requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle });
+          app.get(`/${name}/${settle}`, gate, (_req, res) => {
+            runs += 1;
+            res.send(`goods ${runs}`);
+          });
+        }
+      }
+    });
+  });
+  beforeEach(() => {
+    runs = 0;
+    before = balances();
+  });
+  afterEach(() => {
+    proxy.decide = () => 'pass';
+    stand.sandbox.faults.clear();
+    stand.sandbox.resumeSlots();
+  });
+  afterAll(async () => {
+    await stand.close();
+    await proxy.close();
+    await storage.close();
+  });
+
+  const balances = () => ({
+    payer: stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC),
+    feePayer: stand.sandbox.account(stand.feePayer.publicKey.toBase58())?.lamports ?? 0n,
+  });
+  const paid = (): bigint => before.payer - balances().payer;
+  const lost = (): bigint => before.feePayer - balances().feePayer;
+
+  function sayOfSends(word: (call: PassingCall) => Passage): void {
+    proxy.decide = (call) => (call.method === 'sendTransaction' ? word(call) : 'pass');
+  }
+
+  const ask = (path: string, { v2 }: SignedPayment) => fetch(`${url}${path}`, { headers: v2 });
+
+  /** Asks until an endpoint is asked: those that failed for the payment before rest for a moment. */
+  async function askInReach(path: string, payment: SignedPayment): Promise<Response> {
+    let answer = await ask(path, payment);
+    while (answer.status === 503 && answer.headers.get('payment-response') === null) answer = await ask(path, payment);
+    return answer;
+  }
+
+  async function expectPending(answer: Response): Promise<void> {
+    expect(answer.status).toBe(503);
+    expect(receiptOf(answer)).toMatchObject({ success: false, errorReason: 'settlement_pending' });
+    expect(await answer.json()).toMatchObject({ code: 'settlement_pending' });
+  }
+
+  describe.each(['/hurried/after', '/hurried/before', '/failing-over/before'])('on %s', (path) => {
+    test.each(WORDS)('%s: the payer comes again, is served once and has paid once', async (_name, word) => {
+      const payment = await signPayment(stand, `${url}${path}`);
+      stand.sandbox.pauseSlots();
+      sayOfSends(word);
+      await expectPending(await askInReach(path, payment));
+      stand.sandbox.resumeSlots();
+      let answer = await ask(path, payment);
+      while (answer.status === 503) answer = await ask(path, payment);
+      const again = await ask(path, payment);
+      const thief = await ask(path, await stolenFrom(payment, `${url}${path}`));
+
+      expect([answer.status, again.status, thief.status, runs]).toEqual([200, 200, 402, 1]);
+      expect(again.headers.get('idempotency-replayed')).toBe('true');
+      expect([await answer.text(), await again.text()]).toEqual(['goods 1', 'goods 1']);
+      expect(receiptOf(again)).toEqual(receiptOf(answer));
+      expect(await thief.json()).toMatchObject({ code: 'payment_already_used' });
+      expect(paid()).toBe(PRICE);
+      expect(lost()).toBeLessThanOrEqual(HIGHEST_FEE);
+    });
+  });
+
+  test.each(WORDS)('%s: where there is time to see it land, the payer notices nothing', async (_name, word) => {
+    const payment = await signPayment(stand, `${url}/patient/after`);
+    sayOfSends(word);
+    const answer = await ask('/patient/after', payment);
+    expect([answer.status, runs, paid()]).toEqual([200, 1, PRICE]);
+  });
+
+  describe.each(['/patient/after', '/patient/before'])('an honest node, on %s:', (path) => {
+    test('its own error means that nothing was charged, at once; the payment stays good', async () => {
+      const payment = await signPayment(stand, `${url}${path}`);
+      const fault = stand.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
+      const answer = await ask(path, payment);
+      expect(answer.status).toBe(503);
+      expect(await answer.json()).toMatchObject({ code: 'payment_backend_unavailable' });
+      expect([paid(), lost()]).toEqual([0n, 0n]);
+      fault.remove();
+      let later = await ask(path, payment);
+      while (later.status === 503) later = await ask(path, payment);
+      expect([later.status, paid()]).toEqual([200, PRICE]);
+    });
+  });
+
+  test('what it finds wrong in its own simulation is refused at once: nothing was charged', async () => {
+    const poor = { sandbox: stand.sandbox, payer: await stand.sandbox.createWallet({ usdc: '0' }) };
+    const payment = await signPayment(poor, `${url}/patient/before`);
+    const answer = await ask('/patient/before', payment);
+    expect(answer.status).toBe(402);
+    expect(receiptOf(answer)).toMatchObject({ errorReason: 'insufficient_funds', transaction: '' });
+    expect([runs, lost()]).toEqual([0, 0n]);
+  });
+
+  test.each(['/patient/after', '/kept/before', '/hurried/after'])(
+    'a gateway that sends a transaction twice and hands on the second answer takes nothing from the payer, on %s',
+    async (path) => {
+      const payment = await signPayment(stand, `${url}${path}`);
+      proxy.decide = async ({ method, params }) => {
+        if (method !== 'sendTransaction') return 'pass' as const;
+        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+        const headers = { 'content-type': 'application/json' };
+        await (await fetch(stand.sandbox.rpcUrl, { method: 'POST', headers, body })).arrayBuffer();
+        return 'pass' as const;
+      };
+      let answer = await askInReach(path, payment);
+      while (answer.status === 503) answer = await ask(path, payment);
+      expect([answer.status, await answer.text(), runs]).toEqual([200, 'goods 1', 1]);
+      expect(paid()).toBe(PRICE);
+      expect(lost()).toBeLessThanOrEqual(HIGHEST_FEE);
+    },
+  );
+
+  test('a limit that the payer can reach does not make us send unseen what cannot succeed', async () => {
+    const poor = { sandbox: stand.sandbox, payer: await stand.sandbox.createWallet({ usdc: '0' }) };
+    const payment = await signPayment(poor, `${url}/brief/before`);
+    let calls = 0;
+    sayOfSends(() => {
+      calls += 1;
+      return calls <= 2 ? { status: 429, body: '', isUnheard: true } : 'pass';
+    });
+    await expectPending(await ask('/brief/before', payment));
+    expect(calls).toBeGreaterThan(2);
+    expect([runs, lost()]).toEqual([0, 0n]);
+  });
+});

@@ -1,0 +1,188 @@
+import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { createRouter, type RouterOptions } from '../../../src/http/create-router.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
+import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
+import { ledgerWith } from '../../helpers/ledgers.js';
+import { signPayment } from '../../helpers/payments.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { until } from '../../helpers/until.js';
+
+/** What 100 settlements cost. */
+const RESERVE = 1_000_000n;
+const SETTLEMENT = 10_000n;
+
+describe('health tells the truth', () => {
+  let stand: TollStand;
+  let url: string;
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+  });
+  afterEach(() => stand.sandbox.faults.clear());
+  afterAll(() => stand.close());
+
+  /** The service and a gate on one facilitator, whose health nobody has asked for yet. */
+  async function serve(facilitator: EmbeddedFacilitator, options: Partial<RouterOptions> = {}): Promise<void> {
+    url = await stand.serve((app) => {
+      app.get('/paid', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+        res.send('delivered');
+      });
+      app.use(createRouter({ facilitator, limits: false, ...options }));
+    });
+  }
+
+  async function facilitatorHolding(lamports: bigint): Promise<EmbeddedFacilitator> {
+    const keypair = await stand.sandbox.createWallet({});
+    if (lamports > 0n) stand.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
+    return stand.facilitatorWith({ keypair });
+  }
+
+  async function read(path: string) {
+    const answer = await fetch(url + path);
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Record<string, unknown> };
+  }
+
+  /** `/health` as its parts that can change. */
+  async function health() {
+    const { status, body } = await read('/health');
+    const { networks, facilitation } = body as { networks: object; facilitation: { status: string } };
+    return [status, body.status, Object.values(networks)[0], facilitation.status];
+  }
+
+  async function expectUnready(checks: object, sentence: RegExp): Promise<void> {
+    const { status, headers, body } = await read('/readyz');
+    expect(status).toBe(503);
+    expect(headers.get('content-type')).toBe('application/problem+json');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body).toMatchObject({ code: 'not_ready', detail: expect.stringMatching(sentence), retryable: true });
+    expect(body.checks).toEqual({ rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok', ...checks });
+  }
+
+  async function expectNotOffered(): Promise<void> {
+    const { status, headers, body } = await read('/paid');
+    expect(status).toBe(503);
+    expect(headers.get('payment-required')).toBeNull();
+    expect(body).toMatchObject({ code: 'payment_backend_unavailable', retryable: true });
+    expect((await read('/supported')).body).toMatchObject({ kinds: [] });
+  }
+
+  test('while all is well', async () => {
+    await serve(stand.facilitatorWith({}));
+    expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
+    expect((await read('/readyz')).body).toEqual({
+      status: 'ready',
+      checks: { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' },
+    });
+    expect((await read('/wallet-status')).body).toMatchObject({ operational: true });
+    expect((await read('/healthz')).body).toEqual({ status: 'ok' });
+    expect((await read('/paid')).status).toBe(402);
+  });
+
+  test.each<FaultKind>(['disconnect', '429', 'hang', 'error'])('the RPC is gone: %s', async (kind) => {
+    await serve(stand.facilitatorWith({ rpcTimeoutMs: 60_000 }));
+    stand.sandbox.faults.add({ kind });
+    expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
+    await expectUnready({ rpc: 'unreachable' }, /RPC does not answer/);
+    expect((await read('/healthz')).status).toBe(200);
+    await expectNotOffered();
+  });
+
+  test('with the RPC gone the wallet is not said to be operational', async () => {
+    await serve(stand.facilitatorWith({ rpcTimeoutMs: 300 }));
+    stand.sandbox.faults.add({ kind: 'disconnect' });
+    const { status, body } = await read('/wallet-status');
+    expect([200, 503]).toContain(status);
+    expect(body.operational).not.toBe(true);
+  });
+
+  test('the fee payer cannot pay for one settlement', async () => {
+    await serve(await facilitatorHolding(SETTLEMENT - 1n));
+    expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
+    await expectUnready({ fee_payer: 'empty' }, /fee payer is empty/);
+    expect((await read('/wallet-status')).body).toMatchObject({ operational: false, balances: { SOL: 0.000_009_999 } });
+    await expectNotOffered();
+  });
+
+  test('the fee payer can pay for some settlements and not for a hundred: degraded, ready, offered', async () => {
+    await serve(await facilitatorHolding(RESERVE - 1n));
+    expect(await health()).toEqual([200, 'degraded', 'degraded', 'enabled']);
+    const { status, body } = await read('/readyz');
+    expect([status, body.checks]).toEqual([200, expect.objectContaining({ fee_payer: 'low' })]);
+    expect((await read('/wallet-status')).body).toMatchObject({ operational: false });
+    expect((await read('/paid')).status).toBe(402);
+  });
+
+  test('the fee payer can pay for a hundred', async () => {
+    await serve(await facilitatorHolding(RESERVE));
+    expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
+  });
+
+  test.each([
+    ['fails', () => Promise.reject(new Error('gone'))],
+    ['is silent', () => new Promise<never>(() => undefined)],
+  ])('the store of payments %s', async (_how, find) => {
+    await serve(stand.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
+    expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
+    await expectUnready({ store: 'unreachable' }, /store of payments does not answer/);
+    await expectNotOffered();
+  });
+
+  test('the store of counters is gone', async () => {
+    const get = () => Promise.reject(new Error('gone'));
+    await serve(stand.facilitatorWith({}), { counters: { ...createMemoryCounters(), get } });
+    await expectUnready({ counters: 'unreachable' }, /store of counters does not answer/);
+  });
+
+  test('several faults are told together', async () => {
+    const find = () => Promise.reject(new Error('gone'));
+    await serve(stand.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
+    stand.sandbox.faults.add({ kind: 'disconnect' });
+    await expectUnready({ rpc: 'unreachable', store: 'unreachable' }, /RPC.*; .*store of payments/);
+  });
+
+  test('however often it is asked, the chain is asked once in five seconds, and a 402 asks it nothing', async () => {
+    // On a chain of its own: other facilitators of this file still look after theirs.
+    const own = await openTollStand();
+    await serve(own.facilitatorWith({ blockhashHints: false }));
+    await health();
+    own.sandbox.resetCalls();
+    const since = performance.now();
+    for (let n = 0; n < 20; n += 1) await Promise.all([health(), read('/readyz'), read('/paid')]);
+    const { total } = own.sandbox.calls;
+    await own.close();
+    expect(total).toBeLessThanOrEqual(1 + (performance.now() - since) / 5_000);
+  });
+
+  test('it is offered again by itself once the fee payer is filled up', async () => {
+    const keypair = await stand.sandbox.createWallet({});
+    await serve(stand.facilitatorWith({ keypair }));
+    await health();
+    await expectNotOffered();
+    stand.sandbox.airdrop(keypair.publicKey.toBase58(), RESERVE);
+    await until(async () => (await read('/paid')).status === 402);
+    expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
+  });
+
+  test('who has paid gets the answer although nothing is offered any more', async () => {
+    const keypair = await stand.sandbox.createWallet({});
+    const wallet = keypair.publicKey.toBase58();
+    stand.sandbox.airdrop(wallet, RESERVE);
+    const facilitator = stand.facilitatorWith({ keypair, settleTimeoutMs: 1 });
+    await serve(facilitator);
+    const { v2 } = await signPayment(stand, `${url}/paid`);
+    stand.sandbox.pauseSlots();
+    const open = await fetch(`${url}/paid`, { headers: v2 });
+    expect([open.status, await open.json()]).toEqual([503, expect.objectContaining({ code: 'settlement_pending' })]);
+    // The answer does not wait for the node.
+    await until(() => stand.sandbox.balance(wallet) < RESERVE);
+    const account = stand.sandbox.account(wallet);
+    if (account === null) throw new Error('the fee payer is gone');
+    stand.sandbox.setAccount(wallet, { ...account, lamports: 0n });
+    stand.sandbox.resumeSlots();
+    await health();
+    await expectNotOffered();
+    await until(async () => (await fetch(`${url}/paid`, { headers: v2 })).status === 200);
+  });
+});

@@ -1,0 +1,106 @@
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { receiptOf, signPayment } from '../../helpers/payments.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { until } from '../../helpers/until.js';
+
+describe('hooks', () => {
+  let stand: TollStand;
+  let url: string;
+  let told: (readonly [string, unknown])[] = [];
+  let warnings: string[] = [];
+
+  beforeAll(async () => {
+    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = stand;
+    const options = { facilitator, payTo, price: '$0.01' };
+    const telling = {
+      onVerified: ({ req, payer, terms }: { req: { path: string }; payer: string; terms: { amount: bigint } }) =>
+        told.push(['verified', { path: req.path, payer, amount: terms.amount }]),
+      onSettled: ({ req, receipt }: { req: { path: string }; receipt: { signature: string } }) =>
+        told.push(['settled', { path: req.path, signature: receipt.signature }]),
+      onFailed: ({ req, refusal }: { req: { path: string }; refusal: { reason: string } }) =>
+        told.push(['failed', { path: req.path, reason: refusal.reason }]),
+    };
+    const fail = (): never => {
+      throw new Error('a listener is broken');
+    };
+    const reject = async (): Promise<never> => fail();
+    url = await stand.serve((app) => {
+      const gates = {
+        told: requirePayment({ ...options, ...telling }),
+        before: requirePayment({ ...options, ...telling, settle: 'before' }),
+        throwing: requirePayment({ ...options, onVerified: fail, onSettled: fail, onFailed: fail }),
+        rejecting: requirePayment({ ...options, onVerified: reject, onSettled: reject, onFailed: reject }),
+      };
+      for (const [name, gate] of Object.entries(gates)) {
+        app.get(`/${name}`, gate, (_req, res) => {
+          told.push(['handled', undefined]);
+          res.send('paid');
+        });
+      }
+    });
+  });
+  afterAll(() => stand.close());
+  beforeEach(() => {
+    told = [];
+    warnings = [];
+  });
+
+  test('are told in order, with the request', async () => {
+    const { v2 } = await signPayment(stand, `${url}/told`);
+    const answer = await fetch(`${url}/told`, { headers: v2 });
+    const payer = stand.payer.publicKey.toBase58();
+
+    expect(told).toEqual([
+      ['verified', { path: '/told', payer, amount: 10_000n }],
+      ['handled', undefined],
+      ['settled', { path: '/told', signature: receiptOf(answer).transaction }],
+    ]);
+  });
+
+  test("with settle: 'before' the money comes before the handler", async () => {
+    const { v2 } = await signPayment(stand, `${url}/before`);
+    await fetch(`${url}/before`, { headers: v2 });
+
+    expect(told.map(([name]) => name)).toEqual(['verified', 'settled', 'handled']);
+  });
+
+  test('hear of a refusal', async () => {
+    const payer = await stand.sandbox.createWallet({ usdc: '0' });
+    const { v2 } = await signPayment({ ...stand, payer }, `${url}/told`);
+    await fetch(`${url}/told`, { headers: v2 });
+
+    expect(told).toEqual([['failed', { path: '/told', reason: 'insufficient_funds' }]]);
+  });
+
+  test('hear nothing of requests without payment, copies and unreadable headers', async () => {
+    const { v2 } = await signPayment(stand, `${url}/told`);
+    await fetch(`${url}/told`, { headers: v2 });
+    told = [];
+    await fetch(`${url}/told`);
+    await fetch(`${url}/told`, { headers: v2 });
+    await fetch(`${url}/told`, { headers: { 'payment-signature': '!' } });
+
+    expect(told).toEqual([]);
+  });
+
+  test.each(['/throwing', '/rejecting'])(
+    '%s: a broken listener is a warning, and the payer gets what was paid',
+    async (path) => {
+      const warn = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
+      const payment = await signPayment(stand, `${url}${path}`);
+      const poor = await stand.sandbox.createWallet({ usdc: '0' });
+      const unpaid = await signPayment({ ...stand, payer: poor }, `${url}${path}`);
+      const paid = await fetch(`${url}${path}`, { headers: payment.v2 });
+      const refused = await fetch(`${url}${path}`, { headers: unpaid.v2 });
+      await until(() => warnings.length === 3);
+      warn.mockRestore();
+
+      expect([paid.status, refused.status]).toEqual([200, 402]);
+      expect(await paid.text()).toBe('paid');
+      expect(warnings).toEqual(
+        ['onVerified', 'onSettled', 'onFailed'].map((name) => expect.stringMatching(`"${name}".*a listener is broken`)),
+      );
+    },
+  );
+});

@@ -1,0 +1,173 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Router } from 'express';
+import { ERRORS } from '../../../src/errors/errors.js';
+import { createRouter } from '../../../src/http/create-router.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { type DocumentedOperation, type OpenApi, operationOf } from '../../helpers/documented.js';
+import { useGatewayStand } from '../../helpers/gateway-stand.js';
+import { EXPRESSES } from '../../helpers/toll-stand.js';
+
+const VALIDATOR = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
+
+const stand = useGatewayStand();
+
+beforeAll(() => {
+  const { facilitator, payTo } = stand();
+  const described = { facilitator, price: '$0.01', payTo, description: 'One report' };
+  requirePayment({ ...described, discovery: { path: '/reports/:id', tags: ['reports'] } });
+  requirePayment({ ...described, discovery: { path: '/reports', bodyType: 'json' }, baseUrl: 'https://shop.example/' });
+  requirePayment(described);
+});
+
+async function documentAt(url: string): Promise<OpenApi> {
+  return (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+}
+
+const documentOf = async (express = EXPRESSES[0][1]) =>
+  documentAt(await stand().serve((app) => app.use(stand().router), express));
+
+function operationsOf({ paths }: OpenApi): [string, string, DocumentedOperation][] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]): [string, string, DocumentedOperation] => [method, path, operation]),
+  );
+}
+
+/** Every method and path of a router that has a handler other than the one for all methods. */
+function mountedOn({ stack }: Router): string[] {
+  return stack.flatMap(({ route, handle }) => {
+    if (route === undefined) return 'stack' in handle ? mountedOn(handle as Router) : [];
+    const methods = route.stack.flatMap(({ method }) => method ?? []).filter((it) => METHODS.includes(it));
+    return methods.map((method) => `${method} ${route.path.replace(/:(\w+)/g, '{$1}')}`);
+  });
+}
+
+test('the document is valid by the schema of OpenAPI 3.1', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify(await documentOf()));
+  const { stdout } = await promisify(execFile)(process.execPath, [VALIDATOR, file]);
+  await rm(folder, { recursive: true });
+  expect(JSON.parse(stdout)).toEqual({ valid: true });
+});
+
+test('the validator finds fault with a document that is not valid', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+  const file = join(folder, 'openapi.json');
+  await writeFile(file, JSON.stringify({ ...(await documentOf()), paths: { '/x': { get: { responses: 7 } } } }));
+  const told = promisify(execFile)(process.execPath, [VALIDATOR, file]).then(({ stdout }) => stdout);
+  const outcome = await told.catch((error: { stdout: string }) => error.stdout);
+  await rm(folder, { recursive: true });
+  expect(outcome).toContain('"valid": false');
+});
+
+test('every schema in it is one', async () => {
+  const document = await documentOf();
+  const setup = { strict: true, allowUnionTypes: true, strictRequired: false, validateFormats: false };
+  const ajv = new Ajv2020({ ...setup, inlineRefs: false });
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    ajv.addSchema(schema, `#/components/schemas/${name}`);
+  }
+  const schemas = operationsOf(document).flatMap(([, , { responses, requestBody, parameters = [] }]) => {
+    const contents = [requestBody?.content ?? {}, ...Object.values(responses).map(({ content = {} }) => content)];
+    return [...contents.flatMap((content) => Object.values(content)), ...parameters].map(({ schema }) => schema);
+  });
+  const unlike = new Map(schemas.map((schema) => [JSON.stringify(schema), schema]));
+  for (const schema of unlike.values()) expect(() => ajv.compile(schema)).not.toThrow();
+});
+
+test('what is documented is what is mounted, and what is listed', async () => {
+  const documented = operationsOf(await documentOf()).map(([method, path]) => `${method} ${path}`);
+  const listed = ['get /reports/{id}', 'post /reports'];
+  // Every method and every path below it is a call.
+  const calls = 'post /v1/{slug}';
+  expect(documented.sort()).toEqual([...new Set(mountedOn(stand().router)), ...listed, calls].sort());
+});
+
+test('without sign-in and a gateway their paths are neither mounted nor documented', async () => {
+  const without = createRouter({ facilitator: stand().facilitator });
+  const document = await documentAt(await stand().serve((app) => app.use(without)));
+  expect(Object.keys(document.paths).filter((it) => /^\/(api\/)?v1/.test(it))).toEqual([]);
+});
+
+test.each(EXPRESSES)('on %s every documented operation is answered', async (_name, express) => {
+  const url = await stand().serve((app) => app.use(stand().router), express);
+  const document = await documentAt(url);
+  for (const [method, template, operation] of operationsOf(document)) {
+    if (template.startsWith('/reports')) continue;
+    const path = template.replace(/\{\w+\}/g, 'x');
+    const answer = await fetch(url + path, { method: method.toUpperCase(), redirect: 'manual' });
+    expect(operation.responses).toHaveProperty(String(answer.status));
+    expect(answer.headers.get('allow')).toBeNull();
+    await answer.text();
+  }
+});
+
+test('a route that is listed is described with its terms; one that is not listed is not described', async () => {
+  const document = await documentOf();
+  const report = operationOf(document, 'GET', '/reports/7')?.operation;
+  expect(report).toMatchObject({
+    summary: 'One report',
+    servers: [{ url: document.servers[0]?.url }],
+    parameters: [{ name: 'id', in: 'path', required: true }],
+    responses: { 402: { headers: { 'PAYMENT-REQUIRED': expect.anything() } } },
+  });
+  expect(operationOf(document, 'POST', '/reports')?.operation).toMatchObject({
+    servers: [{ url: 'https://shop.example' }],
+  });
+});
+
+test('every operation has a name of its own', async () => {
+  const names = operationsOf(await documentOf()).flatMap(([, , { operationId }]) => operationId ?? []);
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the schema of problems describes every code, and each operation has the codes under their statuses', async () => {
+  const document = await documentOf();
+  const { code } = document.components.schemas.Problem['properties'] as { code: { oneOf: { const: string }[] } };
+  expect(code.oneOf.map((it) => it.const)).toEqual(Object.keys(ERRORS));
+  for (const [, , { responses }] of operationsOf(document)) {
+    for (const [status, { description }] of Object.entries(responses)) {
+      const codes = [...description.matchAll(/`(\w+)`: /g)].map(([, name]) => name as keyof typeof ERRORS);
+      expect(codes.map((name) => String(ERRORS[name].status))).toEqual(codes.map(() => status));
+      if (Number(status) >= 400) expect(codes).not.toEqual([]);
+    }
+  }
+});
+
+/** Codes of exceptions, of what is no request yet, and of gates in apps, which are described where they are listed. */
+const ELSEWHERE = [
+  'bad_option',
+  'missing_dependency',
+  'headers_too_large',
+  'request_timeout',
+  'insufficient_balance',
+  'insufficient_tier',
+];
+
+test('every other code is that of some operation', async () => {
+  const descriptions = operationsOf(await documentOf()).flatMap(([, , { responses }]) =>
+    Object.values(responses).map(({ description }) => description),
+  );
+  const text = descriptions.join(' ');
+  expect(Object.keys(ERRORS).filter((code) => !text.includes(`\`${code}\`: `))).toEqual(ELSEWHERE);
+});
+
+test('under a prefix the document names the address of the router', async () => {
+  const url = await stand().serve((app) => app.use('/pay', stand().router));
+  expect((await documentAt(`${url}/pay`)).servers).toEqual([{ url: `${url}/pay` }]);
+});
+
+test('it is said which half of a service key goes into which header', async () => {
+  const made = operationsOf(await documentOf()).find(
+    ([method, path]) => method === 'post' && path.endsWith('/generate'),
+  );
+  expect(JSON.stringify(made)).toMatch(
+    /`api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`/,
+  );
+});

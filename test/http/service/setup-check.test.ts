@@ -1,0 +1,281 @@
+import { Keypair, PublicKey } from '@solana/web3.js';
+import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facilitator.js';
+import type { SetupTarget } from '../../../src/facilitator/setup/setup-target.js';
+import type { Facilitator } from '../../../src/facilitator/types.js';
+import { createRouter } from '../../../src/http/create-router.js';
+import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
+import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
+import { ledgerWith } from '../../helpers/ledgers.js';
+import { startLyingNode } from '../../helpers/lying-node.js';
+import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const STATE_OFFSET = 108;
+const OWNER_OFFSET = 32;
+
+let stand: TollStand;
+beforeAll(async () => {
+  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+});
+afterEach(() => stand.sandbox.faults.clear());
+afterAll(() => stand.close());
+
+const newAddress = () => Keypair.generate().publicKey.toBase58();
+
+async function findingsOf(facilitator: Facilitator, target?: SetupTarget) {
+  const { ok, findings } = await facilitator.check(target);
+  expect(ok).toBe(findings.every(({ severity }) => severity === 'warning'));
+  for (const { detail, fix } of findings) expect([detail, fix].every((it) => it.length > 10)).toBe(true);
+  return findings;
+}
+
+async function onlyFinding(facilitator: Facilitator, target?: SetupTarget) {
+  const findings = await findingsOf(facilitator, target);
+  expect(findings).toHaveLength(1);
+  return findings[0]!;
+}
+
+test('nothing is found where all is well', async () => {
+  expect(await stand.facilitator.check()).toEqual({ ok: true, findings: [] });
+  const target = { payTo: stand.payTo, price: ['$0.01', '0.5 USDT'] };
+  expect(await stand.facilitator.check(target)).toEqual({ ok: true, findings: [] });
+});
+
+describe('the fee payer', () => {
+  async function holding(lamports: bigint): Promise<EmbeddedFacilitator> {
+    const keypair = Keypair.generate();
+    if (lamports > 0n) stand.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
+    return stand.facilitatorWith({ keypair });
+  }
+
+  test('is empty: an error, with the command that fills it', async () => {
+    const finding = await onlyFinding(await holding(0n));
+    expect(finding).toMatchObject({ code: 'fee_payer_empty', severity: 'error' });
+    expect(finding.fix).toBe(`solana airdrop 1 ${finding.about} --url ${stand.sandbox.rpcUrl}`);
+  });
+
+  test('is nearly empty: a warning, with the payments that it still pays for', async () => {
+    const finding = await onlyFinding(await holding(905_000n));
+    expect(finding).toMatchObject({ code: 'fee_payer_low', severity: 'warning' });
+    expect(finding.detail).toContain('pays for 90 payments more');
+  });
+
+  test('that is only there to finish what was offered with it may be empty, with a warning', async () => {
+    const facilitator = stand.facilitatorWith({ keypair: [stand.feePayer, Keypair.generate()] });
+    expect(await onlyFinding(facilitator)).toMatchObject({ code: 'fee_payer_empty', severity: 'warning' });
+  });
+
+  test('is to be paid itself: a warning', async () => {
+    const payTo = stand.feePayer.publicKey.toBase58();
+    stand.sandbox.fundToken(payTo, USDC, 0n);
+    expect(await onlyFinding(stand.facilitator, { payTo })).toMatchObject({
+      code: 'recipient_is_fee_payer',
+      severity: 'warning',
+    });
+  });
+});
+
+describe('the RPC', () => {
+  const DEAD = 'http://127.0.0.1:1/v2/a-secret-key?token=hidden';
+
+  test('does not answer: an error that names its host and nothing of its key', async () => {
+    const finding = await onlyFinding(stand.facilitatorWith({ rpcUrl: DEAD }), { payTo: stand.payTo });
+    expect(finding).toMatchObject({ code: 'rpc_unreachable', severity: 'error', about: '127.0.0.1:1' });
+    expect(JSON.stringify(finding)).not.toMatch(/secret|hidden/);
+  });
+
+  test('is two, and one does not answer: a warning', async () => {
+    const facilitator = stand.facilitatorWith({ rpcUrl: [stand.sandbox.rpcUrl, DEAD] });
+    expect(await onlyFinding(facilitator)).toMatchObject({ code: 'rpc_unreachable', severity: 'warning' });
+  });
+
+  test('belongs to another cluster: an error that says to which, and nothing more is asked of it', async () => {
+    const finding = await onlyFinding(stand.facilitatorWith({ network: 'solana' }), { payTo: newAddress() });
+    expect(finding).toMatchObject({ code: 'wrong_network', severity: 'error' });
+    expect(finding.detail).toContain('belongs to solana-devnet, and the network is solana');
+  });
+
+  test('does not list inner instructions: a warning', async () => {
+    const node = await startLyingNode(stand);
+    node.lie = (method, result) =>
+      method === 'simulateTransaction'
+        ? { ...(result as object), value: { ...(result as { value: object }).value, innerInstructions: null } }
+        : result;
+    expect(await onlyFinding(node.facilitator)).toMatchObject({ code: 'no_inner_instructions', severity: 'warning' });
+    await node.close();
+  });
+
+  test('falls silent for a while: asked again, nothing is found', async () => {
+    stand.sandbox.faults.add({ kind: 'disconnect' });
+    const facilitator = stand.facilitatorWith({});
+    expect((await findingsOf(facilitator))[0]).toMatchObject({ code: 'rpc_unreachable', severity: 'error' });
+    stand.sandbox.faults.clear();
+    expect(await facilitator.check()).toEqual({ ok: true, findings: [] });
+  });
+
+  test('its WebSocket is not there: a warning, because confirmations are polled then', async () => {
+    const facilitator = stand.facilitatorWith({ wsUrl: 'ws://127.0.0.1:1/a-secret-key' });
+    const finding = await onlyFinding(facilitator);
+    expect(finding).toMatchObject({ code: 'websocket_unreachable', severity: 'warning' });
+    expect(JSON.stringify(finding)).not.toContain('secret');
+  });
+});
+
+describe('the recipient', () => {
+  const changed = (wallet: string, at: number, bytes: Uint8Array): void => {
+    const account = associatedTokenAddress(wallet, USDC, TOKEN_PROGRAM);
+    const state = stand.sandbox.account(account);
+    if (state === null) throw new Error('there is no token account');
+    const data = Uint8Array.from(state.data);
+    data.set(bytes, at);
+    stand.sandbox.setAccount(account, { ...state, data });
+  };
+
+  test('has no token account: an error, with the command that makes one', async () => {
+    const payTo = newAddress();
+    const finding = await onlyFinding(stand.facilitator, { payTo, price: '$0.01' });
+    expect(finding).toMatchObject({ code: 'recipient_account_missing', severity: 'error' });
+    expect(finding.detail).toContain(`the recipient ${payTo} has no USDC token account`);
+    expect(finding.fix).toContain(`tollhouse accounts create ${payTo} --token USDC --network solana-devnet`);
+  });
+
+  test('has one for one token of the price and not for the other', async () => {
+    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    const finding = await onlyFinding(stand.facilitator, { payTo: seller, price: ['$0.01', '0.01 PYUSD'] });
+    expect(finding.detail).toContain('no PYUSD token account');
+  });
+
+  test('is one of several: each is looked at', async () => {
+    const [first, second] = [newAddress(), newAddress()];
+    const findings = await findingsOf(stand.facilitator, { payTo: [first, stand.payTo, second] });
+    expect(findings.map(({ about }) => about)).toEqual([`${first} ${USDC}`, `${second} ${USDC}`]);
+  });
+
+  test('has a frozen token account', async () => {
+    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    changed(seller, STATE_OFFSET, Uint8Array.of(2));
+    expect(await onlyFinding(stand.facilitator, { payTo: seller })).toMatchObject({ code: 'recipient_account_frozen' });
+  });
+
+  test('has given its token account away', async () => {
+    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    const other = newAddress();
+    changed(seller, OWNER_OFFSET, new PublicKey(other).toBytes());
+    const finding = await onlyFinding(stand.facilitator, { payTo: seller });
+    expect(finding).toMatchObject({ code: 'recipient_account_foreign', detail: expect.stringContaining(other) });
+  });
+
+  test('is a token account itself', async () => {
+    const payTo = associatedTokenAddress(stand.payTo, USDC, TOKEN_PROGRAM);
+    const finding = await onlyFinding(stand.facilitator, { payTo });
+    expect(finding).toMatchObject({ code: 'recipient_not_wallet', detail: expect.stringContaining('token account') });
+  });
+
+  test.each(['nonsense', '', 'me@example.com'])('is no address: %p', async (payTo) => {
+    expect(await onlyFinding(stand.facilitator, { payTo })).toMatchObject({ code: 'recipient_not_wallet' });
+  });
+});
+
+describe('the token', () => {
+  test('of a price that cannot be read is told as a finding', async () => {
+    const finding = await onlyFinding(stand.facilitator, { price: '0.01' });
+    expect(finding).toMatchObject({
+      code: 'price_unreadable',
+      detail: expect.stringContaining('did you mean "$0.01"'),
+    });
+  });
+
+  test('does not exist', async () => {
+    const asset = newAddress();
+    const finding = await onlyFinding(stand.facilitator, { payTo: stand.payTo, price: { amount: 1n, asset } });
+    expect(finding).toMatchObject({ code: 'mint_missing', severity: 'error', about: asset });
+    expect(finding.fix).toContain(`USDC ${USDC}`);
+  });
+
+  test('is a wallet and no mint', async () => {
+    const price = { amount: 1n, asset: stand.feePayer.publicKey.toBase58() };
+    expect(await onlyFinding(stand.facilitator, { price })).toMatchObject({ code: 'mint_missing' });
+  });
+
+  test.each([
+    ['keeps a fee of its transfers', { transferFee: { basisPoints: 100, maximumFee: 5n } }, 'another token'],
+    ['calls a hook', { transferHook: { programId: TOKEN_PROGRAM } }, 'allowMints'],
+  ])('%s', async (_what, extensions, fix) => {
+    const { mint } = stand.sandbox.createMint({ extensions });
+    const finding = await onlyFinding(stand.facilitator, { price: { amount: 1n, asset: mint } });
+    expect(finding).toMatchObject({ code: 'mint_refused', fix: expect.stringContaining(fix) });
+  });
+
+  test('has other decimals than the list of tokens says', async () => {
+    const { mint, program } = stand.sandbox.createMint({ decimals: 9 });
+    const facilitator = stand.facilitatorWith({ tokens: [{ symbol: 'CLUB', mint, decimals: 6, program }] });
+    const finding = await onlyFinding(facilitator, { price: '1 CLUB' });
+    expect(finding).toMatchObject({ code: 'mint_mismatch', fix: expect.stringContaining('decimals of CLUB to 9') });
+  });
+});
+
+describe('the stores', () => {
+  const gone = () => Promise.reject(new Error('gone'));
+
+  test('of payments and of answers are gone: errors', async () => {
+    const ledger = ledgerWith(createMemoryLedger(), { find: gone });
+    const answers = { ...createMemoryAnswers(), find: gone };
+    const findings = await findingsOf(stand.facilitatorWith({ ledger, answers }));
+    expect(findings.map(({ code }) => code)).toEqual(['store_unreachable', 'answers_unreachable']);
+  });
+});
+
+describe('another facilitator', () => {
+  beforeEach(() => {
+    jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  });
+  afterEach(() => jest.restoreAllMocks());
+
+  const remotes: Facilitator[] = [];
+  afterAll(async () => {
+    for (const remote of remotes) await remote.close();
+  });
+
+  function remoteAt(url: string, options: Partial<Parameters<typeof remoteFacilitator>[0]> = {}): Facilitator {
+    const remote = remoteFacilitator({ url, network: 'solana-devnet', ...options });
+    remotes.push(remote);
+    return remote;
+  }
+  const serve = (facilitator: EmbeddedFacilitator) =>
+    stand.serve((app) => void app.use(createRouter({ facilitator, limits: false })));
+
+  test('is well', async () => {
+    const url = await serve(stand.facilitator);
+    expect(await remoteAt(url).check({ payTo: newAddress() })).toEqual({ ok: true, findings: [] });
+  });
+
+  test('does not answer', async () => {
+    expect(await onlyFinding(remoteAt('http://127.0.0.1:1'))).toMatchObject({ code: 'facilitator_unreachable' });
+  });
+
+  test('settles on another network', async () => {
+    const finding = await onlyFinding(remoteAt(await serve(stand.facilitator), { network: 'solana' }));
+    expect(finding).toMatchObject({ code: 'facilitator_other_network', severity: 'error' });
+  });
+
+  test('says itself that it is nearly empty', async () => {
+    const keypair = Keypair.generate();
+    stand.sandbox.airdrop(keypair.publicKey.toBase58(), 905_000n);
+    const finding = await onlyFinding(remoteAt(await serve(stand.facilitatorWith({ keypair }))));
+    expect(finding).toMatchObject({ code: 'facilitator_degraded', severity: 'warning' });
+  });
+
+  test('is asked about a token account as recipient: its address alone tells', async () => {
+    const payTo = associatedTokenAddress(stand.payTo, USDC, TOKEN_PROGRAM);
+    const finding = await onlyFinding(remoteAt(await serve(stand.facilitator)), { payTo });
+    expect(finding).toMatchObject({ code: 'recipient_not_wallet', severity: 'warning' });
+  });
+
+  test('with an RPC of our own, recipients are looked at on the chain', async () => {
+    const remote = remoteAt(await serve(stand.facilitator), { rpcUrl: stand.sandbox.rpcUrl });
+    expect(await onlyFinding(remote, { payTo: newAddress() })).toMatchObject({ code: 'recipient_account_missing' });
+  });
+});

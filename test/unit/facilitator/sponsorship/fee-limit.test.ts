@@ -1,0 +1,198 @@
+import { TollhouseError } from '../../../../src/errors/errors.js';
+import {
+  type CountedFee,
+  createFeeLimit,
+  type FeeLimit,
+  type FeeLimitParts,
+} from '../../../../src/facilitator/sponsorship/fee-limit.js';
+import type { FeeParties } from '../../../../src/facilitator/sponsorship/fee-shares.js';
+import { createMemoryCounters } from '../../../../src/storage/counters/memory-counters.js';
+import { codeOf } from '../../../helpers/code-of.js';
+import { testClock } from '../../../helpers/test-clock.js';
+
+const HOUR_MS = 3_600_000;
+const FEE = 10_001n;
+
+const { now, advance } = testClock();
+const told: number[] = [];
+beforeEach(() => {
+  told.length = 0;
+});
+
+function newLimit(maxFeeLamportsPerHour: bigint, counters?: FeeLimitParts['counters']): FeeLimit {
+  const onLimitReached = (endsAt: number): void => void told.push(endsAt);
+  return createFeeLimit({ network: 'solana-devnet', maxFeeLamportsPerHour, counters, now, onLimitReached });
+}
+
+/** How many of some fees, all at once, are let through. */
+async function letThrough(limits: readonly FeeLimit[], tries: number, fee = FEE): Promise<number> {
+  const all = limits.flatMap((limit) => Array.from({ length: tries }, () => limit.take(fee)));
+  const outcomes = await Promise.allSettled(all);
+  for (const it of outcomes) {
+    if (it.status === 'rejected') expect(it.reason).toMatchObject({ code: 'fee_limit_reached' });
+  }
+  return outcomes.filter(({ status }) => status === 'fulfilled').length;
+}
+
+async function counted(limit: FeeLimit, parties: FeeParties = {}, fee = FEE): Promise<CountedFee> {
+  const count = await limit.take(fee, parties);
+  if (!count.ok) throw new Error(count.refusal.message);
+  return count.fee;
+}
+
+test('what is let through comes to the bound and never passes it, however much comes at once', async () => {
+  expect(await letThrough([newLimit(1_000_000n)], 150)).toBe(99);
+  expect(await letThrough([newLimit(10_001n)], 3)).toBe(1);
+  expect(await letThrough([newLimit(10_000n)], 3)).toBe(0);
+});
+
+test('it tells once when, and until when, nothing is let through; then it lets through again', async () => {
+  const limit = newLimit(25_000n);
+  const endsAt = now() + HOUR_MS;
+  await limit.take(FEE);
+  await advance(HOUR_MS / 2);
+  await limit.take(FEE);
+  expect(limit.fault()).toBeUndefined();
+  for (let round = 0; round < 3; round += 1) expect(await codeOf(limit.take(FEE))).toBe('fee_limit_reached');
+  expect(told).toEqual([endsAt]);
+  expect(limit.fault()).toBeInstanceOf(TollhouseError);
+  expect(limit.fault()?.context.retryAfterSeconds).toBe(1_800);
+
+  await advance(HOUR_MS / 2 + 1);
+  expect(limit.fault()).toBeUndefined();
+  expect(await letThrough([limit], 3)).toBe(2);
+  expect(told).toHaveLength(2);
+});
+
+test('to look whether there is room counts nothing', async () => {
+  const limit = newLimit(25_000n);
+  for (let round = 0; round < 5; round += 1) await limit.reach(FEE);
+  expect(await letThrough([limit], 3)).toBe(2);
+  expect(await codeOf(limit.reach(FEE))).toBe('fee_limit_reached');
+});
+
+test('a fee that is given back is there for the next, within its hour only', async () => {
+  const limit = newLimit(25_000n);
+  const { giveBack } = await counted(limit);
+  await limit.take(FEE);
+  expect(await codeOf(limit.take(FEE))).toBe('fee_limit_reached');
+  giveBack();
+  expect(await letThrough([limit], 2)).toBe(1);
+
+  const late = newLimit(25_000n);
+  const { giveBack: giveBackLate } = await counted(late);
+  await advance(HOUR_MS + 1);
+  await late.take(FEE);
+  giveBackLate();
+  expect(await letThrough([late], 2)).toBe(1);
+});
+
+test('instances that share counters keep one bound together, and ask for it a hundred times at most', async () => {
+  const shared = createMemoryCounters({ now });
+  let asked = 0;
+  const counters: FeeLimitParts['counters'] = {
+    increment: (...call) => {
+      asked += 1;
+      return shared.increment(...call);
+    },
+  };
+  const limits = Array.from({ length: 3 }, () => newLimit(10_000_000n, counters));
+  const through = await letThrough(limits, 500, 10_000n);
+  expect(through).toBeLessThanOrEqual(1_000);
+  expect(through).toBeGreaterThanOrEqual(980);
+  expect(asked).toBeLessThanOrEqual(100 + limits.length);
+  expect(new Set(told).size).toBe(1);
+});
+
+test('while the counters cannot be reached, each process keeps the bound for itself', async () => {
+  const away = { increment: () => Promise.reject(new TollhouseError('store_unavailable', 'away')) };
+  expect(await letThrough([newLimit(25_000n, away), newLimit(25_000n, away)], 5)).toBe(4);
+});
+
+test('where the clock of the counters is behind, their hour goes on, and they are not asked again and again', async () => {
+  let [asked, count] = [0, 0];
+  const behind: FeeLimitParts['counters'] = {
+    increment: async (_key, _window, by = 1) => {
+      asked += 1;
+      count += by;
+      return { count, resetsAt: 1_000 };
+    },
+  };
+  const limit = newLimit(25_000n, behind);
+  expect(await letThrough([limit], 10)).toBe(2);
+  expect(asked).toBe(3);
+  await advance(1_001);
+  expect(await letThrough([limit], 10)).toBe(0);
+  expect(asked).toBe(4);
+});
+
+describe('a share', () => {
+  const PAYER = { payer: 'payer' };
+
+  /** How many fees of some parties are let through, one after the other, until one is not. */
+  async function until(limit: FeeLimit, parties: FeeParties, most = 20): Promise<number> {
+    for (let taken = 0; taken < most; taken += 1) {
+      if (!(await limit.take(FEE, parties)).ok) return taken;
+    }
+    return most;
+  }
+
+  test('is a fifth for one payer, who is refused, and the next payer has as much', async () => {
+    const limit = newLimit(1_000_100n);
+    expect(await until(limit, PAYER, 30)).toBe(20);
+    const payers = newLimit(600_000n);
+    expect(await until(payers, PAYER)).toBe(11);
+    expect(await payers.take(FEE, PAYER)).toEqual({
+      ok: false,
+      refusal: { reason: 'payer_fee_limit_reached', message: expect.stringContaining('again in 60 minutes') },
+    });
+    expect(await payers.reach(FEE, PAYER)).toMatchObject({ ok: false });
+    expect(payers.fault()).toBeUndefined();
+    expect(await until(payers, { payer: 'another' })).toBe(11);
+    expect(told).toEqual([]);
+    await advance(HOUR_MS + 1);
+    expect(await until(payers, PAYER)).toBe(11);
+  });
+
+  test('that is less than a fee lets one pass in an hour', async () => {
+    const limit = newLimit(30_000n);
+    expect(await until(limit, PAYER)).toBe(1);
+    expect(await until(limit, { payer: 'another' })).toBe(1);
+  });
+
+  test.each<[string, FeeParties, FeeParties, RegExp]>([
+    ['a seller', { seller: 'seller' }, { seller: 'another' }, /payments of this seller .* share/],
+    ['public settling', { isPublic: true }, { isPublic: false }, /settled for servers elsewhere .* share/],
+  ])('of %s stops those payments with an error, and no others', async (_, parties, others, detail) => {
+    const limit = newLimit(100_000n);
+    await limit.take(FEE, { ...parties, payer: 'first' });
+    const refused = limit.take(FEE, { ...parties, payer: 'second' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'fee_limit_reached',
+      message: expect.stringMatching(detail),
+      context: { retryAfterSeconds: 3_600 },
+    });
+    expect(limit.fault()).toBeUndefined();
+    expect(await limit.take(FEE, { ...others, payer: 'second' })).toMatchObject({ ok: true });
+  });
+
+  test('counts nothing where another share, or the whole, is used up', async () => {
+    const limit = newLimit(100_000n);
+    await limit.take(FEE, { seller: 'seller' });
+    for (let times = 0; times < 3; times += 1) {
+      expect(await codeOf(limit.take(FEE, { seller: 'seller', payer: 'payer' }))).toBe('fee_limit_reached');
+    }
+    expect(await limit.take(FEE, PAYER)).toMatchObject({ ok: true });
+    expect(await letThrough([limit], 20)).toBe(7);
+  });
+
+  test('loses a fee twice where it paid for a failure, and has it again where it was given back', async () => {
+    const limit = newLimit(200_100n);
+    const failed = await counted(limit, PAYER);
+    failed.countTwice();
+    expect(await until(limit, PAYER)).toBe(2);
+    const given = await counted(limit, { payer: 'lucky' });
+    given.giveBack();
+    expect(await until(limit, { payer: 'lucky' })).toBe(4);
+  });
+});

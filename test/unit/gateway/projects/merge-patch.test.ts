@@ -1,0 +1,29 @@
+import { mergePatch } from '../../../../src/gateway/projects/merge-patch.js';
+
+// RFC 7396, appendix A.
+test.each([
+  ['{"a":"b"}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"b"}', '{"b":"c"}', '{"a":"b","b":"c"}'],
+  ['{"a":"b"}', '{"a":null}', '{}'],
+  ['{"a":"b","b":"c"}', '{"a":null}', '{"b":"c"}'],
+  ['{"a":["b"]}', '{"a":"c"}', '{"a":"c"}'],
+  ['{"a":"c"}', '{"a":["b"]}', '{"a":["b"]}'],
+  ['{"a":{"b":"c"}}', '{"a":{"b":"d","c":null}}', '{"a":{"b":"d"}}'],
+  ['{"a":[{"b":"c"}]}', '{"a":[1]}', '{"a":[1]}'],
+  ['["a","b"]', '["c","d"]', '["c","d"]'],
+  ['{"a":"b"}', '["c"]', '["c"]'],
+  ['{"a":"foo"}', 'null', 'null'],
+  ['{"a":"foo"}', '"bar"', '"bar"'],
+  ['{"e":null}', '{"a":1}', '{"e":null,"a":1}'],
+  ['[1,2]', '{"a":"b","c":null}', '{"a":"b"}'],
+  ['{}', '{"a":{"bb":{"ccc":null}}}', '{"a":{"bb":{}}}'],
+])('%s patched with %s is %s', (target, patch, result) => {
+  expect(mergePatch(JSON.parse(target), JSON.parse(patch))).toEqual(JSON.parse(result));
+});
+
+test('neither value is changed, and no prototype', () => {
+  const target = Object.freeze({ a: Object.freeze({ b: 1 }) });
+  const patched = mergePatch(target, JSON.parse('{"a":{"__proto__":{"admin":true}}}')) as { a: object };
+  expect(Reflect.get(patched.a, 'admin')).toBeUndefined();
+  expect(Object.getPrototypeOf(patched.a)).toBe(Object.prototype);
+});

@@ -1,0 +1,114 @@
+import type { WalletIdentity } from '../../../../src/identity/create-identity.js';
+import type { Counters } from '../../../../src/storage/counters/counters.js';
+import { createMemoryCounters } from '../../../../src/storage/counters/memory-counters.js';
+import { codeOf } from '../../../helpers/code-of.js';
+import { openIdentity, requestWith } from '../../../helpers/identity-stand.js';
+import { walletKey } from '../../../helpers/wallet-key.js';
+
+const alice = walletKey('alice');
+const DAY_MS = 86_400_000;
+
+async function signIn(identity: WalletIdentity) {
+  const { message, nonce } = await identity.issueChallenge(alice.address, 'https://shop.example/');
+  return identity.exchange({ wallet: alice.address, nonce, signature: alice.sign(message) });
+}
+
+async function statusOf(identity: WalletIdentity, accessToken: string) {
+  return (await identity.prove(requestWith({ authorization: `Bearer ${accessToken}` }))).status;
+}
+
+test('a refresh token gives the next pair, for the same wallet', async () => {
+  const { identity } = openIdentity({ scopes: ['a', 'b'] });
+  const first = await signIn(identity);
+  const second = await identity.refresh(first.refreshToken);
+
+  expect(first.refreshToken).toMatch(/^trt_[-_A-Za-z0-9]{22}\.[-_A-Za-z0-9]{43}$/);
+  expect(second.refreshToken).not.toBe(first.refreshToken);
+  expect(second.expiresInSeconds).toBe(900);
+  expect(await identity.prove(requestWith({ authorization: `Bearer ${second.accessToken}` }))).toEqual({
+    status: 'proven',
+    wallet: { address: alice.address, by: 'jwt', scopes: ['a', 'b'] },
+  });
+});
+
+test('a refresh token that is used again ends its session, with every access token of it', async () => {
+  const { identity } = openIdentity();
+  const other = await signIn(identity);
+  const first = await signIn(identity);
+  const second = await identity.refresh(first.refreshToken);
+  const third = await identity.refresh(second.refreshToken);
+
+  expect(await codeOf(identity.refresh(first.refreshToken))).toBe('invalid_refresh_token');
+  expect(await codeOf(identity.refresh(third.refreshToken))).toBe('invalid_refresh_token');
+  for (const { accessToken } of [first, second, third]) expect(await statusOf(identity, accessToken)).toBe('refused');
+  expect(await statusOf(identity, other.accessToken)).toBe('proven');
+  await identity.refresh(other.refreshToken);
+});
+
+test('of one refresh token used many times at once at most one use is good, and the session is over', async () => {
+  const { identity } = openIdentity();
+  const { refreshToken } = await signIn(identity);
+  const uses = await Promise.allSettled(Array.from({ length: 10 }, () => identity.refresh(refreshToken)));
+  const good = uses.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+
+  expect(good.length).toBeLessThanOrEqual(1);
+  for (const grant of good) expect(await statusOf(identity, grant.accessToken)).toBe('refused');
+  for (const grant of good) expect(await codeOf(identity.refresh(grant.refreshToken))).toBe('invalid_refresh_token');
+});
+
+test('a session ends when its time is over, however often it was refreshed', async () => {
+  const { identity, advance } = openIdentity({ sessionMs: 2 * DAY_MS });
+  const first = await signIn(identity);
+  advance(1.5 * DAY_MS);
+  const second = await identity.refresh(first.refreshToken);
+  advance(0.5 * DAY_MS);
+
+  expect(await codeOf(identity.refresh(second.refreshToken))).toBe('invalid_refresh_token');
+});
+
+test('revoking a refresh token ends its session', async () => {
+  const { identity } = openIdentity();
+  const first = await signIn(identity);
+  const second = await identity.refresh(first.refreshToken);
+  await identity.revoke(second.refreshToken);
+
+  for (const { accessToken } of [first, second]) expect(await statusOf(identity, accessToken)).toBe('refused');
+  expect(await codeOf(identity.refresh(second.refreshToken))).toBe('invalid_refresh_token');
+});
+
+test('what is no refresh token of ours gives nothing, and revoking it changes nothing', async () => {
+  const { identity } = openIdentity();
+  const { accessToken, refreshToken } = await signIn(identity);
+  const strange = ['', 'trt_', refreshToken.slice(0, -1), accessToken, `trt_${'A'.repeat(22)}.${'A'.repeat(43)}`];
+  for (const token of strange) expect(await codeOf(identity.refresh(token))).toBe('invalid_refresh_token');
+  for (const token of strange.filter((it) => it !== accessToken)) await identity.revoke(token);
+
+  expect(await statusOf(identity, accessToken)).toBe('proven');
+  await identity.refresh(refreshToken);
+});
+
+test('the store holds nothing that its reader could use', async () => {
+  const written: string[] = [];
+  const memory = createMemoryCounters();
+  const counters: Counters = {
+    ...memory,
+    put: (key, value, ttlMs) => {
+      written.push(key, value);
+      return memory.put(key, value, ttlMs);
+    },
+    replace: (key, expected, value, ttlMs) => {
+      written.push(key, value);
+      return memory.replace(key, expected, value, ttlMs);
+    },
+  };
+  const { identity } = openIdentity({ counters, now: Date.now });
+  const first = await signIn(identity);
+  const second = await identity.refresh(first.refreshToken);
+  const secrets = [first, second].flatMap(({ refreshToken, accessToken }) => [
+    ...refreshToken.slice('trt_'.length).split('.'),
+    accessToken,
+  ]);
+
+  expect(written.some((it) => it.startsWith('session:'))).toBe(true);
+  for (const secret of secrets) expect(written.join('\n')).not.toContain(secret);
+});

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+import { paidResponse } from '../../../../src/middleware/payment/paid-responses.js';
+import type { AnswerStore } from '../../../../src/storage/idempotency/idempotency-store.js';
+import { createMemoryAnswers } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
+
+const SECRET = 'nonce AbCdEfGhIjKlMnOpQrStUv_-';
+const RESPONSE = {
+  statusCode: 201,
+  statusMessage: 'Made',
+  headers: { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] },
+  body: Buffer.from('the goods \u0000'),
+};
+const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+
+beforeEach(() => lost.mockClear());
+afterAll(() => lost.mockRestore());
+
+function newId(): string {
+  return randomBytes(32).toString('hex');
+}
+
+/** A store in memory that notes what it is given. */
+function watched(bytes?: number) {
+  const memory = createMemoryAnswers(bytes === undefined ? {} : { maxBytes: bytes });
+  const given: [string, Uint8Array][] = [];
+  const answers: AnswerStore = {
+    ...memory,
+    put(id, answer) {
+      given.push([id, answer]);
+      return memory.put(id, answer);
+    },
+  };
+  return { answers, given };
+}
+
+test('the response of a payment is found again by the one who shows its secret', async () => {
+  const { answers } = watched();
+  const id = newId();
+  expect(await paidResponse({ answers }, id, SECRET).find()).toBeUndefined();
+  expect(await paidResponse({ answers }, id, SECRET).put(RESPONSE)).toBe(true);
+  const found = await paidResponse({ answers }, id, SECRET).find();
+  expect(found && { ...found, body: Buffer.from(found.body) }).toEqual(RESPONSE);
+});
+
+test('with another secret, or of another payment, nothing is found', async () => {
+  const { answers } = watched();
+  const id = newId();
+  await paidResponse({ answers }, id, SECRET).put(RESPONSE);
+  expect(await paidResponse({ answers }, id, `${SECRET}x`).find()).toBeUndefined();
+  expect(await paidResponse({ answers }, newId(), SECRET).find()).toBeUndefined();
+});
+
+test('the store sees neither the secret nor the payment nor the response', async () => {
+  const { answers, given } = watched();
+  const id = newId();
+  await paidResponse({ answers }, id, SECRET).put(RESPONSE);
+  expect(given).toHaveLength(1);
+  const seen = given.map(([name, bytes]) => `${name}${Buffer.from(bytes).toString('latin1')}`).join();
+  for (const part of [SECRET, id, 'the goods', 'text/plain', 'Made']) expect(seen.includes(part)).toBe(false);
+});
+
+test('a later response of the same payment takes the place of an earlier one', async () => {
+  const { answers } = watched();
+  const kept = paidResponse({ answers }, newId(), SECRET);
+  await kept.put({ ...RESPONSE, statusCode: 500 });
+  await kept.put(RESPONSE);
+  expect((await kept.find())?.statusCode).toBe(201);
+});
+
+test('a response that is larger than the store is not kept, and said to be so', async () => {
+  const { answers } = watched(10_000);
+  const kept = paidResponse({ answers }, newId(), SECRET);
+  expect(await kept.put({ ...RESPONSE, body: new Uint8Array(10_000) })).toBe(false);
+  expect(await kept.find()).toBeUndefined();
+  expect(await kept.put(RESPONSE)).toBe(true);
+});
+
+test('a store that fails keeps nothing, and a warning tells of it; what cannot be read rejects', async () => {
+  const away = () => Promise.reject(new Error('the store is away'));
+  const kept = paidResponse({ answers: { ...createMemoryAnswers(), put: away, get: away } }, newId(), SECRET);
+  expect(await kept.put(RESPONSE)).toBe(false);
+  expect(lost.mock.calls).toEqual([
+    ['an answer cannot be kept, and not be asked for again: the store is away', { code: 'TOLLHOUSE_ANSWER_LOST' }],
+  ]);
+  await expect(kept.find()).rejects.toThrow('the store is away');
+});

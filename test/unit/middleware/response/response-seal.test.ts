@@ -1,0 +1,43 @@
+import { createSeal } from '../../../../src/middleware/response/response-seal.js';
+
+const SECRET = 'b7e23ec2-9af5-4b8e-9d8f-1c1b3f0a7d11';
+const ANSWER = {
+  statusCode: 201,
+  headers: { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] },
+  body: Buffer.from('readable \u0000'),
+};
+
+test('what was sealed is opened by the same secret in the same scope', () => {
+  const opened = createSeal('scope', SECRET).open(createSeal('scope', SECRET).seal(ANSWER));
+  expect({ ...opened, body: Buffer.from(opened.body) }).toEqual(ANSWER);
+});
+
+test.each([
+  ['another secret', 'scope', `${SECRET}x`],
+  ['another scope', 'other scope', SECRET],
+])('%s opens nothing, and has another id and other marks', (_what, scope, secret) => {
+  const [one, other] = [createSeal('scope', SECRET), createSeal(scope, secret)];
+  expect(() => other.open(one.seal(ANSWER))).toThrow();
+  expect([other.id, other.mark('request')]).not.toEqual([one.id, one.mark('request')]);
+  expect(one.mark('request')).not.toBe(one.mark('other request'));
+});
+
+test('every changed byte is noticed', () => {
+  const { seal, open } = createSeal('scope', SECRET);
+  const sealed = seal({ ...ANSWER, headers: {} });
+  for (let at = 0; at < sealed.length; at += 1) {
+    const changed = Uint8Array.from(sealed);
+    changed[at] = (changed[at] ?? 0) ^ 1;
+    expect(() => open(changed)).toThrow();
+  }
+  expect(() => open(sealed.subarray(0, 20))).toThrow();
+});
+
+test('the same answer sealed twice looks different, and shows nothing of the secret or of itself', () => {
+  const { seal, id, mark } = createSeal('scope', SECRET);
+  const [one, other] = [Buffer.from(seal(ANSWER)), Buffer.from(seal(ANSWER))];
+  expect(one.equals(other)).toBe(false);
+  for (const text of [one.toString('latin1'), id, mark('text')]) {
+    for (const part of [SECRET, 'text/plain', 'readable']) expect(text.includes(part)).toBe(false);
+  }
+});

@@ -1,0 +1,243 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import bs58 from 'bs58';
+import { TollhouseError } from '../../../../src/errors/errors.js';
+import { KNOWN_TOKENS } from '../../../../src/protocol/networks/tokens.js';
+import { demoWallet } from '../../../../src/sandbox/tokens/demo-wallets.js';
+import { readConfiguration, tokensBySymbol, VARIABLES } from '../../../../src/server/configuration/configuration.js';
+import { misspeltVariables } from '../../../../src/server/configuration/misspelt.js';
+
+const KEY = demoWallet(0).secretKey;
+const SECRET = 'a secret that is longer than thirty-two bytes';
+const MINT = 'So11111111111111111111111111111111111111112';
+const PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
+const CLUB = { symbol: 'CLUB', mint: MINT, decimals: 9, program: PROGRAM };
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tollhouse-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: unknown): string {
+  const path = join(folder, name);
+  writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+  return path;
+}
+
+/** What is wrong with an environment. */
+function faultsOf(env: Record<string, string>): string {
+  try {
+    readConfiguration(env);
+  } catch (error) {
+    if (error instanceof TollhouseError && error.code === 'bad_option') return error.message;
+    throw error;
+  }
+  throw new Error('nothing is wrong with it');
+}
+
+test('nothing set means the sandbox, this machine only, limits as they are, a log', () => {
+  expect(readConfiguration({})).toEqual({
+    host: '127.0.0.1',
+    port: 4020,
+    tokens: [],
+    rateLimitScale: 1,
+    floodLimitPerSecond: 250,
+    logLevel: 'info',
+    databaseUrl: 'sqlite:./data/tollhouse.db',
+    allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
+  });
+});
+
+test('an empty variable is as good as none', () => {
+  expect(readConfiguration({ PORT: '', JWT_SECRET: '', TIERS_FILE: '', LOG_LEVEL: '' })).toEqual(readConfiguration({}));
+});
+
+test('everything set', () => {
+  const keypair = JSON.stringify([...KEY]);
+  const tiers = { mint: 'CLUB', levels: [{ id: 'member', minBalance: '0.5', features: ['lounge'] }] };
+  const configuration = readConfiguration({
+    HOST: '::1',
+    PORT: '0',
+    BASE_URL: 'https://pay.example',
+    TRUST_PROXY: '2',
+    SOLANA_NETWORK: 'solana',
+    SOLANA_RPC_URL: 'https://one.example, https://two.example',
+    SOLANA_WS_URL: 'wss://one.example',
+    FACILITATOR_KEYPAIR: file('key.json', keypair),
+    PAY_TO: demoWallet(1).publicKey.toBase58(),
+    JWT_SECRET: SECRET,
+    TIERS_FILE: file('tiers.json', tiers),
+    TOKENS_FILE: file('tokens.json', [CLUB]),
+    RATE_LIMIT_SCALE: '2.5',
+    LOG_LEVEL: 'warn',
+    MAX_FEE_LAMPORTS_PER_HOUR: '250000000',
+    FLOOD_LIMIT_PER_SECOND: '1000',
+    DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
+    REDIS_URL: 'redis://cache.example',
+    ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
+  });
+  expect(configuration).toEqual({
+    host: '::1',
+    port: 0,
+    baseUrl: 'https://pay.example',
+    trustProxy: 2,
+    chain: {
+      network: 'solana',
+      rpcUrl: ['https://one.example', 'https://two.example'],
+      wsUrl: 'wss://one.example',
+      keypair: [keypair],
+    },
+    payTo: demoWallet(1).publicKey.toBase58(),
+    jwtSecret: SECRET,
+    tiers,
+    tokens: [CLUB],
+    rateLimitScale: 2.5,
+    logLevel: 'warn',
+    maxFeeLamportsPerHour: 250_000_000n,
+    floodLimitPerSecond: 1000,
+    databaseUrl: 'postgres://user:password@db.example/tollhouse',
+    redisUrl: 'redis://cache.example',
+    allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
+  });
+});
+
+test('every fault is told at once, by the name of its variable', () => {
+  const told = faultsOf({
+    PORT: '70000',
+    BASE_URL: 'ftp://x',
+    TRUST_PROXY: 'yes',
+    SOLANA_RPC_URL: 'nowhere',
+    FACILITATOR_KEYPAIR: join(folder, 'missing.json'),
+    PAY_TO: 'me',
+    JWT_SECRET: 'short',
+    TIERS_FILE: join(folder, 'missing.json'),
+    TOKENS_FILE: file('broken.json', '[{'),
+    RATE_LIMIT_SCALE: '0',
+    ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
+    LOG_LEVEL: 'loud',
+    MAX_FEE_LAMPORTS_PER_HOUR: '0.5',
+    FLOOD_LIMIT_PER_SECOND: '-1',
+  });
+  const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
+  for (const name of [
+    ...names,
+    'TIERS_FILE',
+    'TOKENS_FILE',
+    'RATE_LIMIT_SCALE',
+    'ALLOW_PRIVATE_NETWORKS',
+    'LOG_LEVEL',
+    'MAX_FEE_LAMPORTS_PER_HOUR',
+    'FLOOD_LIMIT_PER_SECOND',
+  ]) {
+    expect(told).toContain(`${name} must be `);
+  }
+  expect(told).toContain('SOLANA_NETWORK must be set as well');
+});
+
+test.each([
+  ['a short secret', { JWT_SECRET: 'hunter2hunter2hunter2hunter2' }, 'hunter2'],
+  ['a broken key', { SOLANA_NETWORK: 'solana', FACILITATOR_KEYPAIR: '[7,7,7,77]' }, '77'],
+  [
+    'a key whose halves differ',
+    { SOLANA_NETWORK: 'solana', FACILITATOR_KEYPAIR: bs58.encode(KEY.toReversed()) },
+    bs58.encode(KEY.toReversed()),
+  ],
+])('the message never shows %s', (_what, env, secret) => {
+  expect(faultsOf(env)).not.toContain(secret);
+});
+
+test('away from the sandbox no private network is let in by itself', () => {
+  const env = { SOLANA_NETWORK: 'solana-devnet', FACILITATOR_KEYPAIR: JSON.stringify([...KEY]) };
+  expect(readConfiguration(env).allowPrivateNetworks).toEqual([]);
+});
+
+test('a secret is measured in bytes', () => {
+  expect(readConfiguration({ JWT_SECRET: 'ä'.repeat(16) }).jwtSecret).toBe('ä'.repeat(16));
+  expect(faultsOf({ JWT_SECRET: 'a'.repeat(31) })).toContain('at least 32 bytes');
+});
+
+test.each([
+  ['1', 1],
+  ['0', 0],
+  ['10.0.0.0/8', '10.0.0.0/8'],
+  ['loopback, 10.1.2.3', 'loopback, 10.1.2.3'],
+  ['2001:db8::/32,uniquelocal', '2001:db8::/32,uniquelocal'],
+])('TRUST_PROXY %s', (text, value) => {
+  expect(readConfiguration({ TRUST_PROXY: text }).trustProxy).toBe(value);
+});
+
+test.each(['true', '-1', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback/8', '10.0.0', '::1/129', ','])(
+  'TRUST_PROXY %s is refused',
+  (text) => {
+    expect(faultsOf({ TRUST_PROXY: text })).toContain('TRUST_PROXY must be the number of proxies');
+  },
+);
+
+test.each([
+  [
+    'tiers that do not rise',
+    {
+      levels: [
+        { id: 'a', minBalance: 2 },
+        { id: 'b', minBalance: 1 },
+      ],
+    },
+    /must rise/,
+  ],
+  ['a name that is meant otherwise', { levels: [{ id: 'a', min_balance: 2 }] }, /did you mean "minBalance"/],
+  ['a token that is not known', { mint: 'CLUB', levels: [{ id: 'a', minBalance: 1 }] }, /CLUB/],
+])('a tiers file with %s is refused', (_what, content, message) => {
+  expect(faultsOf({ TIERS_FILE: file('wrong-tiers.json', content) })).toMatch(message);
+});
+
+test.each([
+  ['no list', { CLUB }, /a list of \{symbol, mint, decimals, program\}/],
+  ['a mint that is no address', [{ ...CLUB, mint: 'x' }], /0\.mint: a Solana address/],
+  ['an unknown field', [{ ...CLUB, name: 'Club' }], /0: .*"name"/],
+])('a tokens file with %s is refused', (_what, content, message) => {
+  expect(faultsOf({ TOKENS_FILE: file('wrong-tokens.json', content) })).toMatch(message);
+});
+
+test("the operator's tokens come before known ones of their symbol or mint", () => {
+  const known = KNOWN_TOKENS['solana-devnet'];
+  const usdc = { ...CLUB, symbol: 'USDC' };
+  const symbols = tokensBySymbol([usdc], known).map(({ symbol }) => symbol);
+  expect(symbols).toEqual(['USDC', 'USDG', 'PYUSD']);
+  expect(tokensBySymbol([], known)).toEqual(known);
+});
+
+test.each([
+  ['mainnet-beta', 'did you mean "solana"?'],
+  ['devnet', 'did you mean "solana-devnet"?'],
+])('the network %p is told with the one that was meant', (SOLANA_NETWORK, meant) => {
+  expect(faultsOf({ SOLANA_NETWORK, FACILITATOR_KEYPAIR: JSON.stringify([...KEY]) })).toContain(meant);
+});
+
+test('an address in the place of the key is told as one', () => {
+  const FACILITATOR_KEYPAIR = demoWallet(0).publicKey.toBase58();
+  expect(faultsOf({ SOLANA_NETWORK: 'solana', FACILITATOR_KEYPAIR })).toMatch(
+    /FACILITATOR_KEYPAIR must be a secret key, and this is an address/,
+  );
+});
+
+describe('misspelt variables', () => {
+  const misspelt = (env: Record<string, string>) => misspeltVariables(env, VARIABLES);
+
+  test.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['FACILITATOR_KEYPAR', 'FACILITATOR_KEYPAIR'],
+    ['SOLANA_NETWORKS', 'SOLANA_NETWORK'],
+    ['PAYTO', 'PAY_TO'],
+    ['jwt_secret', 'JWT_SECRET'],
+  ])('%s is probably %s', (name, meant) => {
+    expect(misspelt({ [name]: 'x' })).toEqual([{ name, meant }]);
+  });
+
+  test('what is set rightly, and what belongs to others, is left alone', () => {
+    expect(misspelt({ DATABASE_URL: 'memory:', DATABASE_URI: 'x' })).toEqual([]);
+    const others = ['PATH', 'HOME', 'HOSTNAME', 'POST', 'PORTS', 'NODE_ENV', 'AWS_SECRET', 'LOG_FILE', 'BASE_IMAGE'];
+    expect(misspelt(Object.fromEntries(others.map((name) => [name, 'x'])))).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+import { createExpiry } from '../../../../src/solana/confirmation/expiry.js';
+import { Waiting } from '../../../../src/solana/confirmation/pending-confirmation.js';
+
+function waitingFor(blockhash: string, lastValidBlockHeight?: number): Waiting {
+  const height = lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
+  const wanted = {
+    signature: 's',
+    blockhash,
+    commitment: 'confirmed',
+    timeoutMs: 1_000,
+    sentBefore: false,
+    ...height,
+  } as const;
+  return new Waiting(wanted, { now: 0, firstLookAt: 0 }, () => undefined);
+}
+
+const tip = (blockHeight: number) => ({ slot: blockHeight, blockHeight });
+
+describe('the death of a blockhash', () => {
+  it('comes after its last valid height, not at it', () => {
+    const isDead = createExpiry();
+    expect(isDead(waitingFor('hash', 150), tip(150))).toBe(false);
+    expect(isDead(waitingFor('hash', 150), tip(151))).toBe(true);
+  });
+
+  it('is bounded from the first height seen where nobody told, with room for a node that lags', () => {
+    const isDead = createExpiry();
+    const waiting = waitingFor('hash');
+    expect(isDead(waiting, tip(1_000))).toBe(false);
+    expect(isDead(waiting, tip(1_278))).toBe(false);
+    expect(isDead(waiting, tip(1_279))).toBe(true);
+  });
+
+  it('has the same bound for everybody who waits on the same hash, also later', () => {
+    const isDead = createExpiry();
+    isDead(waitingFor('hash'), tip(1_000));
+    expect(isDead(waitingFor('hash'), tip(1_279))).toBe(true);
+    expect(isDead(waitingFor('other'), tip(1_279))).toBe(false);
+  });
+});
