@@ -80,8 +80,13 @@ export type {
 } from './protocol/types.js';
 export type { Counters, WindowCount } from './storage/counters/counters.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/counters/memory-counters.js';
-export type { AnswerBounds, AnswerRun, AnswerStore, KnownAnswer } from './storage/idempotency/idempotency-store.js';
-export { createMemoryAnswers } from './storage/idempotency/memory-idempotency-store.js';
+export type {
+  IdempotencyBounds,
+  IdempotencyStore,
+  IdempotentRun,
+  KnownResponse,
+} from './storage/idempotency/idempotency-store.js';
+export { createMemoryIdempotencyStore } from './storage/idempotency/memory-idempotency-store.js';
 export type { Ledger } from './storage/ledger/ledger.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/ledger/memory-ledger.js';
 export { openStorage } from './storage/open-storage.js';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Holding, HoldingQuery, MintFacts } from '../facilitator/holdings.js';
 import type { Facilitator } from '../facilitator/types.js';
-import type { Soon } from '../lib/maybe-promise.js';
+import type { MaybePromise } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
 
 /** Options of {@link createHoldings}. */
@@ -25,9 +25,9 @@ export interface Holdings {
   /** How old an answer may be, in milliseconds. */
   readonly staleMs: number;
   /** Decimals and token program of a mint; undefined when the address is none. */
-  readMint(mint: string): Soon<MintFacts | undefined>;
+  readMint(mint: string): MaybePromise<MintFacts | undefined>;
   /** What a wallet holds, over all its token accounts. */
-  readHolding(query: HoldingQuery): Soon<Holding>;
+  readHolding(query: HoldingQuery): MaybePromise<Holding>;
 }
 
 const MAX_REMEMBERED = 50_000;

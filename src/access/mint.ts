@@ -1,6 +1,6 @@
 import { badOption } from '../errors/errors.js';
-import { SOL_MINT } from '../facilitator/holdings.js';
-import { nearest } from '../lib/did-you-mean.js';
+import { SOL_ASSET } from '../facilitator/holdings.js';
+import { didYouMean } from '../lib/did-you-mean.js';
 import { type Parsed, parsed, shown, unparsed } from '../lib/parsed.js';
 import { isAddress } from '../protocol/address.js';
 import { isKnownSymbol } from '../protocol/networks/tokens.js';
@@ -15,12 +15,12 @@ const SYSTEM_PROGRAM = '1'.repeat(32);
  */
 export function readMintName(name: string, tokens: readonly Token[]): Parsed<string> {
   const upper = name.toUpperCase();
-  if (upper === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_MINT);
+  if (upper === 'SOL' || name === SYSTEM_PROGRAM) return parsed(SOL_ASSET);
   const token = tokens.find(({ symbol }) => symbol === upper);
   if (token !== undefined) return parsed(token.mint);
   if (isAddress(name)) return parsed(name);
   const symbols = [...new Set(['SOL', ...tokens.map(({ symbol }) => symbol)])];
-  const meant = isKnownSymbol(name) ? undefined : nearest(name, symbols);
+  const meant = isKnownSymbol(name) ? undefined : didYouMean(name, symbols);
   const hint = meant === undefined ? `the symbols are ${symbols.join(', ')}` : `did you mean "${meant}"?`;
   return unparsed(`the address of a mint (base58) or the symbol of a known token, not ${shown(name)}; ${hint}`);
 }

@@ -1,8 +1,8 @@
-import { nearest } from '../lib/did-you-mean.js';
+import { didYouMean } from '../lib/did-you-mean.js';
 import { VERSION } from '../lib/version.js';
 import { db } from './books/db.js';
-import { payouts } from './books/payouts.js';
-import { reconcile } from './books/reconcile.js';
+import { payoutsCommand } from './books/payouts.js';
+import { reconcileCommand } from './books/reconcile.js';
 import { type Command, UsageError } from './command.js';
 import { accounts } from './operator/accounts.js';
 import { doctor } from './operator/doctor.js';
@@ -16,16 +16,16 @@ import { verify } from './pay/verify.js';
 import { reportError } from './report-error.js';
 import { analytics } from './seller/analytics.js';
 import { keys } from './seller/keys.js';
-import { projects } from './seller/projects.js';
-import { webhooks } from './seller/webhooks.js';
+import { projectsCommand } from './seller/projects.js';
+import { webhooksCommand } from './seller/webhooks.js';
 import { login } from './session/login.js';
 import { logout } from './session/logout.js';
 
 /** In the order in which a user meets them: the server, those who pay, those who sell, those who run it. */
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify],
-  ...[login, logout, projects, keys, analytics, webhooks],
-  ...[sandbox, keygen, accounts, doctor, db, reconcile, payouts],
+  ...[login, logout, projectsCommand, keys, analytics, webhooksCommand],
+  ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand],
 ];
 
 function overview(): string {
@@ -55,7 +55,7 @@ function unknownCommand(name: string): string {
   if (name === 'export')
     return `there is no command "export"; "tollhouse db export" writes payments for the bookkeeper`;
   const names = COMMANDS.map((it) => it.name);
-  const meant = nearest(name, names);
+  const meant = didYouMean(name, names);
   return `there is no command "${name}"; ${meant === undefined ? `the commands are ${names.join(', ')}` : `did you mean "${meant}"?`}`;
 }
 

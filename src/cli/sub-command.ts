@@ -1,4 +1,4 @@
-import { nearest } from '../lib/did-you-mean.js';
+import { didYouMean } from '../lib/did-you-mean.js';
 import { UsageError } from './command.js';
 
 /** What a subcommand does; answers the exit code. */
@@ -9,7 +9,7 @@ export function pickAction(command: string, actions: Readonly<Record<string, Act
   const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
   if (action !== undefined) return action;
   const names = Object.keys(actions);
-  const meant = nearest(name, names);
+  const meant = didYouMean(name, names);
   const hint = meant === undefined ? `say what to do: ${command} ${names.join(', ')}` : `did you mean "${meant}"?`;
   throw new UsageError(name === '' ? hint : `"${command} ${name}" is not understood; ${hint}`);
 }

@@ -1,5 +1,5 @@
 import type { NetworkId, Token } from '../protocol/types.js';
-import type { AnswerStore } from '../storage/idempotency/idempotency-store.js';
+import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
 import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
 import type { Storage } from '../storage/storage.js';
@@ -23,7 +23,7 @@ export interface FacilitatorParts {
   readonly ledger: Ledger;
   /** What it was given, for the parts that work with it. */
   readonly storage: Storage | undefined;
-  readonly answers: AnswerStore;
+  readonly idempotency: IdempotencyStore;
   readonly backend: SettlementBackend;
   readonly leases: Leases;
   readonly events: PaymentEventBus;
@@ -39,7 +39,7 @@ export interface FacilitatorParts {
 
 /** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, storage, answers, ledger, leases, events, now, holdings, health, checkSetup } = parts;
+  const { network, tokens, storage, idempotency, ledger, leases, events, now, holdings, health, checkSetup } = parts;
   const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now });
   const backend = followFailures(parts.backend, setup);
   const core = {
@@ -52,7 +52,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     ...holdings,
     network,
     tokens,
-    answers,
+    idempotency,
     ...(storage === undefined ? {} : { storage }),
     health: async () => withSetup(await health(), setup.known()),
     async check(target = {}) {

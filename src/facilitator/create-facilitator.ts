@@ -12,7 +12,7 @@ import type { KeypairInput } from '../solana/keypair.js';
 import type { SolanaRpc } from '../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../solana/rpc/rpc-client.js';
 import type { Counters } from '../storage/counters/counters.js';
-import { createMemoryAnswers } from '../storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { createChainBackend } from './chain/chain-backend.js';
@@ -60,7 +60,8 @@ const HINT_RENEWAL_MS = 8_000;
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
-  const { wsUrl, counters = storage?.counters, answers = storage?.answers ?? createMemoryAnswers() } = resolved;
+  const { wsUrl, counters = storage?.counters } = resolved;
+  const { idempotency = storage?.idempotency ?? createMemoryIdempotencyStore() } = resolved;
   warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
@@ -82,23 +83,23 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
     remembersSince: ledger.remembersSince,
   };
   const leases = createLeases(ledger, resolved.leaseMs);
-  const desk = { ledger, backend: createChainBackend(chain), leases, events, now };
+  const service = { ledger, backend: createChainBackend(chain), leases, events, now };
   const facilitator = assembleFacilitator({
-    ...desk,
+    ...service,
     network,
     tokens,
     storage,
-    answers,
+    idempotency,
     holdings: createHoldingsReader(rpc, tokens),
     watched: resolved.check,
-    checkSetup: setupChecker({ ...chain, wsUrl, tokens, feePayers: [...feePayers.keys()], ledger, answers, counters }),
+    checkSetup: setupChecker({ ...service, ...chain, wsUrl, tokens, idempotency, counters }),
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
-  const recover = createRecovery({ ...desk, ...chain });
+  const recover = createRecovery({ ...service, ...chain });
   const stopUpkeep = storage && startUpkeep({ storage, events, recover, onFault: resolved.onFault, now });
   return Object.freeze({
     ...facilitator,
-    ...createPaymentRequests({ ...desk, ...chain, tokens, feePayer }),
+    ...createPaymentRequests({ ...service, ...chain, tokens, feePayer }),
     recover,
     async close() {
       await stopUpkeep?.();
@@ -133,9 +134,12 @@ function chainReaders(
 }
 
 /** Loaded with the first check. */
-function setupChecker(parts: SetupParts): FacilitatorParts['checkSetup'] {
+function setupChecker({ feePayers, ...chain }: CheckedParts): FacilitatorParts['checkSetup'] {
+  const parts: SetupParts = { ...chain, feePayers: [...feePayers.keys()] };
   return async (needs, signal) => (await import('./setup-check/setup-check.js')).checkSetup(parts, needs, signal);
 }
+
+type CheckedParts = Omit<SetupParts, 'feePayers'> & { readonly feePayers: ReadonlyMap<string, unknown> };
 
 /** What is undefined came from a promise that nobody waited for, as a rule. */
 function warnOfNoLedger({ storage, ...options }: FacilitatorOptions): void {

@@ -5,7 +5,7 @@ import { NETWORK_IDS } from '../protocol/networks/networks.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { Counters } from '../storage/counters/counters.js';
-import type { AnswerStore } from '../storage/idempotency/idempotency-store.js';
+import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './payments/leases.js';
@@ -48,7 +48,7 @@ export interface FacilitatorOptions {
    * Where answers are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
    * `Idempotency-Key`. Default: those of `storage`, or this process's memory, at most 64 MiB.
    */
-  readonly answers?: AnswerStore;
+  readonly idempotency?: IdempotencyStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly TokenInput[];
   /**
@@ -128,11 +128,11 @@ export const ledgerOption = z
   )
   .optional();
 
-/** Schema of an option that is a store of answers. */
-export const answersOption = z
-  .custom<AnswerStore>(
+/** Schema of an option that is a store of kept responses. */
+export const idempotencyOption = z
+  .custom<IdempotencyStore>(
     (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
-    'a store of answers: "answers" of what openStorage answers',
+    'a store of kept responses: "idempotency" of what openStorage answers',
   )
   .optional();
 
@@ -159,7 +159,7 @@ export const facilitatorOptions = z.strictObject({
   storage: storageOption,
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   ledger: ledgerOption,
-  answers: answersOption,
+  idempotency: idempotencyOption,
   tokens: tokensOption,
   allowMints: z.array(address).readonly().default([]),
   maxFeeLamports: z

@@ -43,7 +43,7 @@ export interface HoldingsReader {
 }
 
 /** The mint that stands for SOL: that of wrapped SOL, on every cluster. */
-export const SOL_MINT = 'So11111111111111111111111111111111111111112';
+export const SOL_ASSET = 'So11111111111111111111111111111111111111112';
 
 const SOL: MintFacts = { decimals: 9, program: PROGRAMS.token };
 
@@ -72,7 +72,7 @@ export function createHoldingsReader(rpc: SolanaRpc, tokens: readonly Token[]): 
 type FindMint = (mint: string) => Promise<MintFacts | undefined>;
 
 function createMintMemory(load: LoadAccount, tokens: readonly Token[]): FindMint {
-  const known = new Map<string, MintFacts>([[SOL_MINT, SOL], ...tokens.map((token) => [token.mint, token] as const)]);
+  const known = new Map<string, MintFacts>([[SOL_ASSET, SOL], ...tokens.map((token) => [token.mint, token] as const)]);
   const read = new LRUCache<string, MintFacts | 'none'>({
     max: MINTS_REMEMBERED,
     ttl: MINT_MEMORY_MS,
@@ -95,7 +95,7 @@ async function readHolding(
   findMint: FindMint,
 ): Promise<Holding> {
   const { wallet, mints, atLeast } = query;
-  const lamports = mints.includes(SOL_MINT) ? await lamportsOf(wallet, load) : 0n;
+  const lamports = mints.includes(SOL_ASSET) ? await lamportsOf(wallet, load) : 0n;
   const exact = atLeast === undefined;
   if (!exact && lamports >= atLeast) return withAmountJson({ amount: lamports, exact: false });
   if (!exact && mints.length <= MAX_ASSOCIATED) {

@@ -11,7 +11,7 @@ import type {
   Token,
   Verification,
 } from '../protocol/types.js';
-import type { AnswerStore } from '../storage/idempotency/idempotency-store.js';
+import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
@@ -125,7 +125,7 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];
   /** Paid answers, and others, that can be asked for again. */
-  readonly answers: AnswerStore;
+  readonly idempotency: IdempotencyStore;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
   readonly storage?: Storage;
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */

@@ -1,5 +1,5 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
-import type { CallBook } from '../storage/calls/call-store.js';
+import type { CallStore } from '../storage/calls/call-store.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
 import type { CallLimits } from './calls/call-limits.js';
@@ -29,7 +29,7 @@ export interface Gateway {
   readonly tail: EventTail;
   /** Where there is a split wallet. */
   readonly payouts?: Payouts;
-  readonly book: CallBook;
+  readonly book: CallStore;
   readonly limits: CallLimits;
   readonly proxy: UpstreamProxy;
   readonly describeToken: DescribeToken;

@@ -69,7 +69,7 @@ const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
 /**
  * The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. Its POSTs take an
- * `Idempotency-Key` (service.md §1); what was answered is kept in the facilitator's `answers`.
+ * `Idempotency-Key` (service.md §1); what was answered is kept in the facilitator's `idempotency`.
  * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
 export function createRouter(options: RouterOptions): Router {
@@ -90,7 +90,7 @@ function assembleRouter({
 }: RouterOptions): Router {
   const { requests, signIns, challenges } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
   const common = [requestId, metrics.count, cors];
-  const repeatable = idempotency({ answers: facilitator.answers });
+  const repeatable = idempotency({ store: facilitator.idempotency });
   const { baseUrl } = links;
   const calls = gateway && callGates({ gateway, facilitator, baseUrl });
   const api = gateway && identity ? gatewayRouters({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 import { badOption, TollhouseError } from '../errors/errors.js';
-import { type Soon, whenKnown } from '../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
@@ -127,7 +127,7 @@ function required(issuing: Issuing | undefined): Issuing {
 }
 
 /** Where no tokens are issued, an Authorization header is somebody else's business. */
-function prove(request: IdentityRequest, access: AccessTokens | undefined, proveSiwx: ProveSiwx): Soon<Proof> {
+function prove(request: IdentityRequest, access: AccessTokens | undefined, proveSiwx: ProveSiwx): MaybePromise<Proof> {
   const [, token] = BEARER.exec(request.header('authorization') ?? '') ?? [];
   if (access === undefined || token === undefined) return proveBySignIn(request, proveSiwx, ABSENT);
   return whenKnown(access.check(token), (check) => {
@@ -141,7 +141,7 @@ type ProveSiwx = (header: string, url: string) => Promise<Proof>;
 const BEARER = /^Bearer +(\S+) *$/i;
 const ABSENT: Proof = { status: 'absent' };
 
-function proveBySignIn(request: IdentityRequest, proveSiwx: ProveSiwx, otherwise: Proof): Soon<Proof> {
+function proveBySignIn(request: IdentityRequest, proveSiwx: ProveSiwx, otherwise: Proof): MaybePromise<Proof> {
   const header = request.header(SIWX_HEADER.toLowerCase());
   return header === undefined ? otherwise : proveSiwx(header, request.url);
 }

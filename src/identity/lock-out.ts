@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Soon, whenKnownOr } from '../lib/maybe-promise.js';
+import { type MaybePromise, whenKnownOr } from '../lib/maybe-promise.js';
 import type { Counters } from '../storage/counters/counters.js';
 
 /** What lock-outs are made with. */
@@ -24,7 +24,7 @@ export interface LockOuts {
    * For how many milliseconds more a client is locked out; zero or less when it is not. What another process has locked is
    * known here a second later, and at once to whoever fails here.
    */
-  lockedFor(client: string): Soon<number>;
+  lockedFor(client: string): MaybePromise<number>;
   /** Counts a failure, and locks the client out when it is one too many. */
   countFailure(client: string): Promise<void>;
   /** Locks a client out now. */
@@ -51,14 +51,14 @@ export function createLockOuts({ space, counters, failures, onStoreError, now }:
     free.delete(client);
   }
 
-  function lockedFor(client: string): Soon<number> {
+  function lockedFor(client: string): MaybePromise<number> {
     const time = now();
     const seenAt = free.get(client);
     if (seenAt !== undefined && time >= seenAt && time < seenAt + FREE_MS) return 0;
     return lookUp(client, time, epoch);
   }
 
-  function lookUp(client: string, time: number, begun: number): Soon<number> {
+  function lookUp(client: string, time: number, begun: number): MaybePromise<number> {
     function remaining(until: string | undefined): number {
       const lockedMs = Number(until ?? 0) - time;
       if (lockedMs <= 0 && begun === epoch) free.set(client, time);

@@ -1,4 +1,4 @@
-import type { Soon } from '../lib/maybe-promise.js';
+import type { MaybePromise } from '../lib/maybe-promise.js';
 
 /** What of an HTTP request may prove who is calling. Header names in lower case. */
 export interface IdentityRequest {
@@ -39,7 +39,7 @@ export interface Identity {
    * Looks for a proof on a request: access token first, then SIGN-IN-WITH-X. Nonces are used up by this. What nobody has to be
    * asked about is answered without a promise.
    */
-  prove(request: IdentityRequest): Soon<Proof>;
+  prove(request: IdentityRequest): MaybePromise<Proof>;
   /** A fresh challenge for the address of a request. */
   challenge(request: IdentityRequest): Promise<SignInChallenge>;
 }

@@ -2,7 +2,7 @@
  * The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored.
  * @param most - most characters that may be wrong; default: a third of them, two at least
  */
-export function nearest(
+export function didYouMean(
   text: string,
   candidates: readonly string[],
   most = Math.max(2, Math.floor(text.length / 3)),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { badOption, type TollhouseError } from '../errors/errors.js';
-import { nearest } from './did-you-mean.js';
+import { didYouMean } from './did-you-mean.js';
 
 /**
  * Checks what somebody typed as options against a strict schema and answers them frozen, defaults filled in.
@@ -75,7 +75,7 @@ function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unkn
 }
 
 function unknownOption(key: string, known: readonly string[]): string {
-  const meant = nearest(key, known);
+  const meant = didYouMean(key, known);
   if (meant !== undefined) return `unknown option "${key}"; did you mean "${meant}"?`;
   return `unknown option "${key}"; the options are ${known.join(', ')}`;
 }

@@ -1,4 +1,4 @@
-import type { Resource } from '../protocol/payment-required.js';
+import type { Resource } from '../protocol/challenge.js';
 import { escapeHtml } from './escape-html.js';
 
 /** What the paywall page shows. */

@@ -8,7 +8,7 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_VALUES = 20_000;
 
 /** Longest transaction that is decoded, in bytes: a version 1 message's; the checks refuse that version by name (x402.md §5.6). */
-export const MAX_TRANSACTION_BYTES = 4_096;
+export const MAX_DECODED_BYTES = 4_096;
 
 /** Longest memo, in bytes of UTF-8 (x402.md §5). */
 export const MAX_MEMO_BYTES = 256;

@@ -1,5 +1,5 @@
 import type { TollhouseError } from '../errors/errors.js';
-import type { BlockhashHint } from './payment-required.js';
+import type { BlockhashHint } from './challenge.js';
 import type { NetworkId } from './types.js';
 
 /** What a facilitator can settle, free of protocol versions. */

@@ -3,7 +3,7 @@ import type { AddressInput } from '../protocol/address-input.js';
 import type { Token } from '../protocol/types.js';
 import type { Faults } from './faults.js';
 import type { Calls } from './rpc/calls.js';
-import type { AccountState } from './runtime/runtime.js';
+import type { RuntimeAccount } from './runtime/runtime.js';
 import type { SandboxNetwork } from './sandbox-options.js';
 import type { CreatedMint, MintOptions } from './tokens/create-mint.js';
 
@@ -48,9 +48,9 @@ export interface Sandbox {
   /** Atomic amount in an owner's associated token account, by the newest state; 0 where there is none. */
   tokenBalance(owner: AddressInput, mint: AddressInput): bigint;
   /** An account, by the newest state; null where there is none. */
-  account(address: AddressInput): AccountState | null;
+  account(address: AddressInput): RuntimeAccount | null;
   /** Writes an account as it is given, whether a transaction could have made it so or not. */
-  setAccount(address: AddressInput, state: AccountState): void;
+  setAccount(address: AddressInput, state: RuntimeAccount): void;
   /** The current slot. */
   slot(): number;
   /** Height of the current block; not the slot. */

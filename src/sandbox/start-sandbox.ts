@@ -21,7 +21,7 @@ import { tokensOf } from './tokens/tokens.js';
 
 export type { Fault, FaultKind, Faults } from './faults.js';
 export type { Calls } from './rpc/calls.js';
-export type { AccountState } from './runtime/runtime.js';
+export type { RuntimeAccount } from './runtime/runtime.js';
 export type { Sandbox, WalletFunds } from './sandbox.js';
 export type { SandboxNetwork, SandboxOptions } from './sandbox-options.js';
 export type { CreatedMint, MintExtensions, MintOptions } from './tokens/create-mint.js';

@@ -1,11 +1,11 @@
-import type { CallBook } from './calls/call-store.js';
-import { createSqlCallBook } from './calls/sql-call-store.js';
+import type { CallStore } from './calls/call-store.js';
+import { createSqlCallStore } from './calls/sql-call-store.js';
 import type { EventLog } from './events/event-log.js';
 import { createSqlEventLog } from './events/sql-event-log.js';
 import type { ServiceKeyStore } from './keys/service-keys.js';
 import { createSqlServiceKeys } from './keys/sql-service-keys.js';
-import type { PayoutBook } from './payouts/payout-store.js';
-import { createSqlPayoutBook } from './payouts/sql-payout-store.js';
+import type { PayoutStore } from './payouts/payout-store.js';
+import { createSqlPayoutStore } from './payouts/sql-payout-store.js';
 import type { ProjectStore } from './projects/projects.js';
 import { createSqlProjects } from './projects/sql-projects.js';
 import type { SqlDatabase } from './sql/sql-database.js';
@@ -18,11 +18,11 @@ import type { WebhookStore } from './webhooks/webhooks.js';
 export interface GatewayStores {
   readonly projects: ProjectStore;
   readonly keys: ServiceKeyStore;
-  readonly book: CallBook;
+  readonly book: CallStore;
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
-  readonly payouts: PayoutBook;
+  readonly payouts: PayoutStore;
   /**
    * Forgets a few entries of each kind; call it from time to time until it answers 0.
    * @param before - events and their deliveries from before it go, milliseconds since the epoch
@@ -38,10 +38,10 @@ export interface GatewayStores {
  * @param now - clock, milliseconds since the epoch
  */
 export function createGatewayStores(database: SqlDatabase, now: () => number): GatewayStores {
-  const book = createSqlCallBook(database, now);
+  const book = createSqlCallStore(database, now);
   const events = createSqlEventLog(database);
   const deliveries = createSqlDeliveries(database, now);
-  const payouts = createSqlPayoutBook(database, now);
+  const payouts = createSqlPayoutStore(database, now);
   return {
     projects: createSqlProjects(database),
     keys: createSqlServiceKeys(database),

@@ -5,7 +5,7 @@ import { createMemoryCounters } from './counters/memory-counters.js';
 import { openRedisCounters } from './counters/redis-counters.js';
 import { createSqlCounters } from './counters/sql-counters.js';
 import { createGatewayStores } from './gateway-stores.js';
-import { createSqlAnswers } from './idempotency/sql-idempotency-store.js';
+import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
@@ -51,17 +51,17 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
   const books = createSqlLedger(database, now);
   const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
   const counters = createSqlCounters(database, now);
-  const answers = createSqlAnswers(database, { now });
+  const idempotency = createSqlIdempotencyStore(database, { now });
   const gateway = createGatewayStores(database, now);
   return {
     database,
     ledger,
     counters,
-    answers,
+    idempotency: idempotency,
     gateway,
     async prune(before, limit, booksBefore = before) {
       const payments = await ledger.prune(before, limit, booksBefore);
-      return payments + (await counters.prune(limit)) + (await answers.prune(limit));
+      return payments + (await counters.prune(limit)) + (await idempotency.prune(limit));
     },
     close: () => database.close(),
   };

@@ -1,6 +1,6 @@
 import type { Counters } from './counters/counters.js';
 import type { GatewayStores } from './gateway-stores.js';
-import type { AnswerStore } from './idempotency/idempotency-store.js';
+import type { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 
@@ -24,7 +24,7 @@ export interface Storage {
   /** What a gateway keeps, in the same database as the ledger. */
   readonly gateway: GatewayStores;
   /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
-  readonly answers: AnswerStore;
+  readonly idempotency: IdempotencyStore;
   /**
    * Forgets a few entries that are of no more use: payments and payment requests from before a time, marks, values and
    * counts that have expired, and answers that are too old or too many. Call it from time to time until it answers 0. What

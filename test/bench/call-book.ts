@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { timeSteps } from '../../src/gateway/figures/time-steps.js';
 import { DAY_MS } from '../../src/storage/calls/periods.js';
-import { createSqlCallBook } from '../../src/storage/calls/sql-call-store.js';
+import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
@@ -96,7 +96,7 @@ async function bench(
   progress(`${name}: filling in ${calls} calls`);
   await fill(database, calls);
   progress(`${name}: pages and figures`);
-  const book = createSqlCallBook(database);
+  const book = createSqlCallStore(database);
   const analytics = createAnalytics({ book, describeToken });
   const [newest] = await book.calls('prj', 1);
   if (newest === undefined) throw new Error('there are no calls');

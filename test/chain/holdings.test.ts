@@ -2,7 +2,7 @@ import { createHoldings } from '../../src/access/holdings.js';
 import { remoteFacilitator } from '../../src/facilitator/remote/remote-facilitator.js';
 import type { Facilitator } from '../../src/facilitator/types.js';
 import { addressBytes } from '../../src/protocol/address.js';
-import type { AccountState } from '../../src/sandbox/runtime/runtime.js';
+import type { RuntimeAccount } from '../../src/sandbox/runtime/runtime.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
@@ -31,7 +31,7 @@ afterEach(() => sandbox.faults.clear());
 /** An address that nothing is at yet. */
 const fresh = (): string => walletKey(`holdings ${names++}`).address;
 const exactly = (wallet: string, ...mints: string[]) => facilitator.readHolding({ wallet, mints });
-const copyOf = (address: string): AccountState => {
+const copyOf = (address: string): RuntimeAccount => {
   const state = sandbox.account(address);
   if (state === null) throw new Error(`nothing at ${address}`);
   return { ...state, data: Uint8Array.from(state.data) };

@@ -3,8 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { db } from '../../src/cli/books/db.js';
-import { payouts } from '../../src/cli/books/payouts.js';
-import { reconcile } from '../../src/cli/books/reconcile.js';
+import { payoutsCommand } from '../../src/cli/books/payouts.js';
+import { reconcileCommand } from '../../src/cli/books/reconcile.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { newClaim } from '../contracts/ledger-samples.js';
@@ -60,7 +60,7 @@ async function tollhouse(
     jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0),
   ];
   try {
-    const code = await { db, payouts, reconcile }[name].run(args);
+    const code = await { db, payouts: payoutsCommand, reconcile: reconcileCommand }[name].run(args);
     return { code, text: lines.join('') };
   } finally {
     for (const spy of spies) spy.mockRestore();

@@ -1,5 +1,5 @@
 import bs58 from 'bs58';
-import { payouts as command } from '../../src/cli/books/payouts.js';
+import { payoutsCommand as command } from '../../src/cli/books/payouts.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { PayoutState } from '../../src/storage/payouts/payout-store.js';
 import type { Storage } from '../../src/storage/storage.js';

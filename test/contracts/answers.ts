@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import {
-  ANSWER_RETENTION_MS,
-  type AnswerRun,
-  type AnswerStore,
+  type IdempotencyStore,
+  type IdempotentRun,
+  RESPONSE_RETENTION_MS,
 } from '../../src/storage/idempotency/idempotency-store.js';
 
 /** A store under test, and a way to let its time pass. */
 export interface AnswersUnderTest {
-  readonly answers: AnswerStore;
+  readonly answers: IdempotencyStore;
   advance(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -15,14 +15,14 @@ export interface AnswersUnderTest {
 const LEASE_MS = 5_000;
 
 /** A run of its own; by default every one has another id. */
-export function newRun(change: Partial<AnswerRun> = {}): AnswerRun {
+export function newRun(change: Partial<IdempotentRun> = {}): IdempotentRun {
   return { id: randomUUID(), fingerprint: 'first', lease: randomUUID(), leaseMs: LEASE_MS, ...change };
 }
 
-/** What every implementation of {@link AnswerStore} must do. */
+/** What every implementation of {@link IdempotencyStore} must do. */
 export function answersContract(name: string, open: () => Promise<AnswersUnderTest>): void {
   describe(`${name} keeps the contract of AnswerStore`, () => {
-    let answers: AnswerStore;
+    let answers: IdempotencyStore;
     let stand: AnswersUnderTest;
 
     beforeEach(async () => {
@@ -49,7 +49,7 @@ export function answersContract(name: string, open: () => Promise<AnswersUnderTe
 const bytes = (text: string) => Buffer.from(text);
 const replayOf = (text: string) => ({ status: 'replay', answer: expect.objectContaining({ length: text.length }) });
 
-function runsContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+function runsContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
   test('of many that begin the same at once exactly one runs', async () => {
     const { id } = newRun();
     const begun = await Promise.all(Array.from({ length: 30 }, () => answers().begin(newRun({ id }))));
@@ -115,14 +115,14 @@ const PAYLOADS = [
   ['of a megabyte', new Uint8Array(1_048_576).fill(7)],
 ] as const;
 
-function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+function keepingContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
   test.each(PAYLOADS)('an answer %s comes back as it was kept, to whoever begins or looks', async (_, answer) => {
     const run = newRun();
     await answers().begin(run);
     expect(await answers().finish(run.id, run.lease, answer)).toBe(true);
     for (const known of [await answers().find(run.id, 'first'), await answers().begin(newRun({ id: run.id }))]) {
       if (known?.status !== 'replay') throw new Error(`${known?.status} is no replay`);
-      expect(Buffer.from(known.answer).equals(answer)).toBe(true);
+      expect(Buffer.from(known.response).equals(answer)).toBe(true);
     }
   });
 
@@ -140,7 +140,7 @@ function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['
     const run = newRun();
     await answers().begin(run);
     await answers().finish(run.id, run.lease, bytes('answer'));
-    await advance(ANSWER_RETENTION_MS - 1);
+    await advance(RESPONSE_RETENTION_MS - 1);
     expect(await answers().find(run.id, 'first')).toEqual(replayOf('answer'));
     await advance(2);
     expect(await answers().find(run.id, 'first')).toBeUndefined();
@@ -149,7 +149,7 @@ function keepingContract(answers: () => AnswerStore, advance: AnswersUnderTest['
   });
 }
 
-function puttingContract(answers: () => AnswerStore, advance: AnswersUnderTest['advance']): void {
+function puttingContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
   /** What was put under an id, as text. */
   async function textOf(id: string): Promise<string | undefined> {
     const answer = await answers().get(id);
@@ -174,10 +174,10 @@ function puttingContract(answers: () => AnswerStore, advance: AnswersUnderTest['
   test('what is put replaces what was put before, and is kept for 24 hours from then on', async () => {
     const { id } = newRun();
     await answers().put(id, bytes('a first answer, which is longer'));
-    await advance(ANSWER_RETENTION_MS - 1);
+    await advance(RESPONSE_RETENTION_MS - 1);
     expect(await textOf(id)).toBe('a first answer, which is longer');
     await answers().put(id, bytes('second'));
-    await advance(ANSWER_RETENTION_MS - 1);
+    await advance(RESPONSE_RETENTION_MS - 1);
     expect(await textOf(id)).toBe('second');
     await advance(2);
     expect(await textOf(id)).toBeUndefined();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { CallBook } from '../../src/storage/calls/call-store.js';
+import type { CallStore } from '../../src/storage/calls/call-store.js';
 import { DAY_MS, HOUR_MS } from '../../src/storage/calls/periods.js';
 import { newEvent } from '../../src/storage/events/events.js';
 import { SPENDING_WINDOWS } from '../../src/storage/keys/service-keys.js';
@@ -11,7 +11,7 @@ import { ALICE, LATE_MARCH, newCall, newReservation, USDC, USDT } from './call-s
 export function budgetsContract(name: string, open: () => Promise<BookUnderTest>): void {
   describe(`budgets in ${name}`, () => {
     let stand: BookUnderTest;
-    let book: CallBook;
+    let book: CallStore;
     beforeEach(async () => {
       stand = await open();
       ({ book } = stand);

@@ -1,13 +1,13 @@
-import type { CallBook } from '../../src/storage/calls/call-store.js';
-import { createSqlCallBook } from '../../src/storage/calls/sql-call-store.js';
+import type { CallStore } from '../../src/storage/calls/call-store.js';
+import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import type { SqlDatabase, Step } from '../../src/storage/sql/sql-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { LATE_MARCH } from './call-samples.js';
 
 /** A book under test: two instances over one database. */
 export interface BookUnderTest {
-  readonly book: CallBook;
-  readonly other: CallBook;
+  readonly book: CallStore;
+  readonly other: CallStore;
   readonly database: SqlDatabase;
   now(): number;
   advance(milliseconds: number): Promise<void>;
@@ -20,7 +20,7 @@ export interface BookUnderTest {
 /** Two books on two connections to one database. */
 export function booksOn([database, second]: readonly [SqlDatabase, SqlDatabase]): BookUnderTest {
   const { now, advance } = testClock(LATE_MARCH);
-  const [book, other] = [createSqlCallBook(database, now), createSqlCallBook(second, now)];
+  const [book, other] = [createSqlCallStore(database, now), createSqlCallStore(second, now)];
   return {
     book,
     other,

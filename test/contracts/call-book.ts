@@ -1,4 +1,4 @@
-import type { CallBook, CallRecord } from '../../src/storage/calls/call-store.js';
+import type { CallRecord, CallStore } from '../../src/storage/calls/call-store.js';
 import { latencyBucket } from '../../src/storage/calls/latency-buckets.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf, monthOf } from '../../src/storage/calls/periods.js';
 import { newEvent } from '../../src/storage/events/events.js';
@@ -14,7 +14,7 @@ const MAX = 9_223_372_036_854_775_807n;
 export function callBookContract(name: string, open: () => Promise<BookUnderTest>): void {
   describe(`${name} keeps the contract of CallBook`, () => {
     let stand: BookUnderTest;
-    let book: CallBook;
+    let book: CallStore;
     beforeEach(async () => {
       stand = await open();
       ({ book } = stand);

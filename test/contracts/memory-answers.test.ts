@@ -1,14 +1,14 @@
-import { createMemoryAnswers } from '../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../src/storage/idempotency/memory-idempotency-store.js';
 import { testClock } from '../helpers/test-clock.js';
 import { answersContract, newRun } from './answers.js';
 
 answersContract('memory', async () => {
   const { now, advance } = testClock();
-  return { answers: createMemoryAnswers({ now }), advance, close: async () => {} };
+  return { answers: createMemoryIdempotencyStore({ now }), advance, close: async () => {} };
 });
 
 test('above its size the memory forgets what was used longest ago', async () => {
-  const answers = createMemoryAnswers({ maxBytes: 10_000 });
+  const answers = createMemoryIdempotencyStore({ maxBytes: 10_000 });
   const runs = Array.from({ length: 20 }, () => newRun());
   for (const run of runs) {
     await answers.begin(run);
@@ -19,7 +19,7 @@ test('above its size the memory forgets what was used longest ago', async () => 
 });
 
 test('an answer that is larger than the whole memory is not kept, and its caller is told', async () => {
-  const answers = createMemoryAnswers({ maxBytes: 10_000 });
+  const answers = createMemoryIdempotencyStore({ maxBytes: 10_000 });
   const run = newRun();
   await answers.begin(run);
   expect(await answers.finish(run.id, run.lease, new Uint8Array(20_000))).toBe(false);
@@ -27,7 +27,7 @@ test('an answer that is larger than the whole memory is not kept, and its caller
 });
 
 test('what is put counts towards the size as well, and what is larger than all of it leaves nothing under its id', async () => {
-  const answers = createMemoryAnswers({ maxBytes: 10_000 });
+  const answers = createMemoryIdempotencyStore({ maxBytes: 10_000 });
   const ids = Array.from({ length: 20 }, () => newRun().id);
   for (const id of ids) await answers.put(id, new Uint8Array(1_000));
   const left = await Promise.all(ids.map(async (id) => (await answers.get(id)) !== undefined));

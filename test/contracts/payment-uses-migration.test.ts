@@ -5,7 +5,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { payments } from '../../src/storage/sql/migrations/0001-payments.js';
 import { counters } from '../../src/storage/sql/migrations/0002-counters.js';
 import { events } from '../../src/storage/sql/migrations/0003-events.js';
-import { answers } from '../../src/storage/sql/migrations/0004-responses.js';
+import { answers } from '../../src/storage/sql/migrations/0004-answers.js';
 import { webhooks } from '../../src/storage/sql/migrations/0005-webhooks.js';
 import { serviceKeys } from '../../src/storage/sql/migrations/0006-service-keys.js';
 import { projects } from '../../src/storage/sql/migrations/0007-projects.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Leg } from '../../src/protocol/money/split.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
-import type { OwedAccount, PayoutBook, PayoutRecord, SignedPayout } from '../../src/storage/payouts/payout-store.js';
-import { createSqlPayoutBook } from '../../src/storage/payouts/sql-payout-store.js';
+import type { OwedAccount, PayoutRecord, PayoutStore, SignedPayout } from '../../src/storage/payouts/payout-store.js';
+import { createSqlPayoutStore } from '../../src/storage/payouts/sql-payout-store.js';
 import type { SqlDatabase, Statement } from '../../src/storage/sql/sql-database.js';
 import { newClaim, TERMS } from './ledger-samples.js';
 
@@ -36,12 +36,12 @@ const EVENTS: Statement = {
 export function payoutBookContract(name: string, open: () => Promise<PayoutBookUnderTest>): void {
   describe(`${name} keeps the contract of PayoutBook`, () => {
     let under: PayoutBookUnderTest;
-    let book: PayoutBook;
+    let book: PayoutStore;
     let projectId: string;
 
     beforeAll(async () => {
       under = await open();
-      book = createSqlPayoutBook(under.database, under.now);
+      book = createSqlPayoutStore(under.database, under.now);
     });
     afterAll(() => under.database.close());
     beforeEach(() => {

@@ -1,5 +1,8 @@
-import { ANSWER_RETENTION_MS, type AnswerBounds } from '../../src/storage/idempotency/idempotency-store.js';
-import { createSqlAnswers, type PrunableAnswers } from '../../src/storage/idempotency/sql-idempotency-store.js';
+import { type IdempotencyBounds, RESPONSE_RETENTION_MS } from '../../src/storage/idempotency/idempotency-store.js';
+import {
+  createSqlIdempotencyStore,
+  type PrunableIdempotencyStore,
+} from '../../src/storage/idempotency/sql-idempotency-store.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
@@ -32,10 +35,10 @@ const DATABASES = [
 
 const COUNT = { name: 'test_count_answers', text: 'select count(*) as count from tollhouse_answer' };
 
-async function openAnswers(openDatabase: () => Promise<SqlDatabase>, bounds: AnswerBounds = {}) {
+async function openAnswers(openDatabase: () => Promise<SqlDatabase>, bounds: IdempotencyBounds = {}) {
   const { now, advance } = testClock();
   const database = await openDatabase();
-  const answers = createSqlAnswers(database, { now, ...bounds });
+  const answers = createSqlIdempotencyStore(database, { now, ...bounds });
   const kept = async () => Number((await database.query(COUNT))[0]?.['count']);
   return { answers, kept, advance, close: () => database.close() };
 }
@@ -53,7 +56,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
       await answers.finish(run.id, run.lease, PAYLOAD);
     }
     await answers.begin(newRun());
-    await advance(ANSWER_RETENTION_MS - 1);
+    await advance(RESPONSE_RETENTION_MS - 1);
     expect(await answers.prune(100)).toBe(0);
     const young = newRun();
     await answers.begin(young);
@@ -88,7 +91,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   test('what is put is forgotten too where nobody prunes: what is too old, once in 256', async () => {
     const { answers, kept, advance, close } = await openAnswers(open);
     await putMany(answers, 200);
-    await advance(ANSWER_RETENTION_MS);
+    await advance(RESPONSE_RETENTION_MS);
     await putMany(answers, 55);
     expect(await kept()).toBe(255);
 
@@ -120,7 +123,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
     await close();
   });
 
-  async function putMany(answers: PrunableAnswers, count: number): Promise<void> {
+  async function putMany(answers: PrunableIdempotencyStore, count: number): Promise<void> {
     for (let at = 0; at < count; at += 1) await answers.put(newRun().id, PAYLOAD);
   }
 

@@ -6,7 +6,7 @@ import { TollhouseError } from '../../src/errors/errors.js';
 import { mintFactsOf, tokenAccountOf } from '../../src/solana/accounts/token-accounts.js';
 import { readKeypair } from '../../src/solana/keypair.js';
 import { readHistory, readLandedTransaction } from '../../src/solana/rpc/landed-transaction.js';
-import { AnswerShapeError } from '../../src/solana/rpc/response-shape-error.js';
+import { ResponseShapeError } from '../../src/solana/rpc/response-shape-error.js';
 import * as answers from '../../src/solana/rpc/rpc-responses.js';
 import { checkPayment } from '../../src/solana/rules/checks.js';
 import { decodeTransaction } from '../../src/solana/transaction/transaction.js';
@@ -87,10 +87,10 @@ export const CHAIN: readonly Fuzz[] = [
     assert.ok(genuine.includes(Buffer.from(bytes.subarray(65)).toString('hex')));
   }),
   fuzz('answer of a node', anAnswer, (result) => {
-    for (const read of READERS) orRefuses(AnswerShapeError, () => read(result));
+    for (const read of READERS) orRefuses(ResponseShapeError, () => read(result));
   }),
   fuzz('landed transaction of a node', nearly(LANDED), (result) => {
-    orRefuses(AnswerShapeError, () => readLandedTransaction(result));
+    orRefuses(ResponseShapeError, () => readLandedTransaction(result));
   }),
   fuzz(
     'key pair',

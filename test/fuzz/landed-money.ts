@@ -3,7 +3,7 @@ import { ComputeBudgetProgram, PublicKey, TransactionMessage, VersionedTransacti
 import fc from 'fast-check';
 import { transactionJson } from '../../src/sandbox/encoding/transaction-json.js';
 import { toJson } from '../../src/sandbox/rpc/json.js';
-import { readTransaction } from '../../src/sandbox/runtime/wire-transaction.js';
+import { parseWireTransaction } from '../../src/sandbox/runtime/wire-transaction.js';
 import { moneyMoved } from '../../src/solana/landed/landed-money.js';
 import { readLandedPayment } from '../../src/solana/landed/landed-payment.js';
 import { type LandedTransaction, readLandedTransaction } from '../../src/solana/rpc/landed-transaction.js';
@@ -71,7 +71,7 @@ function tryCase(world: World, given: Case, figures: LandedFigures): void {
   }
   figures.tried += 1;
   const bytes = bytesOf(world, given, state, figures.tried);
-  const done = bytes && world.chain.bank.land(readTransaction(bytes));
+  const done = bytes && world.chain.bank.land(parseWireTransaction(bytes));
   if (!done) return;
   const config = { encoding: 'base64', maxSupportedTransactionVersion: 0 };
   const landed = readLandedTransaction(JSON.parse(toJson(transactionJson(world.chain, done, config))));

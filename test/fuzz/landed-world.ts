@@ -2,7 +2,7 @@ import { ACCOUNT_SIZE } from '@solana/spl-token';
 import { AddressLookupTableAccount, Keypair, PublicKey } from '@solana/web3.js';
 import { SOL_MINT } from '../../src/protocol/networks/tokens.js';
 import { type Chain, createChain } from '../../src/sandbox/chain/chain.js';
-import { type AccountState, createRuntime, type Runtime } from '../../src/sandbox/runtime/runtime.js';
+import { createRuntime, type Runtime, type RuntimeAccount } from '../../src/sandbox/runtime/runtime.js';
 import { resolveSandboxOptions } from '../../src/sandbox/sandbox-options.js';
 import { createMint } from '../../src/sandbox/tokens/create-mint.js';
 import { createFaucet } from '../../src/sandbox/tokens/faucet.js';
@@ -49,7 +49,7 @@ const SLOTS = 5;
 const FEE = { transferFee: { basisPoints: 500, maximumFee: 10n ** 9n } };
 const FEE_ACCOUNT_BYTES = 178;
 const TABLE_HEAD = 56;
-const GONE: AccountState = { lamports: 0n, owner: PROGRAMS.system, data: new Uint8Array(), executable: false };
+const GONE: RuntimeAccount = { lamports: 0n, owner: PROGRAMS.system, data: new Uint8Array(), executable: false };
 
 /** Opens a world. The last wallet but the multisig has no token accounts at the start. */
 export async function openWorld(): Promise<World> {

@@ -3,7 +3,12 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { TollhouseError } from '../../src/errors/errors.js';
-import { isInside, isNetwork, isPublicAddress, readNetwork } from '../../src/gateway/network-guard/address-ranges.js';
+import {
+  isInside,
+  isNetwork,
+  isPublicAddress,
+  readAddressRange,
+} from '../../src/gateway/network-guard/address-ranges.js';
 import { mergePatch } from '../../src/gateway/projects/merge-patch.js';
 import { SIGNED_HEADERS, signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
 import { upstreamTarget } from '../../src/gateway/proxy/upstream-target.js';
@@ -85,7 +90,7 @@ export const SERVICE: readonly Fuzz[] = [
     assert.equal(typeof clientOfAddress(text), 'string');
   }),
   fuzz('network', nearlyText(...ADDRESSES), (text) => {
-    if (isNetwork(text)) isInside('10.0.0.1', [readNetwork(text)]);
+    if (isNetwork(text)) isInside('10.0.0.1', [readAddressRange(text)]);
   }),
   fuzz('private address, however it is written', aPrivateAddress(), (text) => {
     assert.equal(isPublicAddress(text), false);

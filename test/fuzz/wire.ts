@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { TollhouseError } from '../../src/errors/errors.js';
 import { addressBytes, addressOf, isAddress, isSignature, signatureText } from '../../src/protocol/address.js';
-import { DOORS } from '../../src/protocol/codecs/codecs.js';
+import { CODECS } from '../../src/protocol/codecs/codecs.js';
 import {
   encodeSettlement,
   encodeSupported,
@@ -75,7 +75,7 @@ const aPaymentHeader = fc.oneof(
 
 /** Codecs of the wire: none throws, and what was written is read as it was. */
 export const WIRE: readonly Fuzz[] = [
-  ...DOORS.map(({ name, read }) =>
+  ...CODECS.map(({ name, read }) =>
     fuzz(`payment header of ${name}`, aPaymentHeader, (text) => {
       const reading = read(text);
       assert.equal(typeof (reading.ok ? reading.payment.scheme : reading.detail), 'string');

@@ -78,7 +78,7 @@ async function openShop(stand: TollStand, storage: Storage, options: Partial<Fac
   const facilitator = stand.facilitatorWith({
     keypair: feePayer,
     ledger: storage.ledger,
-    answers: storage.answers,
+    idempotency: storage.idempotency,
     blockhashHints: false,
     ...options,
   });

@@ -10,7 +10,7 @@ import { openApiDocument } from '../../src/http/openapi/openapi.js';
 import { SPENDING_OPERATIONS } from '../../src/http/spending/spending-operations.js';
 import { createSpendingRouter } from '../../src/http/spending/spending-router.js';
 import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
-import { createSqlCallBook } from '../../src/storage/calls/sql-call-store.js';
+import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createConformance, type OpenApi } from './documented.js';
 import { openKeysStand } from './keys-stand.js';
 import type { ProofHeaders } from './sign-in.js';
@@ -41,7 +41,7 @@ async function describeToken(mint: string): Promise<TokenLabel> {
 export async function openMoneyStand(owners: Readonly<Record<string, string>>) {
   const stand = await openKeysStand(':memory:', { projectOwner: async (id) => owners[id] });
   const { now, identity } = stand.stand;
-  const book = createSqlCallBook(stand.database, now);
+  const book = createSqlCallStore(stand.database, now);
   const callerFor = createApiCaller({ identity, keys: stand.keys });
   const url = await stand.serve(express, (app) => {
     const analytics = createAnalytics({ book, describeToken, now });

@@ -1,11 +1,11 @@
 import { MULTISIG_SIZE, MultisigLayout } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
-import type { AccountState } from '../../src/sandbox/runtime/runtime.js';
+import type { RuntimeAccount } from '../../src/sandbox/runtime/runtime.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { instruction, type TransferParts, transferChecked } from './raw-instructions.js';
 
 /** A multisig account of a token program for which one signature, that of `signer`, is enough. */
-export function multisigOf(signer: PublicKey, program: string): AccountState {
+export function multisigOf(signer: PublicKey, program: string): RuntimeAccount {
   const data = Buffer.alloc(MULTISIG_SIZE);
   const none = PublicKey.default;
   const some = { signer2: none, signer3: none, signer4: none, signer5: none, signer6: none };

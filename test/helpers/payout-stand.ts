@@ -4,8 +4,8 @@ import type { PayoutSender } from '../../src/facilitator/payouts/payout-sender.j
 import { createPayouts, type Payouts, type PayoutsParts } from '../../src/gateway/payouts/payouts.js';
 import type { Leg } from '../../src/protocol/money/split.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
-import type { PayoutBook } from '../../src/storage/payouts/payout-store.js';
-import { createSqlPayoutBook } from '../../src/storage/payouts/sql-payout-store.js';
+import type { PayoutStore } from '../../src/storage/payouts/payout-store.js';
+import { createSqlPayoutStore } from '../../src/storage/payouts/sql-payout-store.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { newClaim, TERMS } from '../contracts/ledger-samples.js';
 import { testClock } from './test-clock.js';
@@ -14,7 +14,7 @@ import { openTollStand, type TollStand } from './toll-stand.js';
 /** One instance of the service, as far as payouts go. */
 export interface PayoutInstance {
   readonly payouts: Payouts;
-  readonly book: PayoutBook;
+  readonly book: PayoutStore;
   readonly sender: PayoutSender;
   /** What went wrong in the background. */
   readonly faults: readonly unknown[];
@@ -62,7 +62,7 @@ export async function openPayoutStand(usdc = '1000'): Promise<PayoutStand> {
     instance(database, change = () => ({}), more = {}) {
       const { payouts: real } = toll.facilitatorWith({ splitKeypair: split });
       const sender = { ...real!, ...change(real!) };
-      const book = createSqlPayoutBook(database, now);
+      const book = createSqlPayoutStore(database, now);
       const faults: unknown[] = [];
       const onFault = (error: unknown): void => void faults.push(error);
       return { payouts: createPayouts({ book, sender, now, onFault, ...more }), book, sender, faults };

@@ -31,7 +31,7 @@ const CHAIN = [
 
 /** The life of a payment: who may come again, for what, and what a payer can cost. */
 const PAYMENT = [
-  'facilitator/payments/local-claims',
+  'facilitator/payments/local-claim',
   'facilitator/payments/payment-binding',
   'facilitator/payments/payment-claim',
   'facilitator/payments/payment-life',
@@ -57,7 +57,7 @@ const GATE = [
   'middleware/payment/paid-responses',
   'middleware/payment/payment-responses',
   'middleware/payment/retry',
-  'middleware/payment/write-payment-required',
+  'middleware/payment/payment-required',
   'middleware/response/idempotency-notes',
   'middleware/response/response-buffer',
   'middleware/response/response-end',

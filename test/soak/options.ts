@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { nearest } from '../../src/lib/did-you-mean.js';
+import { didYouMean } from '../../src/lib/did-you-mean.js';
 
 /** The databases that a seller can be on. */
 export const DATABASES = ['sqlite', 'postgres'] as const;
@@ -58,7 +58,7 @@ function refuseUnknown(args: readonly string[]): void {
   for (const arg of args.filter((it) => it.startsWith('-'))) {
     const name = arg.replace(/^-+/, '').replace(/=.*$/s, '');
     if (NAMES.includes(name)) continue;
-    const meant = nearest(name, NAMES);
+    const meant = didYouMean(name, NAMES);
     throw new Error(`there is no option "${arg}"${meant === undefined ? '' : `; did you mean --${meant}?`}`);
   }
 }
@@ -75,7 +75,7 @@ function databasesOf(text: string): readonly DatabaseKind[] {
   if (text === 'both') return DATABASES;
   const found = DATABASES.find((it) => it === text);
   if (found !== undefined) return [found];
-  const meant = nearest(text, [...DATABASES, 'both']);
+  const meant = didYouMean(text, [...DATABASES, 'both']);
   const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
   throw new Error(`--database must be sqlite, postgres or both, not "${text}"${hint}`);
 }

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { demoWallet } from '../../sandbox/tokens/demo-wallets.js';
 import { readSecretFile } from '../../server/configuration/secret-file.js';
 import type { KeypairInput } from '../../solana/keypair.js';
@@ -19,7 +19,7 @@ function complaintOf(error: unknown, known: readonly string[]): string {
   const text = error instanceof Error ? error.message : String(error);
   const [, unknown] = /Unknown option '--([^']+)'/.exec(text) ?? [];
   if (unknown === undefined) return text;
-  const meant = nearest(unknown, known);
+  const meant = didYouMean(unknown, known);
   const hint = meant === undefined ? '--help tells what there is' : `did you mean "--${meant}"?`;
   return `unknown option "--${unknown}"; ${hint}`;
 }

@@ -1,7 +1,7 @@
 import { UsageError } from '../command.js';
 
 /** A price as people write it, `0.01 USDC` or `$0.01`. */
-export function readPrice(flag: string, text: string): { readonly amount: string; readonly token: string } {
+export function priceArgument(flag: string, text: string): { readonly amount: string; readonly token: string } {
   const [, dollars] = /^\$(\d+(?:\.\d+)?)$/.exec(text.trim()) ?? [];
   if (dollars !== undefined) return { amount: dollars, token: 'USDC' };
   const [, amount, token] = /^(\d+(?:\.\d+)?) +(\w+)$/.exec(text.trim()) ?? [];

@@ -7,7 +7,7 @@ import { type ChainConfiguration, readConfiguration } from '../../server/configu
 import { readKeypair } from '../../solana/keypair.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { openStorage } from '../../storage/open-storage.js';
-import type { OwedSum, PayoutBook, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import type { OwedSum, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import type { Storage } from '../../storage/storage.js';
 import { none, readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
@@ -23,7 +23,7 @@ const NAME = 'tollhouse payouts';
 const actions: Readonly<Record<string, Action>> = { list, resolve };
 
 /** `tollhouse payouts`: what is stuck of the payouts of splits, for those who run the server. */
-export const payouts: Command = {
+export const payoutsCommand: Command = {
   name: 'payouts',
   summary: 'show which payouts of splits are stuck, and resolve them by what the chain says',
   help: `tollhouse payouts [list] [--json]
@@ -79,7 +79,7 @@ async function list(args: readonly string[]): Promise<number> {
 
 /** What is held back, and what waits until it is worth a transaction, as the API tells it; the oldest first. */
 async function heldBack(
-  book: PayoutBook,
+  book: PayoutStore,
   wallet: string | undefined,
   tokens: readonly Token[],
 ): Promise<readonly OwedSum[]> {

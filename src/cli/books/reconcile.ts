@@ -1,7 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import type { Finding } from '../../facilitator/reconcile/finding.js';
-import { type Reconciliation, reconcile as reconcileBooks } from '../../facilitator/reconcile/reconcile.js';
+import { type Reconciliation, reconcile } from '../../facilitator/reconcile/reconcile.js';
 import { addressOf } from '../../protocol/address.js';
 import { type ChainConfiguration, readConfiguration } from '../../server/configuration/configuration.js';
 import { readKeypair } from '../../solana/keypair.js';
@@ -22,7 +22,7 @@ import { lookAtSchema } from './current-schema.js';
 const WHERE = 'tollhouse reconcile';
 
 /** `tollhouse reconcile`: whether books and chain say the same. */
-export const reconcile: Command = {
+export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
   help: `tollhouse reconcile [--from <time>] [--quick] [--json]
@@ -140,7 +140,7 @@ async function run(
   const since = performance.now();
   const books = createBookReaders(database);
   const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
-  const found = await reconcileBooks(parts, from, {
+  const found = await reconcile(parts, from, {
     onOpen: ({ id, state }, detail) => told.open(id, state, detail),
     onNote: (finding) => told.note(finding),
     onDifference: (finding) => told.different(finding),

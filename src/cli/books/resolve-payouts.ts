@@ -3,12 +3,12 @@ import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { createPastPayouts } from '../../facilitator/payouts/past-payouts.js';
 import { findPayoutFate, isPastLanding, MAX_PAGES } from '../../facilitator/payouts/payout-fate.js';
 import { type Resolution, type ResolvingParts, resolvePayout } from '../../gateway/payouts/resolve-payout.js';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import type { ChainConfiguration } from '../../server/configuration/configuration.js';
 import { readMint, readTokenBalances } from '../../solana/accounts/token-accounts.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
-import type { PayoutBook, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import type { PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import { CommandError, UsageError } from '../command.js';
 import { printStep } from '../output/terminal.js';
 import { resolveUnknown } from './resolve-unknown.js';
@@ -20,7 +20,7 @@ import { resolveUnknown } from './resolve-unknown.js';
  * @returns the exit code: 0 when nothing is open any more
  */
 export async function resolveUnfinished(
-  book: PayoutBook,
+  book: PayoutStore,
   chain: ChainConfiguration,
   wallet: string | undefined,
 ): Promise<number> {
@@ -40,7 +40,7 @@ export async function resolveUnfinished(
  * @throws UsageError when there is none with this id, CommandError when it cannot be called failed
  */
 export async function resolveOne(
-  book: PayoutBook,
+  book: PayoutStore,
   chain: ChainConfiguration,
   id: string,
   isCertain: boolean,
@@ -60,10 +60,10 @@ export async function resolveOne(
   return withChain(book, chain, async (parts) => (told(await resolvePayout(parts, payout, isCertain)) ? 0 : 1));
 }
 
-async function find(book: PayoutBook, id: string, { network }: ChainConfiguration): Promise<PayoutRecord> {
+async function find(book: PayoutStore, id: string, { network }: ChainConfiguration): Promise<PayoutRecord> {
   const payout = await book.find(id);
   if (payout === undefined) {
-    const meant = nearest(
+    const meant = didYouMean(
       id,
       (await book.unfinished()).map((it) => it.id),
     );
@@ -75,7 +75,7 @@ async function find(book: PayoutBook, id: string, { network }: ChainConfiguratio
 }
 
 async function withChain(
-  book: PayoutBook,
+  book: PayoutStore,
   { network, rpcUrl = [PUBLIC_RPC[network]] }: ChainConfiguration,
   work: (parts: ResolvingParts, rpc: SolanaRpc) => Promise<number>,
 ): Promise<number> {

@@ -1,7 +1,7 @@
 import type { PastPayouts } from '../../facilitator/payouts/past-payouts.js';
 import { createUnknownPayouts } from '../../gateway/payouts/unknown-payouts.js';
 import type { NetworkId } from '../../protocol/types.js';
-import type { LandedPayout, PayoutBook } from '../../storage/payouts/payout-store.js';
+import type { LandedPayout, PayoutStore } from '../../storage/payouts/payout-store.js';
 import { printStep } from '../output/terminal.js';
 
 /**
@@ -9,7 +9,7 @@ import { printStep } from '../output/terminal.js';
  * @returns how many could not, and hold somebody back
  */
 export async function resolveUnknown(
-  book: PayoutBook,
+  book: PayoutStore,
   network: NetworkId,
   past: PastPayouts,
   wallet: string,
@@ -35,7 +35,7 @@ export async function resolveUnknown(
 }
 
 /** Whether it keeps somebody waiting: one who is owed nothing cannot be paid twice. */
-async function unmatched(book: PayoutBook, landed: LandedPayout, wallet: string) {
+async function unmatched(book: PayoutStore, landed: LandedPayout, wallet: string) {
   const held = (await book.heldBack(wallet)).filter(({ held: it }) => it === 'unknown_payout');
   const waiting = held.filter(
     ({ mint, recipient }) => mint === landed.mint && landed.legs.some((it) => it.recipient === recipient),

@@ -14,7 +14,7 @@ import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
 import { onlyOne, readArguments, readWallet } from '../arguments/arguments.js';
-import { readNetwork } from '../arguments/network-argument.js';
+import { networkArgument } from '../arguments/network-argument.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printStep, withProgress } from '../output/terminal.js';
@@ -55,7 +55,7 @@ async function create(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, OPTIONS);
   const owner = onlyOne(positionals, USAGE);
   if (!isAddress(owner)) throw new UsageError(`"${owner}" is no wallet address; usage: ${USAGE}`);
-  const network = readNetwork(values.network);
+  const network = networkArgument(values.network);
   // The sandbox answers as devnet, and has one token more.
   const tokens = network === 'solana-devnet' ? SANDBOX_TOKENS : KNOWN_TOKENS[network];
   const mints = (values.token ?? ['USDC']).map((name) => readToken(name, tokens));

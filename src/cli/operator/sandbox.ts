@@ -1,6 +1,6 @@
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start-sandbox.js';
 import { readArguments } from '../arguments/arguments.js';
-import { readNetwork } from '../arguments/network-argument.js';
+import { networkArgument } from '../arguments/network-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
@@ -50,7 +50,7 @@ function printChain({ rpcUrl, wsUrl, network, tokens, demoWallets }: Sandbox): v
 
 function readFlags(args: readonly string[]): { readonly options: SandboxOptions; readonly json: boolean } {
   const { values } = readArguments(args, OPTIONS);
-  const network = values.network === undefined ? undefined : readNetwork(values.network);
+  const network = values.network === undefined ? undefined : networkArgument(values.network);
   if (network === 'solana-testnet') throw new UsageError('--network must be "solana-devnet" or "solana"');
   const options: SandboxOptions = {
     port: readNumber('--port', values.port) ?? DEFAULT_PORT,

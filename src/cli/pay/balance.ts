@@ -7,7 +7,7 @@ import { readTokenBalances } from '../../solana/accounts/token-accounts.js';
 import { readKeypair } from '../../solana/keypair.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
-import { readNetwork } from '../arguments/network-argument.js';
+import { networkArgument } from '../arguments/network-argument.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
@@ -35,7 +35,7 @@ Shows the SOL and the known tokens of a wallet.
       rpc: { type: 'string' },
       json: { type: 'boolean' },
     });
-    const network = readNetwork(values.network);
+    const network = networkArgument(values.network);
     const wallet = walletOf(positionals, values.keypair, values.demo);
     const urls = rpcArgument(values, PUBLIC_RPC[network]);
     const balances = await readBalances(wallet, network, urls);

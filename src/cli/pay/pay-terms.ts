@@ -22,7 +22,7 @@ export interface ChosenTerms {
 }
 
 /** Holdings of payer and recipient; undefined where there is no token account. */
-export interface Holdings {
+export interface WalletHoldings {
   readonly payer: bigint | undefined;
   readonly recipient: bigint | undefined;
 }
@@ -57,7 +57,7 @@ export async function readHoldings(
   payer: string,
   { payable, tokenProgram }: ChosenTerms,
   rpc: SolanaRpc,
-): Promise<Holdings> {
+): Promise<WalletHoldings> {
   const { payTo, asset } = payable.terms;
   const [held, received] = await readTokenBalances([payer, payTo], asset, tokenProgram, rpc);
   return { payer: held, recipient: received };

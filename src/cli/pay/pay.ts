@@ -5,7 +5,14 @@ import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { type Command, CommandError } from '../command.js';
 import { printJson, printStep, secondsSince, withProgress } from '../output/terminal.js';
 import { PAY_HELP, type PayOptions, readPayOptions } from './pay-options.js';
-import { type ChosenTerms, chooseTerms, type Holdings, readHoldings, signPayment, walletAddress } from './pay-terms.js';
+import {
+  type ChosenTerms,
+  chooseTerms,
+  readHoldings,
+  signPayment,
+  type WalletHoldings,
+  walletAddress,
+} from './pay-terms.js';
 
 /** Longest wait for an answer: a settlement may take as long as a blockhash lives. */
 const ANSWER_TIMEOUT_MS = 120_000;
@@ -87,7 +94,7 @@ async function ask(
   return { status: answer.statusCode, body: await answer.body.text(), header: found };
 }
 
-function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: Holdings): void {
+function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: WalletHoldings): void {
   const { terms } = chosen.payable;
   printStep('terms', `${chosen.price} to ${terms.payTo} on ${terms.network}; network fee paid by ${terms.feePayer}`);
   printStep('wallet', `${payer} holds ${held === undefined ? 'no token account for it' : chosen.show(held)}`);
@@ -115,7 +122,7 @@ function reasonOf(receipt: Readonly<Record<string, unknown>> | undefined, body: 
   }
 }
 
-function printChange(chosen: ChosenTerms, before: Holdings, after: Holdings): void {
+function printChange(chosen: ChosenTerms, before: WalletHoldings, after: WalletHoldings): void {
   const change = (from: bigint | undefined, to: bigint | undefined) =>
     `${chosen.show(from ?? 0n)} → ${chosen.show(to ?? 0n)}`;
   printStep('payer', change(before.payer, after.payer));

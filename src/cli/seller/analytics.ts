@@ -5,9 +5,9 @@ import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
-import { readText } from '../session/server-client.js';
+import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
-import { findProject, PROJECTS_PATH } from './find-project.js';
+import { PROJECTS_PATH, selectProject } from './find-project.js';
 
 type Figures = z.output<typeof analyticsAnswer>;
 
@@ -41,11 +41,11 @@ Calls, revenue, payers and durations of a project by hour or day (UTC), without 
     if (values.csv && values.json) throw new UsageError('--csv or --json, not both');
     const query = queryOf(values);
     const session = openSession(values.server);
-    const { id } = await findProject(session, name);
+    const { id } = await selectProject(session, name);
     const path = `${PROJECTS_PATH}/${id}/analytics?${query}`;
     if (values.csv) {
       const csv = await session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
-      process.stdout.write(await readText(csv));
+      process.stdout.write(await readResponseText(csv));
     } else {
       const figures = await session.get(path);
       if (values.json) printJson(figures);

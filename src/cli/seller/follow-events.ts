@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { CommandError } from '../command.js';
 import { RefusedError, UnreachableError } from '../session/server-client.js';
-import { type Session, understood } from '../session/session.js';
+import { type ServerSession, understood } from '../session/session.js';
 import { readEventFrames } from './event-frames.js';
 
 /** An event as the stream tells it. */
@@ -45,7 +45,7 @@ const newestSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
  * last event that was seen.
  * @throws CommandError when the server refuses, and would again
  */
-export async function followEvents(session: Session, options: FollowOptions): Promise<void> {
+export async function followEvents(session: ServerSession, options: FollowOptions): Promise<void> {
   const { query, signal, onInterrupted } = options;
   const newest = understood(newestSchema, await session.get(`${PATH}?limit=1`));
   const place = { lastId: newest.data[0]?.id ?? BEGINNING, retryMs: RETRY_MS, failures: 0, isNew: true };

@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { keyAnswer, revealedKeyAnswer } from '../../http/keys/keys-responses.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
-import { readPrice } from '../arguments/price-argument.js';
+import { priceArgument } from '../arguments/price-argument.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
-import { openSession, type Session, understood } from '../session/session.js';
+import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
-import { findProject } from './find-project.js';
-import { pick } from './select-item.js';
+import { selectProject } from './find-project.js';
+import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse keys';
 const PATH = '/api/v1/keys';
@@ -75,7 +75,7 @@ async function create(args: readonly string[]): Promise<number> {
     ...(until === undefined ? {} : { expires_at: new Date(until).toISOString() }),
   };
   const session = openSession(server);
-  const restriction = project === undefined ? {} : { project_id: (await findProject(session, project)).id };
+  const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
   showSecret(await session.post(`${PATH}/generate`, { ...wanted, ...restriction }), json);
   return 0;
 }
@@ -84,7 +84,7 @@ function readBudget(text: string): object {
   const [, price, window] = /^(.*)\/(\w+)$/.exec(text) ?? [];
   if (price === undefined)
     throw new UsageError(`--budget must be an amount in a time such as "10 USDC/day", not "${text}"`);
-  const { amount, token } = readPrice('--budget', price);
+  const { amount, token } = priceArgument('--budget', price);
   return { limit: amount, token, window };
 }
 
@@ -108,10 +108,10 @@ async function revoke(args: readonly string[]): Promise<number> {
 }
 
 /** A key that is not revoked. */
-async function findKey(session: Session, name: string): Promise<z.output<typeof keyAnswer>> {
+async function findKey(session: ServerSession, name: string): Promise<z.output<typeof keyAnswer>> {
   const found = (await session.list(PATH)).map((it) => understood(keyAnswer, it));
   const alive = found.filter(({ status }) => status !== 'revoked');
-  return pick(alive, { what: 'key', name, namesOf: (key) => [key.id, key.api_key, key.name] });
+  return selectItem(alive, { what: 'key', name, namesOf: (key) => [key.id, key.api_key, key.name] });
 }
 
 function showSecret(json: unknown, asJson: boolean | undefined): void {

@@ -2,7 +2,7 @@ import { none, readArguments } from '../arguments/arguments.js';
 import { plain } from '../output/terminal.js';
 import { untilStopped } from '../output/until-stopped.js';
 import { openSession } from '../session/session.js';
-import { findProject } from './find-project.js';
+import { selectProject } from './find-project.js';
 import { followEvents, type StreamedEvent } from './follow-events.js';
 import { createForwarder } from './forward-events.js';
 
@@ -16,7 +16,7 @@ const OPTIONS = {
 const TYPE_WIDTH = 27;
 
 /** `tollhouse webhooks listen`: events as they come, until it is stopped. */
-export async function listen(args: readonly string[]): Promise<number> {
+export async function listenCommand(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, OPTIONS);
   none(positionals, 'tollhouse webhooks listen');
   const { server, json, project, types, forward } = values;
@@ -25,7 +25,7 @@ export async function listen(args: readonly string[]): Promise<number> {
   const session = openSession(server);
   const query = new URLSearchParams();
   if (types !== undefined) query.set('types', types);
-  if (project !== undefined) query.set('project_id', (await findProject(session, project)).id);
+  if (project !== undefined) query.set('project_id', (await selectProject(session, project)).id);
   if (forwarder !== undefined) note(`forwarding to ${forward}, signed with ${forwarder.secret}`);
   await followEvents(session, {
     query,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readPrice } from '../arguments/price-argument.js';
+import { priceArgument } from '../arguments/price-argument.js';
 import { UsageError } from '../command.js';
 
 /** Flags of `tollhouse projects create`, for `readArguments`. */
@@ -41,7 +41,7 @@ function fromFlags({ slug, name, upstream, price, split, listed }: ProjectFlags)
     slug,
     name: name ?? slug,
     upstream: { url: upstream },
-    pricing: readPrice('--price', price),
+    pricing: priceArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
     ...(listed ? { visibility: 'listed' } : {}),
   };

@@ -5,9 +5,9 @@ import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
-import { openSession, type Session, understood } from '../session/session.js';
+import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
-import { findProject, PROJECTS_PATH, type ProjectItem } from './find-project.js';
+import { PROJECTS_PATH, type ProjectItem, selectProject } from './find-project.js';
 import { PROJECT_FLAGS, readProjectFlags } from './project-flags.js';
 
 const NAME = 'tollhouse projects';
@@ -24,7 +24,7 @@ const actions: Readonly<Record<string, Action>> = {
 };
 
 /** `tollhouse projects`: the APIs that a wallet sells. */
-export const projects: Command = {
+export const projectsCommand: Command = {
   name: 'projects',
   summary: 'sell an API that runs already: list, create, show, pause, resume, delete',
   help: `tollhouse projects list
@@ -82,12 +82,12 @@ async function create(args: readonly string[]): Promise<number> {
 async function onOne(
   action: string,
   args: readonly string[],
-  act: (session: Session, project: ProjectItem) => Promise<unknown>,
+  act: (session: ServerSession, project: ProjectItem) => Promise<unknown>,
 ): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON);
   const name = onlyOne(positionals, `${NAME} ${action} <slug or id>`);
   const session = openSession(values.server);
-  const answer = await act(session, await findProject(session, name));
+  const answer = await act(session, await selectProject(session, name));
   if (values.json) printJson(answer);
   else printProject(answer);
   return 0;
@@ -97,7 +97,7 @@ async function remove(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...COMMON, yes: { type: 'boolean' } });
   const name = onlyOne(positionals, `${NAME} delete <slug or id> [--yes]`);
   const session = openSession(values.server);
-  const { id, slug } = await findProject(session, name);
+  const { id, slug } = await selectProject(session, name);
   if (!values.yes) await confirm(slug);
   await session.delete(pathOf(id));
   if (!values.json) printStep('deleted', `${slug}; the slug stays yours`);

@@ -1,8 +1,8 @@
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { CommandError } from '../command.js';
 
-/** What {@link pick} looks for. */
-export interface Wanted<T> {
+/** What {@link selectItem} looks for. */
+export interface Selection<T> {
   /** What it is, for messages: `project`. */
   readonly what: string;
   /** What the user typed. */
@@ -12,13 +12,13 @@ export interface Wanted<T> {
 }
 
 /** The item that the user means. Throws a {@link CommandError} with the nearest name when there is none. */
-export function pick<T>(items: readonly T[], { what, name, namesOf }: Wanted<T>): T {
+export function selectItem<T>(items: readonly T[], { what, name, namesOf }: Selection<T>): T {
   const [found, ...others] = items.filter((item) => namesOf(item).includes(name));
   if (found !== undefined && others.length === 0) return found;
   if (found !== undefined)
     throw new CommandError(`there are ${others.length + 1} with the name "${name}"; give the id`);
   const names = items.map((item) => namesOf(item)[0] ?? '');
-  const meant = nearest(name, items.flatMap(namesOf));
+  const meant = didYouMean(name, items.flatMap(namesOf));
   throw new CommandError(
     `you have no ${what} "${name}"; ${meant === undefined ? listOf(what, names) : `did you mean "${meant}"?`}`,
   );

@@ -11,11 +11,11 @@ import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep, withProgress } from '../output/terminal.js';
-import { openSession, type Session, understood } from '../session/session.js';
+import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
-import { findProject } from './find-project.js';
-import { listen } from './listen.js';
-import { pick } from './select-item.js';
+import { selectProject } from './find-project.js';
+import { listenCommand } from './listen.js';
+import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse webhooks';
 const PATH = '/api/v1/webhooks';
@@ -29,10 +29,10 @@ const TYPE_LINES = EVENT_TYPES.flatMap((_, at) =>
   at % TYPES_IN_LINE === 0 ? [`  ${EVENT_TYPES.slice(at, at + TYPES_IN_LINE).join(', ')}`] : [],
 );
 
-const actions: Readonly<Record<string, Action>> = { list, create, delete: remove, test, listen };
+const actions: Readonly<Record<string, Action>> = { list, create, delete: remove, test, listen: listenCommand };
 
 /** `tollhouse webhooks`: events, posted to an address or shown as they come. */
-export const webhooks: Command = {
+export const webhooksCommand: Command = {
   name: 'webhooks',
   summary: 'events: list, create, delete, test; listen shows them as they come',
   help: `tollhouse webhooks list
@@ -88,7 +88,7 @@ async function create(args: readonly string[]): Promise<number> {
   const { server, json, url, events, project } = values;
   if (url === undefined) throw new UsageError('--url is needed; see tollhouse webhooks --help');
   const session = openSession(server);
-  const restriction = project === undefined ? {} : { project_id: (await findProject(session, project)).id };
+  const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
   const body = { url, events: events.split(',').map((it) => it.trim()), ...restriction };
   const made = await session.post(PATH, body);
   if (json) printJson(made);
@@ -128,7 +128,7 @@ async function test(args: readonly string[]): Promise<number> {
 
 type Delivery = z.output<typeof loggedDeliveryAnswer>;
 
-async function finished(session: Session, path: string): Promise<Delivery> {
+async function finished(session: ServerSession, path: string): Promise<Delivery> {
   const until = performance.now() + PATIENCE_MS;
   while (performance.now() < until) {
     const delivery = understood(loggedDeliveryAnswer, await session.get(path));
@@ -145,7 +145,7 @@ function printDelivery({ event_type, event_id, status, log }: Delivery): void {
   printStep(status, `${event_type} ${event_id} → ${outcome} in ${attempt?.duration_ms ?? 0} ms${said}`);
 }
 
-async function findWebhook(session: Session, name: string): Promise<z.output<typeof webhookAnswer>> {
+async function findWebhook(session: ServerSession, name: string): Promise<z.output<typeof webhookAnswer>> {
   const found = (await session.list(PATH)).map((it) => understood(webhookAnswer, it));
-  return pick(found, { what: 'webhook', name, namesOf: ({ id, url }) => [id, url] });
+  return selectItem(found, { what: 'webhook', name, namesOf: ({ id, url }) => [id, url] });
 }

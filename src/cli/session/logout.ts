@@ -2,7 +2,7 @@ import { readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { forgetSignIn, serverOf, signedInServers, signInAt } from './credentials.js';
-import { readText, send } from './server-client.js';
+import { readResponseText, send } from './server-client.js';
 
 /** `tollhouse logout`: ends a sign-in. */
 export const logout: Command = {
@@ -41,7 +41,7 @@ async function endSignIn(server: string): Promise<string | undefined> {
   forgetSignIn(server);
   const body = { token: signIn.refresh_token };
   try {
-    await readText(await send(server, { method: 'POST', path: '/api/v1/auth/revoke', body }));
+    await readResponseText(await send(server, { method: 'POST', path: '/api/v1/auth/revoke', body }));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(`forgotten here, but the server was not told: ${error.message}`);

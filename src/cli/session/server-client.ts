@@ -58,7 +58,7 @@ export async function send(server: string, asked: ServerRequest): Promise<Server
 }
 
 /** The body of an answer as text. Problems become a {@link RefusedError}. */
-export async function readText(answer: ServerAnswer): Promise<string> {
+export async function readResponseText(answer: ServerAnswer): Promise<string> {
   const text = await answer.body.text();
   if (answer.statusCode < 400) return text;
   const problem = Object(jsonOf(text));
@@ -70,7 +70,7 @@ export async function readText(answer: ServerAnswer): Promise<string> {
 
 /** The body of an answer as JSON, undefined when it has none. Problems become a {@link RefusedError}. */
 export async function readJson(answer: ServerAnswer): Promise<unknown> {
-  const text = await readText(answer);
+  const text = await readResponseText(answer);
   if (text === '') return undefined;
   const json = jsonOf(text);
   if (json !== undefined) return json;

@@ -8,14 +8,14 @@ import {
   postJson,
   RefusedError,
   readJson,
-  readText,
+  readResponseText,
   type ServerAnswer,
   type ServerRequest,
   send,
 } from './server-client.js';
 
 /** Talks to a server as a wallet that is signed in; renews its tokens by itself. */
-export interface Session {
+export interface ServerSession {
   readonly server: string;
   /** Sends a request; problems are thrown as {@link RefusedError}. The body is not read yet. */
   send(asked: ServerRequest): Promise<ServerAnswer>;
@@ -43,7 +43,7 @@ const listAnswer = z.object({ data: z.array(z.unknown()), next_cursor: z.string(
  * @param named - address of the server; default: where the user signed in last
  * @throws CommandError when nobody is signed in there
  */
-export function openSession(named: string | undefined): Session {
+export function openSession(named: string | undefined): ServerSession {
   const server = serverOf(named);
   requireSignIn(server);
 
@@ -65,7 +65,7 @@ export function openSession(named: string | undefined): Session {
     get: getJson,
     post: async (path, body) =>
       readJson(await sendSigned({ method: 'POST', path, ...(body === undefined ? {} : { body }) })),
-    delete: async (path) => void (await readText(await sendSigned({ method: 'DELETE', path }))),
+    delete: async (path) => void (await readResponseText(await sendSigned({ method: 'DELETE', path }))),
     async list(path) {
       const found: unknown[] = [];
       let cursor: string | null = '';
@@ -94,7 +94,7 @@ export function signInFrom(wallet: string, json: unknown): SignIn {
 }
 
 async function checked(answer: ServerAnswer): Promise<ServerAnswer> {
-  if (answer.statusCode >= 400) await readText(answer);
+  if (answer.statusCode >= 400) await readResponseText(answer);
   return answer;
 }
 

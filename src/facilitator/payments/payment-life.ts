@@ -7,7 +7,7 @@ import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
 import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import type { Leases } from './leases.js';
-import { heldHere } from './local-claims.js';
+import { localClaim } from './local-claim.js';
 import { bindingOf, requestAndSecretOf } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { receiptOf } from './receipt.js';
@@ -44,7 +44,7 @@ export async function claimPayment(
     ...requestAndSecretOf(use),
     ...seller,
   };
-  const claimed = (await heldHere(parts, request)) ?? (await ledger.claim(request));
+  const claimed = (await localClaim(parts, request)) ?? (await ledger.claim(request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
   if (claimed.status !== 'won' || isAddressProofOver(record, now())) {

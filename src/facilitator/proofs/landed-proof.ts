@@ -14,7 +14,14 @@ import { claimLanded, type LandedClaim } from './claim-landed.js';
 import { readDirectPayment } from './direct-payment.js';
 import { isLate } from './late-payment.js';
 import { type PaidAs, readPaid } from './read-paid.js';
-import { demandOf, legsOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from './request-terms.js';
+import {
+  type RequestParts,
+  requestLegs,
+  requestTerms,
+  requestTransfers,
+  sellerOf,
+  TRANSFER_SCHEME,
+} from './request-terms.js';
 import type { WalletPayments } from './wallet-payments.js';
 
 /** What a landed payment shall pay for, and who shows it. */
@@ -110,7 +117,7 @@ type Paid =
 function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {
   const { projectId, keyId } = request;
   if (projectId !== use.projectId || (keyId !== undefined && keyId !== use.keyId)) return FOREIGN;
-  const paid = readPaid(landed, demandOf(request));
+  const paid = readPaid(landed, requestTransfers(request));
   if (!paid.ok) return paid;
   if (keyId === undefined && paid.payer !== use.wallet) return FOREIGN;
   return { ...paid, request };
@@ -141,7 +148,7 @@ function whatFor(
   use: ProofUse,
 ) {
   if (request !== undefined) {
-    const terms = termsOf(request, landed, parts.policy, asset);
+    const terms = requestTerms(request, landed, parts.policy, asset);
     return { request, resource: request.id, terms, seller: sellerOf(request) };
   }
   const { projectId, owner, price } = use;
@@ -154,7 +161,7 @@ function whatFor(
     payTo: legs[0]?.recipient ?? owner,
     maxTimeoutSeconds: 0,
   };
-  return { resource: use.resource, terms, seller: { owner, projectId, ...legsOf(legs) } };
+  return { resource: use.resource, terms, seller: { owner, projectId, ...requestLegs(legs) } };
 }
 
 function opened(parts: RequestParts, claimed: LandedClaim): OpenedPayment {

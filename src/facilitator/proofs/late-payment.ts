@@ -6,7 +6,7 @@ import { outcomeEvent } from '../events/event-records.js';
 import { bindingOf, resourceOf } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
 import { receiptOf } from '../payments/receipt.js';
-import { type RequestParts, sellerOf, termsOf } from './request-terms.js';
+import { type RequestParts, requestTerms, sellerOf } from './request-terms.js';
 
 /**
  * How long after the end of its time a payment request can still be paid: as long as a transaction that was signed in the
@@ -56,7 +56,7 @@ export async function bookLate(
   const { ledger, leases, events, policy, now } = parts;
   const { messageHash: id, blockhash, slot } = landed;
   const resource = lateResource(request.id);
-  const terms = termsOf(request, landed, policy, asset);
+  const terms = requestTerms(request, landed, policy, asset);
   const lease = ledger.newLease();
   const held = { lease, leaseMs: leases.leaseMs };
   const claim = { id, binding: bindingOf(resource, terms), payer, terms, blockhash, ...held, ...sellerOf(request) };

@@ -6,7 +6,7 @@ import type { TransactionDelivery } from '../../solana/confirmation/confirmation
 import { readLandedPayment } from '../../solana/landed/landed-payment.js';
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
-import type { TransferDemand } from '../../solana/rules/required-transfers.js';
+import type { RequiredTransfers } from '../../solana/rules/required-transfers.js';
 import type { CheckPolicy } from '../../solana/rules/rules.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -28,7 +28,7 @@ export const TRANSFER_SCHEME = 'transfer';
 const SETTLE_SECONDS = 60;
 
 /** Who gets how much of a payment, where it has several recipients. */
-export function legsOf(legs: readonly Leg[]): Pick<PaymentRecord, 'legs'> {
+export function requestLegs(legs: readonly Leg[]): Pick<PaymentRecord, 'legs'> {
   return legs.length > 1 ? { legs } : {};
 }
 
@@ -39,7 +39,7 @@ export function sellerOf({
   legs,
 }: PaymentRequestRecord): Pick<PaymentRecord, 'owner' | 'projectId' | 'legs'> {
   const whose = { ...(owner === undefined ? {} : { owner }), ...(projectId === undefined ? {} : { projectId }) };
-  return { ...whose, ...legsOf(legs) };
+  return { ...whose, ...requestLegs(legs) };
 }
 
 /**
@@ -57,13 +57,13 @@ export async function finishRequest(
 }
 
 /** What a transaction must do to pay a request. */
-export function demandOf({ token, legs, reference, memo }: PaymentRequestRecord): TransferDemand {
+export function requestTransfers({ token, legs, reference, memo }: PaymentRequestRecord): RequiredTransfers {
   return { asset: token.mint, tokenProgram: token.program, legs, reference, memo };
 }
 
 /** Why a landed transaction does not pay a request, or undefined when it does. */
 export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransaction) => Reason | undefined {
-  const demand = demandOf(request);
+  const demand = requestTransfers(request);
   return (landed) => {
     const paid = readLandedPayment(landed, demand);
     return paid.ok ? undefined : paid.reason;
@@ -74,7 +74,7 @@ export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransacti
  * A payment request as the terms of the transaction that pays it; the same for every door that it comes through.
  * @param asset - as it was paid. Default: as it was asked for
  */
-export function termsOf(
+export function requestTerms(
   request: PaymentRequestRecord,
   { accounts }: Pick<DecodedTransaction, 'accounts'>,
   policy: CheckPolicy,

@@ -4,7 +4,7 @@ import { claimLanded } from './claim-landed.js';
 import { bookLate, type FoundPayment, isLate } from './late-payment.js';
 import { readPaid } from './read-paid.js';
 import { createReferenceHistory } from './reference-history.js';
-import { demandOf, finishRequest, type RequestParts, sellerOf, termsOf } from './request-terms.js';
+import { finishRequest, type RequestParts, requestTerms, requestTransfers, sellerOf } from './request-terms.js';
 
 /**
  * What the chain says of a request: the payment that pays it, written down; one that came too late, booked as such; nothing;
@@ -40,7 +40,7 @@ export function createWalletPayments(parts: RequestParts): WalletPayments {
   async function judge(request: PaymentRequestRecord, found: Found, isFirst: boolean): Promise<Verdict> {
     const { signature, landed } = found;
     if (landed === undefined) return 'open';
-    const paid = readPaid(landed, demandOf(request));
+    const paid = readPaid(landed, requestTransfers(request));
     if (!paid.ok) return 'dismissed';
     const payment = { signature, landed, payer: paid.payer, asset: paid.asset };
     if (!isLate(request, landed, parts.now())) return recordLanded(parts, request, payment);
@@ -79,7 +79,7 @@ async function recordLanded(
   request: PaymentRequestRecord,
   { signature, landed, payer, asset }: FoundPayment,
 ): Promise<Verdict> {
-  const terms = termsOf(request, landed, parts.policy, asset);
+  const terms = requestTerms(request, landed, parts.policy, asset);
   const resource = request.id;
   const seller = sellerOf(request);
   const claim = await claimLanded(parts, { signature, landed, payer, terms, request, resource, seller });

@@ -7,7 +7,7 @@ import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { demandIn } from '../proofs/read-paid.js';
-import { demandOf } from '../proofs/request-terms.js';
+import { requestTransfers } from '../proofs/request-terms.js';
 import { mayBeSlotOf } from './finding.js';
 
 /** What of a payment is compared with its transaction. */
@@ -18,7 +18,7 @@ type Booked = Pick<PaymentRecord, 'id' | 'terms' | 'payer' | 'slot'>;
  * it pays what it is booked for: net, whatever went around on the way.
  * @param request - the payment request that it paid, where it paid one that is still known
  */
-export function amountFault(
+export function bookedAmountFault(
   landed: LandedTransaction,
   booked: Booked,
   request: PaymentRequestRecord | undefined,
@@ -40,7 +40,7 @@ export function paysTerms(
 ): boolean {
   if (landed.err !== null || landed.messageHash !== booked.id) return false;
   const { asset, payTo, amount } = booked.terms;
-  if (request !== undefined) return readLandedPayment(landed, demandIn(demandOf(request), asset)).ok;
+  if (request !== undefined) return readLandedPayment(landed, demandIn(requestTransfers(request), asset)).ok;
   const least = booked.terms.scheme === 'exact' ? amount : 1n;
   return (gainedBy(landed, payTo, asset) ?? amount) >= least && totalOf(landed, asset) >= amount;
 }
@@ -53,7 +53,7 @@ function requestFault(landed: LandedTransaction, { terms, payer }: Booked, reque
   if (terms.payTo !== payTo) return `booked to ${terms.payTo}, and its request asked for ${payTo}`;
   const legs = request.legs.reduce((sum, leg) => sum + leg.amount, 0n);
   if (legs !== amount) return `the legs of its request sum to ${legs}, and it asked for ${amount}`;
-  const paid = readLandedPayment(landed, demandIn(demandOf(request), terms.asset));
+  const paid = readLandedPayment(landed, demandIn(requestTransfers(request), terms.asset));
   if (!paid.ok) return `the transaction does not pay its request: ${paid.reason}`;
   return paid.payer === payer ? undefined : payerFault(landed, { terms, payer });
 }

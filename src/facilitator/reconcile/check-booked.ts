@@ -7,8 +7,8 @@ import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { bindingOf } from '../payments/payment-binding.js';
 import { TRANSFER_SCHEME } from '../proofs/request-terms.js';
-import { amountFault, paysTerms } from './booked-amount.js';
-import { patiently } from './with-retry.js';
+import { bookedAmountFault, paysTerms } from './booked-amount.js';
+import { withRetry } from './with-retry.js';
 
 /** What checking the books against the chain needs. */
 export interface BookCheckParts {
@@ -63,7 +63,7 @@ async function statesOf(
 ): Promise<ReadonlyMap<string, SignatureState | null>> {
   if (signed.length === 0) return new Map();
   const signatures = signed.map(({ signature }) => signature);
-  const { states } = await patiently(() => rpc.getSignatureStatuses(signatures, { searchHistory: true }));
+  const { states } = await withRetry(() => rpc.getSignatureStatuses(signatures, { searchHistory: true }));
   return new Map(signed.map(({ id }, at) => [id, states[at] ?? null]));
 }
 
@@ -107,14 +107,14 @@ async function faultsOf(parts: BookCheckParts, payments: readonly PaidPayment[])
 }
 
 async function faultOf({ rpc, ledger }: BookCheckParts, payment: PaidPayment): Promise<Wrong | undefined> {
-  const landed = await patiently(() => rpc.getTransaction(payment.signature, 'confirmed'));
+  const landed = await withRetry(() => rpc.getTransaction(payment.signature, 'confirmed'));
   const isRequested = payment.terms.scheme === TRANSFER_SCHEME;
   // Not by `resourceOf`, which believes the terms; the id of a request has no bar in it.
   const [requestId = ''] = payment.binding.split('|', 1);
   const request = isRequested ? await ledger.findPaymentRequest(requestId) : undefined;
   if (!isPaid(payment)) return lostFault(landed, payment, request);
   if (landed === null) return { detail: 'booked as paid, and the chain cannot show it', advice: NOT_PAID };
-  const detail = amountFault(landed, payment, request) ?? attemptFault(payment, request) ?? bindingFault(payment);
+  const detail = bookedAmountFault(landed, payment, request) ?? attemptFault(payment, request) ?? bindingFault(payment);
   return detail === undefined ? undefined : { detail, advice: OTHERWISE };
 }
 

@@ -2,7 +2,7 @@ import type { HistoryEntry, LandedTransaction } from '../../solana/rpc/landed-tr
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../../solana/rpc/rpc-client.js';
 import { type Finding, keyOf } from './finding.js';
-import { patiently } from './with-retry.js';
+import { withRetry } from './with-retry.js';
 
 /** What reading the history of addresses needs. */
 export interface HistoryParts {
@@ -26,7 +26,7 @@ export async function* historyOf(
   let before: string | undefined;
   for (;;) {
     const last = before;
-    const page = await patiently(() => rpc.getHistory(address, last));
+    const page = await withRetry(() => rpc.getHistory(address, last));
     const fresh = page.filter(({ blockTime }) => blockTime === undefined || blockTime >= since);
     yield fresh;
     if (page.length < MAX_HISTORY_PER_CALL || fresh.length < page.length) return;
@@ -64,7 +64,7 @@ async function paidForBy(
 ): Promise<readonly string[]> {
   const found: string[] = [];
   for (const { signature } of entries) {
-    const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
+    const landed = await withRetry(() => rpc.getTransaction(signature, 'confirmed'));
     if (landed === null || isSignedBy(landed, feePayer)) found.push(signature);
   }
   return found;

@@ -7,7 +7,7 @@ import { readInstruction } from '../../solana/transaction/instructions.js';
 import type { PaymentReader } from '../../storage/books/payment-reader.js';
 import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
 import { type Findings, keyOf, mayBeSlotOf } from './finding.js';
-import { patiently } from './with-retry.js';
+import { withRetry } from './with-retry.js';
 
 /** What checking payouts needs. */
 export interface PayoutCheckParts {
@@ -59,7 +59,7 @@ export async function payoutStates(
   );
   if (sent.length === 0) return new Map();
   const signatures = sent.map(({ signature }) => signature);
-  const { states } = await patiently(() => rpc.getSignatureStatuses(signatures, { searchHistory: true }));
+  const { states } = await withRetry(() => rpc.getSignatureStatuses(signatures, { searchHistory: true }));
   return new Map(sent.map(({ id }, at) => [id, states[at] ?? null]));
 }
 
@@ -103,7 +103,7 @@ async function paidFault(
   if (slot === undefined || !mayBeSlotOf(slot, state.slot))
     return `booked in slot ${slot ?? 'none'}, and it landed in slot ${state.slot}`;
   if (!amounts) return undefined;
-  const landed = await patiently(() => rpc.getTransaction(signed.signature, 'confirmed'));
+  const landed = await withRetry(() => rpc.getTransaction(signed.signature, 'confirmed'));
   return landed === null ? 'booked as paid, and the chain cannot show it' : payoutFault(landed, payout);
 }
 

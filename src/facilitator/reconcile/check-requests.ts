@@ -3,9 +3,9 @@ import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { RequestReader } from '../../storage/books/request-reader.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { readPaid } from '../proofs/read-paid.js';
-import { demandOf } from '../proofs/request-terms.js';
+import { requestTransfers } from '../proofs/request-terms.js';
 import type { Findings } from './finding.js';
-import { patiently } from './with-retry.js';
+import { withRetry } from './with-retry.js';
 
 /** What checking payment requests needs. */
 export interface RequestCheckParts {
@@ -38,11 +38,11 @@ async function checkUnpaid(
   request: PaymentRequestRecord,
   findings: Findings,
 ): Promise<void> {
-  const history = await patiently(() => rpc.getHistory(request.reference));
+  const history = await withRetry(() => rpc.getHistory(request.reference));
   const succeeded = history.filter(({ failed }) => !failed).reverse();
   for (const { signature } of succeeded.slice(0, LOOKED_AT)) {
-    const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
-    if (landed === null || !readPaid(landed, demandOf(request)).ok) continue;
+    const landed = await withRetry(() => rpc.getTransaction(signature, 'confirmed'));
+    if (landed === null || !readPaid(landed, requestTransfers(request)).ok) continue;
     const ids = [request.id, signature];
     if (request.attempt === landed.messageHash) {
       const detail = 'its payment has landed, and is not in the books as received';

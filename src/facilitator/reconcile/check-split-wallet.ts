@@ -12,7 +12,7 @@ import { readPayout } from '../payouts/past-payouts.js';
 import { historyOf } from './check-history.js';
 import { payoutStates } from './check-payouts.js';
 import { type Finding, type Findings, keyOf } from './finding.js';
-import { patiently } from './with-retry.js';
+import { withRetry } from './with-retry.js';
 
 /** What checking split wallets needs. */
 export interface SplitCheckParts {
@@ -55,7 +55,7 @@ export async function checkBalances(parts: SplitCheckParts, findings: Findings):
 
 /** What a wallet holds beside what it must hold, told once it is known what is on its way out. */
 async function balanceOf({ rpc }: SplitCheckParts, { wallet, mint, amount }: SplitHolding) {
-  const held = await patiently(() => heldBy(rpc, wallet, mint));
+  const held = await withRetry(() => heldBy(rpc, wallet, mint));
   if (held === amount) return undefined;
   const tell = (underWay: ReadonlyMap<string, bigint>): readonly (Finding & { readonly isShort: boolean })[] => {
     const wanted = amount - (underWay.get(`${wallet} ${mint}`) ?? 0n);
@@ -141,7 +141,7 @@ async function takenBy(
   wallet: string,
   signature: string,
 ): Promise<Finding | undefined> {
-  const landed = await patiently(() => rpc.getTransaction(signature, 'confirmed'));
+  const landed = await withRetry(() => rpc.getTransaction(signature, 'confirmed'));
   const about = { kind: 'transaction', ids: [signature, wallet], advice: TAKEN } as const;
   if (landed === null) return { ...about, detail: 'names the split wallet, and the chain cannot show it' };
   const lost = moneyMoved(landed).filter((it) => it.wallet === wallet && it.gained < 0n);

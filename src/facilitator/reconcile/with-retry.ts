@@ -5,7 +5,7 @@ const TRIES = 6;
 const FIRST_PAUSE_MS = 500;
 
 /** Asks the chain for somebody who can wait: what may pass is tried again, with growing pauses, some 15 s in all. */
-export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+export async function withRetry<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await ask();

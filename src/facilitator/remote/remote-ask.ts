@@ -1,6 +1,6 @@
 import type { Parsed } from '../../lib/parsed.js';
 import type { Terms } from '../../protocol/types.js';
-import { type AskedPayment, encodeFacilitatorRequest } from '../../protocol/wire/remote.js';
+import { encodeFacilitatorRequest, type RemotePayment } from '../../protocol/wire/remote.js';
 import type { InspectedPayment } from '../backend/backend.js';
 import type { Remote } from './remote.js';
 import { RemoteFault, type RemoteOperation } from './remote-client.js';
@@ -17,7 +17,7 @@ export async function askInTurn<T>(
   { payment, terms, payer }: InspectedPayment,
   operation: RemoteOperation,
   timeoutMs: number,
-  decode: (body: unknown, about: AskedPayment) => Parsed<T>,
+  decode: (body: unknown, about: RemotePayment) => Parsed<T>,
 ): Promise<Asked<T>> {
   const request = encodeFacilitatorRequest(payment, terms);
   let fault = new RemoteFault('no facilitator signs for these terms', false);

@@ -2,7 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { resolveOptions } from '../../lib/options.js';
 import { KNOWN_TOKENS } from '../../protocol/networks/tokens.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
-import { createMemoryAnswers } from '../../storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, ledgerOrMemory } from '../assemble-facilitator.js';
 import { createPaymentEventBus } from '../events/events.js';
 import type { HoldingsReader } from '../holdings.js';
@@ -32,7 +32,8 @@ const WHERE = 'remoteFacilitator';
 export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitator {
   const resolved = resolveOptions(WHERE, remoteFacilitatorOptions, options);
   const { network, rpcUrl, timeoutMs, settleTimeoutMs, headers = {}, storage, now } = resolved;
-  const { tokens = KNOWN_TOKENS[network], answers = storage?.answers ?? createMemoryAnswers() } = resolved;
+  const { tokens = KNOWN_TOKENS[network], idempotency = storage?.idempotency ?? createMemoryIdempotencyStore() } =
+    resolved;
   const urls = typeof resolved.url === 'string' ? [resolved.url] : resolved.url;
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
   const rpc = rpcUrl === undefined ? undefined : createSolanaRpc({ urls: rpcUrl, timeoutMs });
@@ -44,7 +45,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     ledger,
     leases: createLeases(ledger),
     storage,
-    answers,
+    idempotency,
     events: createPaymentEventBus(),
     now,
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),

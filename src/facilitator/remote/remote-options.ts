@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { NetworkId } from '../../protocol/types.js';
-import type { AnswerStore } from '../../storage/idempotency/idempotency-store.js';
+import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import type { Storage } from '../../storage/storage.js';
 import {
-  answersOption,
   checkOption,
+  idempotencyOption,
   ledgerOption,
   milliseconds,
   networkOption,
@@ -36,7 +36,7 @@ export interface RemoteFacilitatorOptions {
   /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its remote facilitators on the network. */
   readonly ledger?: Ledger;
   /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
-  readonly answers?: AnswerStore;
+  readonly idempotency?: IdempotencyStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly TokenInput[];
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
@@ -71,7 +71,7 @@ export const remoteFacilitatorOptions = z.strictObject({
     .optional(),
   storage: storageOption,
   ledger: ledgerOption,
-  answers: answersOption,
+  idempotency: idempotencyOption,
   tokens: tokensOption,
   headers: z.custom<RemoteHeaders>(isHeaders, 'an object of header texts, or a function that answers one').optional(),
   timeoutMs: milliseconds.default(10_000),

@@ -13,7 +13,14 @@ import { resourceOf } from '../payments/payment-binding.js';
 import { claimPayment } from '../payments/payment-life.js';
 import { receiptOf } from '../payments/receipt.js';
 import { isBookedLate } from '../proofs/late-payment.js';
-import { demandOf, judgeOf, type RequestParts, sellerOf, TRANSFER_SCHEME, termsOf } from '../proofs/request-terms.js';
+import {
+  judgeOf,
+  type RequestParts,
+  requestTerms,
+  requestTransfers,
+  sellerOf,
+  TRANSFER_SCHEME,
+} from '../proofs/request-terms.js';
 import type { WalletPayments } from '../proofs/wallet-payments.js';
 import type { Claim } from '../types.js';
 import type { AskSeller, RequestSettlement } from './payment-request-types.js';
@@ -39,7 +46,7 @@ export async function settleRequest(
   const decoded = decodeTransaction(bytes);
   if (!decoded.ok) return { status: 'invalid', reason: decoded.reason, message: decoded.detail };
   const { transaction } = decoded;
-  const checked = checkDemand(transaction, demandOf(request), parts.policy);
+  const checked = checkDemand(transaction, requestTransfers(request), parts.policy);
   if (!checked.ok) return { status: 'invalid', reason: checked.reason, message: refusalText(checked, request) };
   const blocked = await blockedBefore(parts, request, transaction);
   if (blocked !== undefined) return blocked;
@@ -213,7 +220,7 @@ function inspectedOf(
   const { mint, program } = token;
   return {
     payment: { scheme: TRANSFER_SCHEME, network, transaction: transaction.bytes },
-    terms: termsOf(request, transaction, policy),
+    terms: requestTerms(request, transaction, policy),
     transaction,
     payer,
     sponsored,

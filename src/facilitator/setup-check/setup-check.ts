@@ -1,8 +1,8 @@
-import { inTime } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import type { Counters } from '../../storage/counters/counters.js';
-import type { AnswerStore } from '../../storage/idempotency/idempotency-store.js';
+import type { IdempotencyStore } from '../../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../../storage/ledger/ledger.js';
 import { feePayerFault, LAMPORTS_PER_SETTLEMENT, NOBODY } from '../setup/health.js';
 import { type SetupFinding, setupError, setupWarning } from '../setup/setup-finding.js';
@@ -18,7 +18,7 @@ export interface SetupParts extends RecipientParts {
   /** Addresses, at least one; the first is offered. */
   readonly feePayers: readonly string[];
   readonly ledger: Pick<Ledger, 'find'>;
-  readonly answers: Pick<AnswerStore, 'find'>;
+  readonly idempotency: Pick<IdempotencyStore, 'find'>;
   readonly counters?: Pick<Counters, 'get'> | undefined;
 }
 
@@ -80,11 +80,11 @@ function howToFund(wallet: string, network: NetworkId, host: string): string {
   return `solana airdrop 1 ${wallet} --url ${isLocal ? `http://${host}` : network.slice('solana-'.length)}`;
 }
 
-async function checkStores({ ledger, answers, counters }: SetupParts): Promise<readonly SetupFinding[]> {
+async function checkStores({ ledger, idempotency, counters }: SetupParts): Promise<readonly SetupFinding[]> {
   const [found, kept, counted] = await Promise.all([
-    inTime(STORE_PATIENCE_MS, () => ledger.find(NOBODY)),
-    inTime(STORE_PATIENCE_MS, () => answers.find(NOBODY, NOBODY)),
-    inTime(STORE_PATIENCE_MS, async () => counters?.get(`health:${NOBODY}`)),
+    withTimeout(STORE_PATIENCE_MS, () => ledger.find(NOBODY)),
+    withTimeout(STORE_PATIENCE_MS, () => idempotency.find(NOBODY, NOBODY)),
+    withTimeout(STORE_PATIENCE_MS, async () => counters?.get(`health:${NOBODY}`)),
   ]);
   const fix = 'see that the database of openStorage (DATABASE_URL) can be reached: tollhouse db status';
   return [

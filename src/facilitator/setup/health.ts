@@ -1,4 +1,4 @@
-import { inTime } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
 import type { NetworkId } from '../../protocol/types.js';
@@ -102,8 +102,8 @@ async function examine(
   isElsewhere: () => Promise<boolean>,
 ): Promise<FacilitatorHealth> {
   const [accounts, record, elsewhere] = await Promise.all([
-    inTime(PATIENCE_MS, () => rpc.getAccounts([wallet], 'confirmed')),
-    inTime(PATIENCE_MS, () => ledger.find(NOBODY)),
+    withTimeout(PATIENCE_MS, () => rpc.getAccounts([wallet], 'confirmed')),
+    withTimeout(PATIENCE_MS, () => ledger.find(NOBODY)),
     isElsewhere(),
   ]);
   const lamports = accounts === undefined ? undefined : (accounts.value[0]?.lamports ?? 0n);
@@ -125,7 +125,7 @@ function createGenesisCheck({ rpc, network }: HealthParts): () => Promise<boolea
   let isRight = false;
   return async () => {
     if (isRight) return false;
-    const told = await inTime(PATIENCE_MS, () => rpc.getGenesisHash());
+    const told = await withTimeout(PATIENCE_MS, () => rpc.getGenesisHash());
     isRight = told?.value === GENESIS_HASHES[network];
     return told !== undefined && !isRight;
   };

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
-import type { Spending } from './spending.js';
+import type { TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
 export interface SpendingPayment {
   readonly id: string;
-  readonly spending: readonly Spending[];
+  readonly spending: readonly TokenSpending[];
 }
 
 /** What the chain showed of a payer's accounts. */
@@ -197,7 +197,7 @@ class AccountsInFlight implements MoneyInFlight {
     return [...new Set(spending.flatMap(({ account }) => this.#othersAt(account, id)))];
   }
 
-  #fitsAccount({ account, kind }: Spending, id: string, sight: Sight): boolean {
+  #fitsAccount({ account, kind }: TokenSpending, id: string, sight: Sight): boolean {
     const left = sight.left.get(account);
     const least = kind === 'sol' ? LEAST_LAMPORTS : 0n;
     // A wallet with money for everything that was ever on its way need not be looked at closely.

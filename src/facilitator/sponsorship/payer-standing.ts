@@ -1,4 +1,4 @@
-import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
@@ -40,7 +40,7 @@ export function createPayerStanding({ network, counters, now }: PayerStandingPar
   const waitKey = (address: string): string => `payer-wait:${network}:${address}`;
 
   /** Without a turn of the queue where the store has none: the next payment may be at the door already. */
-  function fail(store: Store, address: string): Soon<void> {
+  function fail(store: Store, address: string): MaybePromise<void> {
     return whenKnown(store.increment(`payer-failures:${network}:${address}`, MEMORY_MS), ({ count }) => {
       const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (count - 1), LONGEST_WAIT_MS);
       return store.put(waitKey(address), String(now() + waitMs), waitMs);

@@ -4,7 +4,7 @@ import { readInstruction } from '../../solana/transaction/instructions.js';
 import type { DecodedTransaction } from '../../solana/transaction/transaction.js';
 
 /** What a transaction takes from one account of its payer. */
-export interface Spending {
+export interface TokenSpending {
   /** A token account, or a wallet whose SOL is spent; base58. */
   readonly account: string;
   readonly kind: 'token' | 'sol';
@@ -18,18 +18,18 @@ export interface Spending {
 const MAX_ACCOUNT_RENT = 2_500_000n;
 
 /** A payment is asked for its spending at every step. */
-const known = new WeakMap<object, readonly Spending[]>();
+const known = new WeakMap<object, readonly TokenSpending[]>();
 
 /** What a transaction takes from whom: one entry an account. */
-export function spendingOf(transaction: Pick<DecodedTransaction, 'instructions'>): readonly Spending[] {
+export function spendingOf(transaction: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
   const found = known.get(transaction) ?? readSpending(transaction);
   known.set(transaction, found);
   return found;
 }
 
-function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>): readonly Spending[] {
-  const spending = new Map<string, Spending>();
-  const add = (account: string, kind: Spending['kind'], most: bigint, least: bigint): void => {
+function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>): readonly TokenSpending[] {
+  const spending = new Map<string, TokenSpending>();
+  const add = (account: string, kind: TokenSpending['kind'], most: bigint, least: bigint): void => {
     const before = spending.get(account) ?? { most: 0n, least: 0n };
     spending.set(account, { account, kind, most: before.most + most, least: before.least + least });
   };
@@ -43,7 +43,7 @@ function readSpending({ instructions }: Pick<DecodedTransaction, 'instructions'>
 
 /** What a simulation shows to be left in the accounts; those that the node does not show are missing. */
 export function leftAfter(
-  spending: readonly Spending[],
+  spending: readonly TokenSpending[],
   { accounts = [] }: Pick<SimulationOutcome, 'accounts'>,
 ): ReadonlyMap<string, bigint> {
   const left = new Map<string, bigint>();

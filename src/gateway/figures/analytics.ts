@@ -1,4 +1,4 @@
-import type { CallBook, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
+import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
@@ -34,7 +34,7 @@ export interface RecentFigures {
 
 /** What {@link createAnalytics} works with. */
 export interface AnalyticsParts {
-  readonly book: Pick<CallBook, 'series' | 'totals' | 'countPayers' | 'calls'>;
+  readonly book: Pick<CallStore, 'series' | 'totals' | 'countPayers' | 'calls'>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;

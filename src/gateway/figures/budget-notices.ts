@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { BudgetLimit, BudgetNotice, CallBook, KeyedCaller } from '../../storage/calls/call-store.js';
+import type { BudgetLimit, BudgetNotice, CallStore, KeyedCaller } from '../../storage/calls/call-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { DescribeToken } from '../token-label.js';
 
 /** What {@link createBudgetNotices} works with. */
 export interface BudgetNoticesParts {
-  readonly book: Pick<CallBook, 'budgetUse' | 'notice'>;
+  readonly book: Pick<CallStore, 'budgetUse' | 'notice'>;
   readonly describeToken: DescribeToken;
 }
 

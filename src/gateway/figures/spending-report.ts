@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
-import type { BudgetLimit, CallBook, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
+import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
 import { type Budget, budgetsOf, type SpendingKey } from './budgets.js';
@@ -55,7 +55,7 @@ export interface SpendingReport {
 
 /** What {@link createSpendingReports} works with. */
 export interface SpendingReportParts {
-  readonly book: Pick<CallBook, 'spending' | 'spendingByDay' | 'budgetUse'>;
+  readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetUse'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
   /** The budgets of a key, as for `createSpending`. */

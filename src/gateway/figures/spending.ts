@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { BudgetLimit, BudgetWindow, CallBook, Charge, KeyedCaller } from '../../storage/calls/call-store.js';
+import type { BudgetLimit, BudgetWindow, CallStore, Charge, KeyedCaller } from '../../storage/calls/call-store.js';
 import { windowEnd } from '../../storage/calls/periods.js';
 import type { DescribeToken } from '../token-label.js';
 import { createBudgetNotices } from './budget-notices.js';
@@ -18,7 +18,7 @@ export interface SpendingCall {
 
 /** What {@link createSpending} works with. */
 export interface SpendingParts {
-  readonly book: Pick<CallBook, 'reserve' | 'giveBack' | 'budgetUse' | 'notice'>;
+  readonly book: Pick<CallStore, 'reserve' | 'giveBack' | 'budgetUse' | 'notice'>;
   readonly describeToken: DescribeToken;
   /** How long a call may take at most, with its payment and all tries, in milliseconds. Default: ten minutes. */
   readonly leaseMs?: number | undefined;

@@ -3,8 +3,8 @@ import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { badOption } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
-import { inTime } from '../../lib/with-timeout.js';
-import { isInside, isNetwork, isPublicAddress, type Network, readNetwork } from './address-ranges.js';
+import { withTimeout } from '../../lib/with-timeout.js';
+import { isInside, isNetwork, isPublicAddress, type Network, readAddressRange } from './address-ranges.js';
 
 /** The addresses of a host name. Rejects when it has none. */
 export type Lookup = (hostname: string) => Promise<readonly string[]>;
@@ -57,7 +57,7 @@ export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressG
   if (wrong !== undefined) {
     throw badOption('createAddressGuard', `"${wrong}" is not a network such as 10.0.0.0/8`, 'allow');
   }
-  const networks = allow.map(readNetwork);
+  const networks = allow.map(readAddressRange);
   const mayReach = (protocol: Protocol, address: string) => isPermitted(protocol, address, networks);
   const connectors = buildConnectors(lookup, mayReach);
 
@@ -67,7 +67,7 @@ export function createAddressGuard({ allow = [], lookup = resolveAll }: AddressG
       if (fault !== undefined) return fault;
       const { protocol, hostname } = new URL(text);
       const host = bare(hostname);
-      const addresses = isIP(host) === 0 ? (await inTime(LOOKUP_TIMEOUT_MS, () => lookup(host)))?.value : [host];
+      const addresses = isIP(host) === 0 ? (await withTimeout(LOOKUP_TIMEOUT_MS, () => lookup(host)))?.value : [host];
       if (addresses === undefined || addresses.length === 0) return 'must have a host that can be resolved';
       if (addresses.every((it) => mayReach(asProtocol(protocol), it))) return undefined;
       return protocol === 'https:' ? 'must be at a public address' : 'must be an https address';

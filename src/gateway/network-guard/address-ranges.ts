@@ -20,7 +20,7 @@ export function isNetwork(text: string): boolean {
  * Reads a network in CIDR notation.
  * @throws Error when it is not one; see {@link isNetwork}
  */
-export function readNetwork(text: string): Network {
+export function readAddressRange(text: string): Network {
   return ipaddr.parseCIDR(text);
 }
 

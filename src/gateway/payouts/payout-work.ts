@@ -1,12 +1,12 @@
 import { failedLegOf, type PayoutOutcome } from '../../facilitator/payouts/payout-fate.js';
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
-import type { PayoutBook, PayoutFailure, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import type { PayoutFailure, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import type { PayoutMinimums } from './payout-minimum.js';
 import { paidUnknown, type UnknownPayouts } from './unknown-payouts.js';
 
 /** What payouts are made with. */
 export interface PayoutWorkParts extends PayoutMinimums {
-  readonly book: PayoutBook;
+  readonly book: PayoutStore;
   readonly sender: PayoutSender;
   readonly unknown: UnknownPayouts;
   /** Clock, milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
 import type { Token } from '../../protocol/types.js';
-import type { OwedTotal, PayoutBook, PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import type { OwedTotal, PayoutPosition, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
 import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
 import { createAdvance } from './payout-rounds.js';
@@ -8,7 +8,7 @@ import { createUnknownPayouts } from './unknown-payouts.js';
 
 /** What {@link createPayouts} works with. */
 export interface PayoutsParts extends PayoutMinimums {
-  readonly book: PayoutBook;
+  readonly book: PayoutStore;
   /** `payouts` of an embedded facilitator with a split wallet. */
   readonly sender: PayoutSender;
   /**
@@ -119,7 +119,7 @@ export function createPayouts(parts: PayoutsParts): Payouts {
   };
 }
 
-async function accrue(book: PayoutBook): Promise<void> {
+async function accrue(book: PayoutStore): Promise<void> {
   while ((await book.accrue(STEP)) === STEP);
 }
 

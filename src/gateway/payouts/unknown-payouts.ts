@@ -2,11 +2,11 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { PastPayouts, PayoutPage, PayoutTrace } from '../../facilitator/payouts/past-payouts.js';
 import { inGroups } from '../../lib/in-groups.js';
 import type { NetworkId } from '../../protocol/types.js';
-import type { LandedPayout, PayoutBook } from '../../storage/payouts/payout-store.js';
+import type { LandedPayout, PayoutStore } from '../../storage/payouts/payout-store.js';
 
 /** What {@link createUnknownPayouts} works with. */
 export interface UnknownPayoutsParts {
-  readonly book: Pick<PayoutBook, 'signaturesOf' | 'owedSince'>;
+  readonly book: Pick<PayoutStore, 'signaturesOf' | 'owedSince'>;
   readonly past: PastPayouts;
   readonly network: NetworkId;
   /** The split wallet, base58. */

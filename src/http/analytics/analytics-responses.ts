@@ -1,23 +1,23 @@
 import { z } from 'zod';
 import { listAnswerOf } from '../framework/list-response.js';
-import { address, count, signature } from '../framework/response.js';
+import { address, countSchema, signature } from '../framework/response.js';
 
 const time = z.iso.datetime();
 const byToken = (what: string) => z.record(z.string(), z.string()).describe(`${what}, by symbol.`);
 const percentile = (share: number) =>
-  count.nullable().describe(`Milliseconds within which ${share} of 100 calls were answered, to within 5 %.`);
+  countSchema.nullable().describe(`Milliseconds within which ${share} of 100 calls were answered, to within 5 %.`);
 
 const figures = {
-  calls: count.describe('Calls that reached the upstream.'),
-  paid: count.describe('Those of them that used up a payment.'),
-  refused: count.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
+  calls: countSchema.describe('Calls that reached the upstream.'),
+  paid: countSchema.describe('Those of them that used up a payment.'),
+  refused: countSchema.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
   revenue: byToken('Decimal, in whole tokens'),
   revenue_atomic: byToken("In the token's smallest unit"),
-  payers: count.describe('Distinct wallets that paid.'),
+  payers: countSchema.describe('Distinct wallets that paid.'),
   p50_ms: percentile(50),
   p95_ms: percentile(95),
-  upstream_errors: count,
-  refusals: z.record(z.string(), count).describe('Refused calls by error code.'),
+  upstream_errors: countSchema,
+  refusals: z.record(z.string(), countSchema).describe('Refused calls by error code.'),
 };
 
 /** Answer of `GET /api/v1/projects/:project_id/analytics`. */
@@ -27,7 +27,7 @@ export const analyticsAnswer = z.object({
   to: time.describe('Not included.'),
   series: z.array(z.object({ t: time.describe('Start of the step.'), ...figures })),
   totals: z.object(figures),
-  tokens: z.record(z.string(), z.object({ mint: address, decimals: count })).describe('By symbol.'),
+  tokens: z.record(z.string(), z.object({ mint: address, decimals: countSchema })).describe('By symbol.'),
 });
 
 /** A call of a project as its owner sees it. */
@@ -35,7 +35,7 @@ export const callAnswer = z.object({
   id: z.string(),
   at: time,
   method: z.string(),
-  status: count.nullable().describe('What the upstream answered; null when it did not.'),
+  status: countSchema.nullable().describe('What the upstream answered; null when it did not.'),
   outcome: z.enum(['succeeded', 'failed']),
   reason: z.string().nullable().describe('Error code, when it failed.'),
   key_id: z.string().nullable(),
@@ -46,7 +46,7 @@ export const callAnswer = z.object({
   mint: address.nullable(),
   payment_id: z.string().nullable(),
   signature: signature.nullable(),
-  duration_ms: count,
+  duration_ms: countSchema,
   request_id: z.string(),
 });
 

@@ -6,9 +6,9 @@ import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import { resolveOptions } from '../../lib/options.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
-import type { RequiredCause } from '../../middleware/payment/write-payment-required.js';
+import type { RequiredCause } from '../../middleware/payment/payment-required.js';
 import { requirePaymentOptions } from '../../middleware/terms/payment-options.js';
-import { fixedTerms, termsOf } from '../../middleware/terms/payment-terms.js';
+import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { callMemo, callOf, callResource, callRetry } from './call.js';
@@ -69,7 +69,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     options,
     isOffered: payTo !== undefined,
     // A project that cannot be paid with one transfer offers none.
-    termsFor: payTo === undefined ? () => [] : termsOf(WHERE, options),
+    termsFor: payTo === undefined ? () => [] : termsForRequest(WHERE, options),
     useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
     retryFor: (req) => callRetry(callOf(req), req),
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.

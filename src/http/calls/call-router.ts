@@ -21,11 +21,7 @@ import {
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
-import {
-  type RequiredCause,
-  readPayment,
-  sendPaymentRequired,
-} from '../../middleware/payment/write-payment-required.js';
+import { type RequiredCause, readPayment, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { Charge } from '../../storage/calls/call-store.js';

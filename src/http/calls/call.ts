@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
-import { createRequestNote } from '../../middleware/gate/request-context.js';
+import { createRequestNote } from '../../middleware/gate/request-note.js';
 import type { Retry } from '../../middleware/payment/retry.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 

@@ -13,7 +13,7 @@ import type { TokenLabel } from '../../gateway/token-label.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import type { PaymentGate, RunEnd } from '../../middleware/payment/payment-gate.js';
-import { EXPOSED_HEADERS } from '../../middleware/payment/write-payment-required.js';
+import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
 import type { RecordedResponse } from '../../middleware/response/response-recorder.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';

@@ -3,7 +3,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
 import type { KeyAuthenticator } from '../../identity/service-keys/service-key-types.js';
 import type { Identity } from '../../identity/types.js';
-import { createRequestNote } from '../../middleware/gate/request-context.js';
+import { createRequestNote } from '../../middleware/gate/request-note.js';
 import { sendError } from '../../middleware/gate/respond.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofOf } from '../../middleware/wallet/wallet-auth.js';

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Router } from 'express';
-import { createRequestNote } from '../../middleware/gate/request-context.js';
+import { createRequestNote } from '../../middleware/gate/request-note.js';
 
 /**
  * Puts handlers in front of all routes of some routers and mounts these. A request meets the handlers once, whatever

@@ -14,7 +14,7 @@ export const signature = z
   .meta({ description: 'Transaction signature, base58.', minLength: 64, maxLength: 88 });
 
 /** A count that fits a JSON number exactly. */
-export const count = z.int().min(0);
+export const countSchema = z.int().min(0);
 
 /** A point in time. */
 export const unixSeconds = z.int().describe('Seconds since 1970.');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 
 /** Other words for fields, in small letters and without `_`; the first of them that is a field there is meant. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
@@ -44,8 +44,8 @@ export function meantField(schema: z.core.$ZodType, path: readonly PropertyKey[]
   return (
     quoted(sameMeaning(key, names)) ??
     within((own) => sameMeaning(key, own)) ??
-    quoted(nearest(key, names)) ??
-    within((own) => nearest(key, own))
+    quoted(didYouMean(key, names)) ??
+    within((own) => didYouMean(key, own))
   );
 }
 

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorCode } from '../../errors/errors.js';
 import { groupBy } from '../../lib/group-by.js';
-import { EXPOSED_HEADERS } from '../../middleware/payment/write-payment-required.js';
+import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
 
 const ANY: readonly ErrorCode[] = ['invalid_request', 'internal_error', 'rate_limited', 'stopping'];
 /** Of operations that take an Idempotency-Key. */

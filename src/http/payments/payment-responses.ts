@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, count, networkId, signature, unixSeconds } from '../framework/response.js';
+import { address, countSchema, networkId, signature, unixSeconds } from '../framework/response.js';
 
 const key = z.object({
   pubkey: address,
@@ -14,7 +14,7 @@ const key = z.object({
 const instruction = z.object({ programId: address, keys: z.array(key), data: z.base64() });
 
 const token = z.string().describe('Symbol of the token.');
-const decimals = count.describe('Decimal places of the token.');
+const decimals = countSchema.describe('Decimal places of the token.');
 const reference = address.describe('Public key that the transaction must name (Solana Pay).');
 
 /** Answer of `POST /create-payment` and of `POST /payments/:id/transaction` for a payer. */
@@ -23,7 +23,7 @@ export const createdPaymentAnswer = z.object({
   transaction: z.object({
     from: address.describe('The payer; the System Program while it is not known.'),
     to: address,
-    amount: count.describe("In the token's smallest unit."),
+    amount: countSchema.describe("In the token's smallest unit."),
     instructions: z.array(instruction),
     serialized: z.base64().optional().describe('The unsigned transaction, once the payer is known.'),
   }),
@@ -57,9 +57,9 @@ export const paymentAnswer = z.object({
   network: networkId,
   token,
   decimals,
-  amount: count.describe("In the token's smallest unit."),
+  amount: countSchema.describe("In the token's smallest unit."),
   recipient: address,
-  split: z.array(z.object({ recipient: address, amount: count })),
+  split: z.array(z.object({ recipient: address, amount: countSchema })),
   reference,
   memo: z.string().nullable(),
   metadata: z.record(z.string(), z.string()).nullable(),
@@ -68,17 +68,17 @@ export const paymentAnswer = z.object({
   tx_signature: signature.nullable(),
   reason: z.string().nullable().describe('Why the last transaction failed, or that it came too late.'),
   payer: address.nullable(),
-  block_number: count.nullable(),
+  block_number: countSchema.nullable(),
 });
 
 /** Answer of `POST /settle` in the contract's shape. */
 export const settledAnswer = z.object({
   success: z.literal(true),
   tx_signature: signature,
-  block_number: count.describe('Slot.'),
-  gas_used: count.describe('Compute units.'),
+  block_number: countSchema.describe('Slot.'),
+  gas_used: countSchema.describe('Compute units.'),
   explorer_url: z.url(),
-  fee_lamports: count,
+  fee_lamports: countSchema,
   status: z.literal('confirmed'),
 });
 
@@ -95,8 +95,8 @@ const transfer = arrived.extend({ from: address.describe('Who signed for it.') }
 export const verifiedAnswer = z.object({
   verified: z.boolean(),
   status: z.enum(['confirmed', 'finalized', 'pending', 'failed', 'not_found']),
-  block_number: count.nullable().describe('Slot.'),
-  confirmations: count.nullable().describe('Slots since.'),
+  block_number: countSchema.nullable().describe('Slot.'),
+  confirmations: countSchema.nullable().describe('Slots since.'),
   amount: z.number().nullable().describe('What arrived for `to`, in whole tokens.'),
   token: z.string().nullable(),
   from: address.nullable().describe('Who signed for it.'),

@@ -8,7 +8,7 @@ import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 
 /** What of a body asks for a payment to a project. */
-export type AskedPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> & {
+export type SoldPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> & {
   readonly project?: string | undefined;
 };
 
@@ -23,7 +23,7 @@ export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
  */
 export async function sellerParts(
   gateway: Gateway | undefined,
-  asked: AskedPayment,
+  asked: SoldPayment,
   req: Request,
   res: Response,
 ): Promise<SellerParts> {
@@ -68,7 +68,7 @@ export function createAskSeller(gateway: Gateway | undefined): AskSeller | undef
   };
 }
 
-function checkAsked({ amount, token, recipient, split }: AskedPayment, { price, split: own }: ProjectRecord): void {
+function checkAsked({ amount, token, recipient, split }: SoldPayment, { price, split: own }: ProjectRecord): void {
   const { symbol, mint, decimals } = price.token;
   if (split !== undefined) {
     throw new TollhouseError('invalid_split', "split must be left out: the project's applies", { param: 'split' });

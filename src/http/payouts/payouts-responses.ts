@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HELD_REASONS } from '../../storage/payouts/payout-store.js';
 import { listAnswerOf } from '../framework/list-response.js';
-import { address, count, networkId, signature } from '../framework/response.js';
+import { address, countSchema, networkId, signature } from '../framework/response.js';
 
 const amounts = {
   amount: z.string().describe('In whole tokens, decimal.'),
@@ -37,7 +37,7 @@ export const owedItem = z.object({
   recipient: address,
   ...asset,
   ...amounts,
-  payments: count.describe('Of how many payments.'),
+  payments: countSchema.describe('Of how many payments.'),
   oldest_at: z.iso.datetime().describe('When the oldest of them was made.'),
   wallet: address.describe('The split wallet that holds it.'),
   held_back: reason.describe('Why it is not paid now; null when nothing stands against it.'),

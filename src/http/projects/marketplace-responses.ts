@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listAnswerOf } from '../framework/list-response.js';
-import { address, count } from '../framework/response.js';
+import { address, countSchema } from '../framework/response.js';
 import { priceAnswer } from './projects-responses.js';
 
 /** A project in the marketplace. */
@@ -13,9 +13,9 @@ export const marketItem = z.object({
   tags: z.array(z.string()),
   owner: address,
   pricing: priceAnswer,
-  calls: count.describe('Calls that reached the project lately.'),
+  calls: countSchema.describe('Calls that reached the project lately.'),
   success_rate: z.number().min(0).max(1).nullable().describe('Share of them that it answered; null without calls.'),
-  p95_ms: count.nullable().describe('95 of 100 were answered within so many milliseconds; null where not known.'),
+  p95_ms: countSchema.nullable().describe('95 of 100 were answered within so many milliseconds; null where not known.'),
   example: z.object({
     method: z.string(),
     url: z.string(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { listAnswerOf } from '../framework/list-response.js';
-import { address, count, networkId } from '../framework/response.js';
+import { address, countSchema, networkId } from '../framework/response.js';
 
 /** A price with its token. */
 export const priceAnswer = z.object({
@@ -8,7 +8,7 @@ export const priceAnswer = z.object({
   amount_atomic: z.string().describe("In the token's smallest unit."),
   token: z.string().describe('Symbol; the mint of an unknown token.'),
   mint: address,
-  decimals: count,
+  decimals: countSchema,
   token_program: address,
   network: networkId,
 });
@@ -20,7 +20,11 @@ export const exampleAnswer = z.object({
   body: z.unknown().optional(),
 });
 
-const share = z.object({ recipient: address, bps: count.describe('Basis points.'), label: z.string().nullable() });
+const share = z.object({
+  recipient: address,
+  bps: countSchema.describe('Basis points.'),
+  label: z.string().nullable(),
+});
 
 /** A project in a list. */
 export const projectItem = z.object({
@@ -32,14 +36,14 @@ export const projectItem = z.object({
   owner: address,
   state: z.enum(['active', 'paused', 'deleted']),
   visibility: z.enum(['private', 'listed']),
-  upstream: z.object({ url: z.string(), timeout_ms: count }),
+  upstream: z.object({ url: z.string(), timeout_ms: countSchema }),
   pricing: priceAnswer,
   split: z.array(share),
-  limits: z.object({ per_second: count, concurrent: count, max_body_bytes: count }),
+  limits: z.object({ per_second: countSchema, concurrent: countSchema, max_body_bytes: countSchema }),
   tags: z.array(z.string()),
   metadata: z.record(z.string(), z.string()).nullable(),
   example: exampleAnswer.nullable(),
-  version: count.describe('One more with every change; the `ETag` holds it.'),
+  version: countSchema.describe('One more with every change; the `ETag` holds it.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

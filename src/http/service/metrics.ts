@@ -3,7 +3,7 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
 import { asGate, type Gate } from '../../middleware/gate/gate.js';
-import { createRequestNote } from '../../middleware/gate/request-context.js';
+import { createRequestNote } from '../../middleware/gate/request-note.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {

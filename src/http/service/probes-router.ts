@@ -2,7 +2,7 @@ import { type Response, Router } from 'express';
 import type { FacilitatorHealth, HealthFault } from '../../facilitator/setup/health.js';
 import type { KnownSetup } from '../../facilitator/setup/setup-watch.js';
 import type { Facilitator } from '../../facilitator/types.js';
-import { inTime } from '../../lib/with-timeout.js';
+import { withTimeout } from '../../lib/with-timeout.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { handled } from '../framework/handled.js';
@@ -71,8 +71,8 @@ export function createProbesRouter(options: ProbesRouterOptions): Router {
 async function answerReadiness({ facilitator, counters }: ProbesRouterOptions, res: Response): Promise<void> {
   const [health, answered, counted] = await Promise.all([
     facilitator.health(),
-    inTime(COUNTERS_PATIENCE_MS, async () => counters.get(PROBE)),
-    inTime(COUNTERS_PATIENCE_MS, async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
+    withTimeout(COUNTERS_PATIENCE_MS, async () => counters.get(PROBE)),
+    withTimeout(COUNTERS_PATIENCE_MS, async () => counters.increment(PROBE, PROBE_WINDOW_MS)),
   ]);
   const wrong = [
     ...checksOf(health),

@@ -27,14 +27,14 @@ const NO_ANSWER = { statusCode: 200, headers: {}, body: new Uint8Array() };
  * with an `Idempotency-Key`.
  */
 export async function identifySettlement(
-  { answers }: Facilitator,
+  { idempotency: store }: Facilitator,
   payment: Payment,
   terms: Terms,
 ): Promise<IdentifiedSettlement> {
   const reading = readIdentifier(payment.extensions);
   if (!reading.ok || reading.id === undefined) return UNNAMED;
   const run = createIdempotentRequest({
-    answers,
+    store,
     scope: JSON.stringify([PAYMENT_IDENTIFIER, 'settle', terms.payTo]),
     secret: reading.id,
     fingerprint: `${termsFingerprint(terms)} ${Buffer.from(payment.transaction).toString('base64')}`,

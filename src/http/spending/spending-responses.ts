@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
-import { address, count } from '../framework/response.js';
+import { address, countSchema } from '../framework/response.js';
 
 const time = z.iso.datetime();
 const money = {
@@ -8,7 +8,7 @@ const money = {
   amount_atomic: z.string().describe("In the token's smallest unit."),
   token: z.string().describe('Symbol; the mint of an unknown token.'),
   mint: address,
-  calls: count.describe('Paid ones.'),
+  calls: countSchema.describe('Paid ones.'),
 };
 const byToken = z.record(z.string(), z.string());
 
@@ -24,7 +24,7 @@ export const spendingAnswer = z.object({
   series: z.array(
     z.object({
       t: time.describe('Start of the step.'),
-      calls: count,
+      calls: countSchema,
       spent: byToken.describe('In whole tokens, decimal, by symbol.'),
       spent_atomic: byToken.describe("In the token's smallest unit, by symbol."),
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { address, count, networkId } from '../framework/response.js';
+import { address, countSchema, networkId } from '../framework/response.js';
 
 const balance = z.number().min(0).describe('In whole tokens.');
 
@@ -18,7 +18,7 @@ export const accessAnswer = z.object({
   wallet: address,
   token: address,
   balance_atomic: z.string(),
-  decimals: count,
+  decimals: countSchema,
 });
 
 /** Answer of `GET /token-gate/tiers`. */
@@ -37,6 +37,6 @@ export const walletTierAnswer = z.object({
 /** Answer of `GET /token-gate/accepted-tokens`. */
 export const tokensAnswer = z.object({
   tokens: z.array(
-    z.object({ symbol: z.string(), mint: address, decimals: count, network: networkId, program: address }),
+    z.object({ symbol: z.string(), mint: address, decimals: countSchema, network: networkId, program: address }),
   ),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../storage/events/events.js';
 import { listAnswerOf } from '../framework/list-response.js';
-import { count } from '../framework/response.js';
+import { countSchema } from '../framework/response.js';
 
 const time = z.iso.datetime();
 
@@ -39,7 +39,7 @@ export const deliveryAnswer = z.object({
   event_id: z.string().describe('The header `webhook-id` of every attempt.'),
   event_type: z.enum(EVENT_TYPES),
   status: z.enum(['pending', 'delivered', 'failed']),
-  attempts: count,
+  attempts: countSchema,
   next_attempt_at: time.nullable(),
   created_at: time,
   finished_at: time.nullable(),
@@ -49,9 +49,9 @@ export const deliveryAnswer = z.object({
 export const loggedDeliveryAnswer = deliveryAnswer.extend({
   log: z.array(
     z.object({
-      number: count,
+      number: countSchema,
       at: time,
-      duration_ms: count,
+      duration_ms: countSchema,
       status: z.int().nullable().describe('HTTP status of the answer.'),
       error: z.string().nullable().describe('Why there was no whole answer: `timeout`, `ECONNREFUSED`, ….'),
       answer: z.string().nullable().describe('The first 4 KiB of the answer.'),
@@ -63,4 +63,4 @@ export const loggedDeliveryAnswer = deliveryAnswer.extend({
 export const deliveriesAnswer = listAnswerOf(deliveryAnswer);
 
 /** Answer of `POST /api/v1/webhooks/:id/recover`. */
-export const recoverAnswer = z.object({ recovered: count.describe('Deliveries that are made once more.') });
+export const recoverAnswer = z.object({ recovered: countSchema.describe('Deliveries that are made once more.') });

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Soon, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import type { Counters, WindowCount } from '../../storage/counters/counters.js';
 import type { KeyMode, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
 import { clientOfAddress, isAllowedAddress } from './allowed-addresses.js';
@@ -49,7 +49,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   const { cache, guard, now } = setup;
   const touch = createTouch(setup);
 
-  function authenticate({ key, secret, address }: KeyAttempt): Soon<KeyCheck> {
+  function authenticate({ key, secret, address }: KeyAttempt): MaybePromise<KeyCheck> {
     const client = clientOfAddress(address);
     const publicKey = isPublicKey(key) ? key : undefined;
     return whenKnown(guard.lockedFor(publicKey ?? '', client), (lockedMs) => {
@@ -66,7 +66,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
     return INVALID;
   }
 
-  function admit(record: ServiceKeyRecord, address: string): Soon<KeyCheck> {
+  function admit(record: ServiceKeyRecord, address: string): MaybePromise<KeyCheck> {
     const fault = faultOf(setup, record, address);
     if (fault !== undefined) return fault;
     touch(record);
@@ -74,7 +74,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   }
 
   /** The key of a pair; undefined when there is none. */
-  function find(publicKey: string, secret: string): Soon<ServiceKeyRecord | undefined> {
+  function find(publicKey: string, secret: string): MaybePromise<ServiceKeyRecord | undefined> {
     const hash = hashSecret(secret);
     const match = (record: ServiceKeyRecord | undefined) => (matches(record, hash, now()) ? record : undefined);
     return whenKnown(
@@ -110,7 +110,7 @@ function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, ad
 }
 
 /** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */
-function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): Soon<KeyCheck> {
+function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): MaybePromise<KeyCheck> {
   const { counters, perSecond, scale, onStoreError, now } = setup;
   const limit = Math.max(1, Math.round((record.perSecond ?? perSecond) * scale));
   const key = toServiceKey(record);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Soon } from '../../lib/maybe-promise.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
 
 /** Look-ups of service keys that remember what they found. */
@@ -8,7 +8,7 @@ export interface KeyCache {
    * The key with this public key.
    * @param maxAgeMs - how old what is known of it may be; so late is known here what another process has changed
    */
-  find(publicKey: string, maxAgeMs: number): Soon<ServiceKeyRecord | undefined>;
+  find(publicKey: string, maxAgeMs: number): MaybePromise<ServiceKeyRecord | undefined>;
   /** Forgets a key that was changed by this process. */
   forget(publicKey: string): void;
 }

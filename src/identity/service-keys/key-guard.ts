@@ -1,10 +1,10 @@
-import { isPending, type Soon } from '../../lib/maybe-promise.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { createLockOuts, type LockOutSetup } from '../lock-out.js';
 
 /** Slows those who guess secrets, by client and by key. */
 export interface KeyGuard {
   /** For how many milliseconds more a client may not try a key; zero or less when it may. */
-  lockedFor(publicKey: string, client: string): Soon<number>;
+  lockedFor(publicKey: string, client: string): MaybePromise<number>;
   /**
    * Counts a failure of a client.
    * @param publicKey - what it was at; undefined when that was no public key at all

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors/errors.js';
-import type { Soon } from '../../lib/maybe-promise.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { ServiceKeyFacts } from '../../storage/keys/service-keys.js';
 import type { Scope } from './scopes.js';
 
@@ -61,5 +61,5 @@ export interface KeyAuthenticator {
    * Checks key, secret and address, and counts the request against the key's limit: ask once for a request. Rejects with
    * `store_unavailable` when the key cannot be looked up; what nobody has to be asked about is answered without a promise.
    */
-  authenticate(attempt: KeyAttempt): Soon<KeyCheck>;
+  authenticate(attempt: KeyAttempt): MaybePromise<KeyCheck>;
 }

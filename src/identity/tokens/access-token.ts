@@ -1,7 +1,7 @@
 import type Jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { isAddress } from '../../protocol/address.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { CLOCK_SKEW_MS } from '../sign-in-options.js';
@@ -34,7 +34,7 @@ export interface AccessTokens {
   /** A new token, good for {@link ACCESS_TOKEN_MS}. */
   issue(claims: AccessClaims): Promise<string>;
   /** Checks a token, and that neither it nor its session was revoked. Rejects or throws when that cannot be looked up. */
-  check(token: string): Soon<AccessCheck>;
+  check(token: string): MaybePromise<AccessCheck>;
   /** Refuses one token from now on. One that is not valid anyway is left alone. */
   deny(token: string): Promise<void>;
   /** Refuses every token of a session from now on. */
@@ -82,7 +82,7 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   // Loaded from here on, not with the package.
   const loading = import('jsonwebtoken').then((it) => it.default);
 
-  function readOnce(token: string): Soon<AccessCheck> {
+  function readOnce(token: string): MaybePromise<AccessCheck> {
     const known = verified.get(token);
     if (known !== undefined && now() < known.expiresAt) return known;
     return loading.then((jwt) => {
@@ -93,7 +93,7 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
     });
   }
 
-  function check(token: string): Soon<AccessCheck> {
+  function check(token: string): MaybePromise<AccessCheck> {
     return whenKnown(readOnce(token), (read) => {
       if (!read.ok) return read;
       return whenKnown(counters.anyTaken(read.marks), (isRevoked) => (isRevoked ? REVOKED : read));

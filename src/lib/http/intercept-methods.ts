@@ -6,7 +6,7 @@ import type { ServerResponse } from 'node:http';
  */
 export type Mode = 'hold' | 'mute' | 'open' | 'out';
 
-export type Method = (...args: unknown[]) => unknown;
+export type InterceptedMethod = (...args: unknown[]) => unknown;
 
 const HOLDING_METHODS = ['write', 'end', 'writeHead', 'flushHeaders'] as const;
 
@@ -27,21 +27,21 @@ const RETURNS_RESPONSE: ReadonlySet<string> = new Set(['end', 'writeHead', 'setH
 export function interceptMethods(
   res: ServerResponse,
   mode: () => Mode,
-  holding: Readonly<Partial<Record<HoldingMethod, Method>>> = {},
+  holding: Readonly<Partial<Record<HoldingMethod, InterceptedMethod>>> = {},
 ): () => void {
-  const whileHolding: Record<string, Method | undefined> = { ...holding };
-  const intercepted: Record<string, Method> = {};
+  const whileHolding: Record<string, InterceptedMethod | undefined> = { ...holding };
+  const intercepted: Record<string, InterceptedMethod> = {};
   for (const name of [...HOLDING_METHODS, ...SENDING_METHODS, ...HEAD_METHODS]) {
     const original: unknown = Reflect.get(res, name);
     if (typeof original !== 'function') continue;
-    const pass: Method = (...args) => Reflect.apply(original, res, args);
-    const nothing: Method = (...args) => {
+    const pass: InterceptedMethod = (...args) => Reflect.apply(original, res, args);
+    const nothing: InterceptedMethod = (...args) => {
       callBack(args, (done) => process.nextTick(done, new Error('the answer is over, nothing more is sent')));
       if (name === 'write') return true;
       return RETURNS_RESPONSE.has(name) ? res : undefined;
     };
     const isHead = HEAD_METHODS.includes(name) || name === 'writeHead';
-    const reactions: Readonly<Record<Mode, Method>> = {
+    const reactions: Readonly<Record<Mode, InterceptedMethod>> = {
       hold: whileHolding[name] ?? (isHead ? pass : nothing),
       mute: nothing,
       open: pass,

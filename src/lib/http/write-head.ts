@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
-export function applyHead(res: ServerResponse, status: number, rest: readonly unknown[]): void {
+export function writeHeadLater(res: ServerResponse, status: number, rest: readonly unknown[]): void {
   res.statusCode = status;
   if (rest.length === 0) return;
   const [message] = rest;
@@ -29,13 +29,13 @@ function pairUp(list: readonly unknown[]): (readonly [string, unknown])[] {
 }
 
 /** Calls `adjust` when the head of the answer is complete and not sent yet. */
-export function beforeHead(res: ServerResponse, adjust: (res: ServerResponse) => void): void {
+export function onHeaders(res: ServerResponse, adjust: (res: ServerResponse) => void): void {
   const original = res.writeHead;
   let isComplete = false;
   const writeHead = (status: number, ...rest: unknown[]) => {
     if (isComplete) return Reflect.apply(original, res, [status, ...rest]);
     isComplete = true;
-    applyHead(res, status, rest);
+    writeHeadLater(res, status, rest);
     adjust(res);
     return original.call(res, res.statusCode);
   };

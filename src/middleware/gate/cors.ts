@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from 'express';
-import { DOORS } from '../../protocol/codecs/codecs.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { exposeHeaders } from './respond.js';
 
 /** Headers of answers that scripts of other origins may read. */
 const EXPOSED = [
-  ...DOORS.flatMap((door) => door.exposedHeaders),
+  ...CODECS.flatMap((door) => door.exposedHeaders),
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import { isPending, type Soon } from '../../lib/maybe-promise.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { cors, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
 import { sendError } from './respond.js';
@@ -13,7 +13,7 @@ export type Decision = Admitted | Refused;
 export interface Admitted {
   readonly admitted: true;
   /** Lets it through: calls `next`, now or when what comes behind the gate is wrapped; or answers it as it was answered before. */
-  enter(next: NextFunction): Soon<void>;
+  enter(next: NextFunction): MaybePromise<void>;
 }
 
 /** The request may not pass, so far as this gate is concerned. */
@@ -24,14 +24,14 @@ export interface Refused {
   /** Whether the request brought any of that, good or not. */
   readonly presented: boolean;
   /** Tells the client what is wrong or missing. */
-  answer(): Soon<void>;
+  answer(): MaybePromise<void>;
 }
 
 /**
  * Decides about a request. Rejects with a TollhouseError, or throws one, when it cannot be decided: the chain or a store is
  * out of reach. What is known already is decided without a promise, and the request goes on in the same turn. Whoever is told "admitted" must enter.
  */
-export type Admit = (req: Request, res: Response) => Soon<Decision>;
+export type Admit = (req: Request, res: Response) => MaybePromise<Decision>;
 
 /** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
 const ADMIT = Symbol.for('tollhouse.admit');
@@ -79,7 +79,7 @@ export function answerFault(res: Response, next: NextFunction, error: unknown): 
   else next(error);
 }
 
-function carryOut(decision: Decision, next: NextFunction): Soon<void> {
+function carryOut(decision: Decision, next: NextFunction): MaybePromise<void> {
   return decision.admitted ? decision.enter(next) : decision.answer();
 }
 

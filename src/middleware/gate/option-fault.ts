@@ -1,8 +1,8 @@
 import { badOption, TollhouseError } from '../../errors/errors.js';
-import type { Soon } from '../../lib/maybe-promise.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 
 /** Calls a function that was given as an option; what it throws says which one it was. */
-export async function askOption<T>(where: string, name: string, ask: () => Soon<T>): Promise<T> {
+export async function askOption<T>(where: string, name: string, ask: () => MaybePromise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

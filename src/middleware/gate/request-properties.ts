@@ -5,7 +5,7 @@ import type { ServiceKey } from '../../identity/service-keys/service-key-types.j
 import type { ProvenWallet } from '../../identity/types.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
-import { createRequestNote, type RequestNote } from './request-context.js';
+import { createRequestNote, type RequestNote } from './request-note.js';
 
 /** What a payment gate learned about the request; on `req.payment` in the handler. In JSON its amounts are decimal digits. */
 export interface RequestPayment {

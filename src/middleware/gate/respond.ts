@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
-import { createRequestNote } from './request-context.js';
 import { requestIdOf } from './request-id.js';
+import { createRequestNote } from './request-note.js';
 
 /** The header that names what scripts of other origins may read. */
 export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';

@@ -10,13 +10,18 @@ import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
-import { type Answers, createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
+import {
+  createIdempotentRequest,
+  type IdempotencyStore,
+  type IdempotentRequest,
+  type Known,
+} from './idempotent-request.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
-  /** Where answers are kept: `createMemoryAnswers()`, or `answers` of `openStorage`. */
-  readonly answers: Answers;
+  /** Where answers are kept: `createMemoryIdempotencyStore()`, or `idempotency` of `openStorage`. */
+  readonly store: IdempotencyStore;
   /**
    * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
    * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
@@ -45,9 +50,9 @@ const RETRY_SECONDS = 1;
 const OPEN_STATUSES = new Set([401, 402, 403, 407, 408, 409, 421, 423, 425, 426, 428, 429, 431]);
 
 const idempotencyOptions = z.strictObject({
-  answers: z.custom<Answers>(
+  store: z.custom<IdempotencyStore>(
     (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
-    'a store of answers, made by createMemoryAnswers or openStorage',
+    'a store of kept responses, made by createMemoryIdempotencyStore or openStorage',
   ),
   scopeOf: z
     .custom<NonNullable<IdempotencyOptions['scopeOf']>>((it) => typeof it === 'function', 'a function of the request')
@@ -94,8 +99,8 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
     return sendProblem(res, 'body_too_large', detail);
   }
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
-  const { answers, leaseMs } = options;
-  const run = createIdempotentRequest({ answers, scope, secret: key, fingerprint, leaseMs });
+  const { store, leaseMs } = options;
+  const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs });
   const begun = await run.begin();
   if (begun.status !== 'started') return answerKnown(res, begun);
   onLeftOpen(res, () => void run.abandon());
@@ -113,7 +118,7 @@ async function forget(run: IdempotentRequest): Promise<false> {
 }
 
 function answerKnown(res: Response, known: Known): void {
-  if (known.status === 'replay') return sendReplay(res, known.answer);
+  if (known.status === 'replay') return sendReplay(res, known.response);
   if (known.status === 'mismatch') {
     const detail = `Another request was sent under this ${HEADER}; take a new key for a new request.`;
     return sendProblem(res, 'idempotency_key_reused', detail, { param: HEADER });

@@ -3,11 +3,11 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
 
 /** Where answers are kept that can be asked for again. */
-export type Answers = Facilitator['answers'];
+export type IdempotencyStore = Facilitator['idempotency'];
 
 /** What is known of a request that comes under a secret of its client's. */
 export type Known =
-  | { readonly status: 'replay'; readonly answer: StoredResponse }
+  | { readonly status: 'replay'; readonly response: StoredResponse }
   | { readonly status: 'mismatch' | 'running' };
 
 /** A request whose answer can be asked for again. */
@@ -17,7 +17,7 @@ export interface IdempotentRequest {
   /** Begins it, unless it is known. */
   begin(): Promise<Known | { readonly status: 'started' }>;
   /** Keeps its answer; tells whether it is kept. */
-  finish(answer: StoredResponse): Promise<boolean>;
+  finish(response: StoredResponse): Promise<boolean>;
   /** Ends it without an answer: the same request may begin anew, and no other under this secret. */
   release(): Promise<boolean>;
   /** Ends it without an answer, as if it had not begun. */
@@ -26,7 +26,7 @@ export interface IdempotentRequest {
 
 /** What makes a request the same as another one. */
 export interface IdempotentRequestParts {
-  readonly answers: Answers;
+  readonly store: IdempotencyStore;
   /** In which the secret counts: what is asked for, and by whom. */
   readonly scope: string;
   /** What the client names the request by. */
@@ -38,7 +38,7 @@ export interface IdempotentRequestParts {
 
 /** One run of a request. When it ends and the store fails, the answer leaves all the same and a warning tells of it. */
 export function createIdempotentRequest({
-  answers,
+  store,
   scope,
   secret,
   fingerprint,
@@ -48,20 +48,20 @@ export function createIdempotentRequest({
   const run = { id, fingerprint: mark(fingerprint), lease: randomUUID(), leaseMs };
 
   function opened<S extends string>(
-    known: { readonly status: S } | { readonly status: 'replay'; readonly answer: Uint8Array },
+    known: { readonly status: S } | { readonly status: 'replay'; readonly response: Uint8Array },
   ) {
-    return 'answer' in known ? { status: known.status, answer: open(known.answer) } : known;
+    return 'response' in known ? { status: known.status, response: open(known.response) } : known;
   }
 
   return {
     async find() {
-      const known = await answers.find(id, run.fingerprint);
+      const known = await store.find(id, run.fingerprint);
       return known === undefined ? undefined : opened(known);
     },
-    begin: async () => opened(await answers.begin(run)),
-    finish: (answer) => warned(() => answers.finish(id, run.lease, seal(answer))),
-    release: () => warned(() => answers.release(id, run.lease)),
-    abandon: () => warned(() => answers.abandon(id, run.lease)),
+    begin: async () => opened(await store.begin(run)),
+    finish: (response) => warned(() => store.finish(id, run.lease, seal(response))),
+    release: () => warned(() => store.release(id, run.lease)),
+    abandon: () => warned(() => store.abandon(id, run.lease)),
   };
 }
 

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import type { DoorOffer } from '../../protocol/codecs/codec.js';
-import type { BlockhashHint, Offer } from '../../protocol/payment-required.js';
+import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
+import type { CodecChallenge } from '../../protocol/codecs/codec.js';
 import type { Terms } from '../../protocol/types.js';
 
 /** An offer as it goes over the wire. */
-export interface WrittenOffer {
-  readonly offer: Offer;
+export interface WrittenChallenge {
+  readonly challenge: Challenge;
   /** The header fields of each protocol, with the nonce of one 402 in them. */
-  readonly headers: readonly DoorOffer['headers'][];
+  readonly headers: readonly CodecChallenge['headers'][];
   /** The JSON body up to the id of the request. */
   readonly head: string;
   /** And from there on. */
@@ -15,7 +15,7 @@ export interface WrittenOffer {
 }
 
 /** All that an offer depends on. */
-export interface OfferInputs {
+export interface ChallengeInputs {
   /** The facilitator: what is kept is forgotten with it. */
   readonly owner: object;
   /** Address that was asked for, as the client sees it. */
@@ -27,8 +27,8 @@ export interface OfferInputs {
   readonly cause: object;
 }
 
-interface Kept extends Omit<OfferInputs, 'url' | 'owner'> {
-  readonly written: WrittenOffer;
+interface Kept extends Omit<ChallengeInputs, 'url' | 'owner'> {
+  readonly written: WrittenChallenge;
 }
 
 const MAX_KEPT = 500;
@@ -39,7 +39,10 @@ const MAX_URL_LENGTH = 500;
 const caches = new WeakMap<object, LRUCache<string, Kept>>();
 
 /** An offer, written now or as it was written before, which it was only from the very same objects. */
-export function writtenOffer({ url, owner, ...inputs }: OfferInputs, write: () => WrittenOffer): WrittenOffer {
+export function writtenChallenge(
+  { url, owner, ...inputs }: ChallengeInputs,
+  write: () => WrittenChallenge,
+): WrittenChallenge {
   const kept = caches.get(owner) ?? new LRUCache<string, Kept>({ max: MAX_KEPT });
   caches.set(owner, kept);
   const known = kept.get(url);
@@ -49,7 +52,7 @@ export function writtenOffer({ url, owner, ...inputs }: OfferInputs, write: () =
   return written;
 }
 
-function isSame(one: Omit<OfferInputs, 'url' | 'owner'>, other: Omit<OfferInputs, 'url' | 'owner'>): boolean {
+function isSame(one: Omit<ChallengeInputs, 'url' | 'owner'>, other: Omit<ChallengeInputs, 'url' | 'owner'>): boolean {
   return (
     one.options === other.options && one.terms === other.terms && one.hint === other.hint && one.cause === other.cause
   );

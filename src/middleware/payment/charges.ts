@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { badOption } from '../../errors/errors.js';
-import { isPending, type Soon } from '../../lib/maybe-promise.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { optionFault } from '../gate/option-fault.js';
 import type { PaymentGate } from './payment-gate.js';
 
@@ -16,7 +16,7 @@ export function charges({ where, options }: PaymentGate, res: Response): boolean
   );
 }
 
-function askRule(where: string, ask: () => Soon<boolean>): Soon<boolean> {
+function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<boolean> {
   try {
     return ask();
   } catch (error) {

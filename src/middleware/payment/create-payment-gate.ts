@@ -1,7 +1,7 @@
 import { resolveOptions } from '../../lib/options.js';
 import { listRoute } from '../terms/list-route.js';
 import { requirePaymentOptions } from '../terms/payment-options.js';
-import { termsOf } from '../terms/payment-terms.js';
+import { termsForRequest } from '../terms/payment-terms.js';
 import { watchSetup } from '../terms/watch-setup.js';
 import { declareIdentifiers } from './identified-payment.js';
 import type { PaymentGate } from './payment-gate.js';
@@ -14,5 +14,5 @@ import type { PaymentGate } from './payment-gate.js';
 export function createPaymentGate(where: string, options: unknown): PaymentGate {
   const resolved = resolveOptions(where, requirePaymentOptions, options);
   const listed = listRoute(where, declareIdentifiers(resolved));
-  return { where, options: listed, termsFor: termsOf(where, listed), watch: watchSetup(where, listed) };
+  return { where, options: listed, termsFor: termsForRequest(where, listed), watch: watchSetup(where, listed) };
 }

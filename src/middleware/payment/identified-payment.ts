@@ -47,7 +47,7 @@ export function identifiedPayment(
   const reading = readIdentifier(payment?.extensions);
   if (paymentIdentifier === 'off' || !reading.ok || reading.id === undefined) return ANONYMOUS;
   const run: IdempotentRequest = createIdempotentRequest({
-    answers: facilitator.answers,
+    store: facilitator.idempotency,
     scope: JSON.stringify([PAYMENT_IDENTIFIER, req.method, `${req.baseUrl}${req.path}`]),
     secret: reading.id,
     fingerprint: paymentId,

@@ -6,7 +6,7 @@ import type { Reason } from '../../protocol/reasons.js';
 import type { SupportedKind } from '../../protocol/supported.js';
 import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
 import type { PaymentGate } from './payment-gate.js';
-import type { OfferedTerms } from './write-payment-required.js';
+import type { OfferedTerms } from './payment-required.js';
 
 /** How old the facilitator's view of its own health is at most. */
 const RETRY_SECONDS = 5;

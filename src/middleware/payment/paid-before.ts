@@ -3,7 +3,7 @@ import { badOption } from '../../errors/errors.js';
 import type { Claim } from '../../facilitator/types.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import type { Decision } from '../gate/gate.js';
-import { createRequestNote } from '../gate/request-context.js';
+import { createRequestNote } from '../gate/request-note.js';
 import type { PaymentGate } from './payment-gate.js';
 
 interface PaidBefore {

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import { beforeHead } from '../../lib/http/write-head.js';
+import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import type { Decision, Refused } from '../gate/gate.js';
@@ -9,7 +9,7 @@ import { exposeHeaders, privateCacheControl, sendError, sendProblem, setHeaders 
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
-import { closed, delivered, isGone, limitDelivery, watchBreak } from '../response/response-end.js';
+import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
 import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
 import { signInExtensions } from '../wallet/wallet-auth.js';
 import { callHook, tellFailure, tellSettled } from './call-hook.js';
@@ -19,9 +19,9 @@ import { claimFor, offeredTerms } from './offered-terms.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
+import * as required from './payment-required.js';
 import { sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
 import { retryOf } from './retry.js';
-import * as required from './write-payment-required.js';
 
 /** Errors of a settlement that say that nothing was sent. */
 const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
@@ -127,7 +127,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       await giveBack(paid);
       return sendTaken(res);
     }
-    if (isGone(res)) return await giveBack(paid);
+    if (isClientGone(res)) return await giveBack(paid);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
       await claim.served();
@@ -191,10 +191,10 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { options, run = runHandler } = gate;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
-  if (isGone(res)) return claim.keep();
+  if (isClientGone(res)) return claim.keep();
   tellPayment(req, options.requestNames, claim, settlement.receipt);
   setHeaders(res, paid.receiptHeaders(settlement));
-  beforeHead(res, () => {
+  onHeaders(res, () => {
     res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
     exposeHeaders(res, required.EXPOSED_HEADERS);
   });

@@ -13,19 +13,19 @@ export interface PaidResponse {
 const SCOPE = 'paid response';
 
 /**
- * Where the response of a payment is kept: in the facilitator's `answers`.
+ * Where the response of a payment is kept: in the facilitator's `idempotency`.
  * @param secret - of the one who may come again
  */
 export function paidResponse(
-  { answers }: Pick<Facilitator, 'answers'>,
+  { idempotency }: Pick<Facilitator, 'idempotency'>,
   paymentId: string,
   secret: string,
 ): PaidResponse {
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
   return {
-    put: (response) => warned(() => answers.put(id, seal(response))),
+    put: (response) => warned(() => idempotency.put(id, seal(response))),
     async find() {
-      const sealed = await answers.get(id);
+      const sealed = await idempotency.get(id);
       return sealed === undefined ? undefined : open(sealed);
     },
   };

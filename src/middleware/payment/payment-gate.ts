@@ -1,15 +1,15 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
-import type { Soon } from '../../lib/maybe-promise.js';
-import type { Door } from '../../protocol/codecs/codec.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
+import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
 import type { IdentifiedPayment } from './identified-payment.js';
 import type { PaidResponse } from './paid-responses.js';
+import type { OfferedTerms, RequiredCause } from './payment-required.js';
 import type { Retry } from './retry.js';
-import type { OfferedTerms, RequiredCause } from './write-payment-required.js';
 
 /** A price before something, whatever it is that is served. */
 export interface PaymentGate {
@@ -38,12 +38,12 @@ export interface PaymentAttempt {
   readonly gate: PaymentGate;
   /** Missing where it was shown by its signature. */
   readonly payment?: Payment;
-  readonly codec: Pick<Door, 'receipt'>;
+  readonly codec: Pick<PaymentCodec, 'receipt'>;
   readonly offered: OfferedTerms;
   readonly opened: OpenedPayment | undefined;
   readonly retry: Retry;
   /** Answers 402, with a way to sign in where that would help as well. */
-  challenge(cause: RequiredCause): Soon<void>;
+  challenge(cause: RequiredCause): MaybePromise<void>;
 }
 
 /** A request whose payment is held for it. */

@@ -5,7 +5,7 @@ import { type BufferEnd, sendStored } from '../response/response-buffer.js';
 import { sendReplay } from '../response/response-recorder.js';
 import type { StoredResponse } from '../response/response-seal.js';
 import type { PaidRequest } from './payment-gate.js';
-import { paidHeaders } from './write-payment-required.js';
+import { paidHeaders } from './payment-required.js';
 
 const PENDING_RETRY_SECONDS = 2;
 

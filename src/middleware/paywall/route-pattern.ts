@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { badOption } from '../../errors/errors.js';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { decodeSegments } from './path-readings.js';
 
@@ -51,7 +51,7 @@ function readMethod(where: string, verb: string): string | undefined {
   if (verb === '*') return undefined;
   const method = verb.toUpperCase();
   if (METHODS.includes(method)) return method;
-  const meant = nearest(method, METHODS);
+  const meant = didYouMean(method, METHODS);
   throw badOption(where, `there is no method "${verb}"${meant === undefined ? '' : `; did you mean "${meant}"?`}`);
 }
 

@@ -1,13 +1,13 @@
 import type { Store } from 'express-rate-limit';
-import type { Soon } from '../../lib/maybe-promise.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 
 /** What limits need of `Counters`; see there. */
 export interface LimitCounters {
-  increment(key: string, windowMs: number): Soon<{ readonly count: number; readonly resetsAt: number }>;
+  increment(key: string, windowMs: number): MaybePromise<{ readonly count: number; readonly resetsAt: number }>;
   decrement(key: string): Promise<void>;
   reset(key: string): Promise<void>;
   put(key: string, value: string, ttlMs: number): Promise<void>;
-  get(key: string): Soon<string | undefined>;
+  get(key: string): MaybePromise<string | undefined>;
 }
 
 /**

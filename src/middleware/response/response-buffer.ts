@@ -2,12 +2,12 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import {
   callBack,
   type HoldingMethod,
+  type InterceptedMethod,
   interceptMethods,
   isHeadSent,
-  type Method,
   type Mode,
 } from '../../lib/http/intercept-methods.js';
-import { applyHead } from '../../lib/http/write-head.js';
+import { writeHeadLater } from '../../lib/http/write-head.js';
 import type { StoredResponse } from './response-seal.js';
 
 /**
@@ -94,7 +94,7 @@ function holdingMethods(
   head: Head,
   maxBytes: number,
   finish: (end: BufferEnd) => void,
-): Readonly<Record<HoldingMethod, Method>> {
+): Readonly<Record<HoldingMethod, InterceptedMethod>> {
   const body = createBody(maxBytes);
 
   function completeHead(): void {
@@ -109,7 +109,7 @@ function holdingMethods(
   return {
     flushHeaders: completeHead,
     writeHead(status, ...rest) {
-      applyHead(res, Number(status), rest);
+      writeHeadLater(res, Number(status), rest);
       head.written = true;
       return res;
     },

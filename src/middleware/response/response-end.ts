@@ -7,7 +7,7 @@ import { isKept } from './idempotency-notes.js';
  * Whether nobody waits for the answer any more. An answer whose turn on its connection had not come yet, behind those of
  * requests that were sent before it, is not closed with the connection: only the socket knows.
  */
-export function isGone(res: ServerResponse): boolean {
+export function isClientGone(res: ServerResponse): boolean {
   return res.closed || res.destroyed || res.req.socket.destroyed;
 }
 
@@ -35,9 +35,9 @@ export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS):
       resolve(done || isKept(res));
     };
     const look = (): void => decide(hasLeft(res));
-    const timer = setTimeout(() => decide(!isGone(res)), timeoutMs);
+    const timer = setTimeout(() => decide(!isClientGone(res)), timeoutMs);
     // The response is written after this was asked.
-    if (isGone(res)) return void setImmediate(decide, false);
+    if (isClientGone(res)) return void setImmediate(decide, false);
     for (const event of ['finish', 'close']) res.once(event, look);
     connection.once('close', look);
   });
@@ -46,7 +46,7 @@ export function delivered(res: ServerResponse, timeoutMs: number = PATIENCE_MS):
 /** Resolves when nobody waits for the response any more. */
 export function closed(res: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    if (isGone(res)) return resolve();
+    if (isClientGone(res)) return resolve();
     // Many responses may go over one connection.
     const both = [res, connectionOf(res)];
     const close = (): void => {
@@ -75,7 +75,7 @@ export function watchBreak(res: ServerResponse): () => boolean {
   connection.once('timeout', onTimeout);
   res.once('finish', () => connection.off('timeout', onTimeout));
   res.destroy = (error) => {
-    isDestroyedHere ||= !isGone(res);
+    isDestroyedHere ||= !isClientGone(res);
     return destroy.call(res, error);
   };
   return () => isDestroyedHere || (!socket.readableEnded && socket.errored === null && !isTimedOut);
@@ -83,7 +83,7 @@ export function watchBreak(res: ServerResponse): () => boolean {
 
 /** Cuts the connection of a client that does not read its response to the end in time. Milliseconds. */
 export function limitDelivery(res: ServerResponse, timeoutMs: number): void {
-  if (res.writableFinished || isGone(res)) return;
+  if (res.writableFinished || isClientGone(res)) return;
   const timer = setTimeout(() => res.destroy(), timeoutMs).unref();
   res.once('close', () => clearTimeout(timer)).once('finish', () => clearTimeout(timer));
 }

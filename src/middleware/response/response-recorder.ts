@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
-import { applyHead } from '../../lib/http/write-head.js';
+import { writeHeadLater } from '../../lib/http/write-head.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
-import { isGone } from './response-end.js';
+import { isClientGone } from './response-end.js';
 import type { StoredResponse } from './response-seal.js';
 
 /** Longest body that is kept, in bytes; a longer response leaves all the same. */
@@ -79,7 +79,7 @@ export function recordResponse(
   }
 
   function begin(): void {
-    recorded.begun ||= !isEnding && !isGone(res);
+    recorded.begun ||= !isEnding && !isClientGone(res);
   }
 
   Reflect.set(res, 'flushHeaders', () => {
@@ -98,7 +98,7 @@ export function recordResponse(
     if (headOf() === undefined) res.writeHead(res.statusCode);
     const { statusCode, statusMessage } = res;
     const finish = (kept: boolean): void => {
-      Object.assign(recorded, { isKept: kept, hasEnded: true, begun: recorded.begun || !isGone(res) });
+      Object.assign(recorded, { isKept: kept, hasEnded: true, begun: recorded.begun || !isClientGone(res) });
       mode = 'open';
       intercept();
       Object.assign(res, { statusCode, statusMessage });
@@ -109,7 +109,7 @@ export function recordResponse(
     // Nobody can change the response any more, though its end may still wait.
     mode = 'mute';
     const head = headOf();
-    const isComplete = isWhole && (!isGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes()));
+    const isComplete = isWhole && (!isClientGone(res) || recorded.begun || isAsLongAsSaid(res, body.bytes()));
     const response = isComplete && head !== undefined ? { ...head, body: body.bytes() } : undefined;
     beforeEnd(response).then(finish, () => finish(false));
     return res;
@@ -149,7 +149,7 @@ function noteHead(res: ServerResponse, leavesLater: () => boolean): () => Omit<S
   const { writeHead } = res;
   Reflect.set(res, 'writeHead', (status: number, ...rest: unknown[]) => {
     if (head !== undefined) return Reflect.apply(writeHead, res, [status, ...rest]);
-    applyHead(res, status, rest);
+    writeHeadLater(res, status, rest);
     head = { statusCode: res.statusCode, headers: ownHeaders(res.getHeaders()) };
     return leavesLater() ? res : Reflect.apply(writeHead, res, [res.statusCode]);
   });

@@ -1,10 +1,10 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../../identity/service-keys/service-key-types.js';
-import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
-import { createRequestNote } from '../gate/request-context.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { createRequestNote } from '../gate/request-note.js';
 
-const checks = createRequestNote<Request, Map<KeyAuthenticator, Soon<KeyCheck>>>();
+const checks = createRequestNote<Request, Map<KeyAuthenticator, MaybePromise<KeyCheck>>>();
 
 /**
  * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
@@ -12,12 +12,16 @@ const checks = createRequestNote<Request, Map<KeyAuthenticator, Soon<KeyCheck>>>
  * `RateLimit-Policy` (draft 8). A request that is asked about again, by another gate, counts once.
  * @throws TollhouseError `unauthenticated` when one of the two headers is missing, else the fault of the key
  */
-export function readServiceKey(req: Request, res: Response, keys: KeyAuthenticator): Soon<ServiceKey | undefined> {
+export function readServiceKey(
+  req: Request,
+  res: Response,
+  keys: KeyAuthenticator,
+): MaybePromise<ServiceKey | undefined> {
   const key = headerOf(req, 'x-service-key');
   const secret = headerOf(req, 'x-service-secret');
   if (key === undefined && secret === undefined) return undefined;
   if (key === undefined || secret === undefined) throw new TollhouseError('unauthenticated', HALF);
-  const known = checks.of(req) ?? new Map<KeyAuthenticator, Soon<KeyCheck>>();
+  const known = checks.of(req) ?? new Map<KeyAuthenticator, MaybePromise<KeyCheck>>();
   checks.put(req, known);
   const earlier = known.get(keys);
   const checking = earlier ?? keys.authenticate({ key, secret, address: req.ip ?? '' });

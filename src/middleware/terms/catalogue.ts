@@ -1,4 +1,4 @@
-import type { PaymentFlow, Resource } from '../../protocol/payment-required.js';
+import type { PaymentFlow, Resource } from '../../protocol/challenge.js';
 import type { Terms } from '../../protocol/types.js';
 
 /** A gated route that wants to be found. */

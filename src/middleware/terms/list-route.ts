@@ -1,5 +1,5 @@
 import { BAZAAR, bazaarExtension } from '../../protocol/bazaar.js';
-import type { PaymentFlow, Resource } from '../../protocol/payment-required.js';
+import type { PaymentFlow, Resource } from '../../protocol/challenge.js';
 import { catalogueOf } from './catalogue.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { fixedTerms } from './payment-terms.js';

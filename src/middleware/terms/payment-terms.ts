@@ -20,7 +20,7 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
  * mistake in it throws now.
  * @param where - the function that the options were given to, for messages
  */
-export function termsOf(where: string, options: ResolvedPaymentOptions): TermsFor {
+export function termsForRequest(where: string, options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
   const fixed = fixedTerms(where, options);
   if (fixed !== undefined) return withFeePayer(fixed);

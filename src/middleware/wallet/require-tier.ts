@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import type { Gate } from '../gate/gate.js';
@@ -70,7 +70,7 @@ function findTier({ levels }: Tiers, id: string | undefined): Tier {
   const tier = id === undefined ? levels[0] : levels.find((level) => level.id === id);
   if (tier !== undefined) return tier;
   const ids = levels.map((level) => level.id);
-  const meant = nearest(id ?? '', ids);
+  const meant = didYouMean(id ?? '', ids);
   const hint = meant === undefined ? `the tiers are ${ids.join(', ')}` : `did you mean "${meant}"?`;
   throw badOption(WHERE, `option "tier": there is no tier "${id}"; ${hint}`, 'tier');
 }

@@ -10,7 +10,7 @@ import {
 import type { Holdings } from '../../access/holdings.js';
 import { mintOption } from '../../access/mint.js';
 import { badOption } from '../../errors/errors.js';
-import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { type AddressInput, addressOption, addressTextOption } from '../../protocol/address-input.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -63,7 +63,7 @@ interface BalanceRule {
   readonly least: bigint | undefined;
   /** How the token is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
-  decimals(reader: Holdings): Soon<number>;
+  decimals(reader: Holdings): MaybePromise<number>;
 }
 
 /**
@@ -80,7 +80,7 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   return walletGate(WHERE, parts, (_req, wallet) => judge(rule, wallet, parts.holdings));
 }
 
-function judge(rule: BalanceRule, wallet: string, reader: Holdings): Soon<Verdict> {
+function judge(rule: BalanceRule, wallet: string, reader: Holdings): MaybePromise<Verdict> {
   return whenKnown(rule.decimals(reader), (places) => {
     const atLeast = rule.least ?? atomicMinimum(WHERE, rule.minimum.text, places);
     const holding = reader.readHolding({ wallet, mints: rule.mints, atLeast });

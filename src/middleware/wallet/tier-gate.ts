@@ -1,7 +1,7 @@
 import { decimalsOf, wireNumber } from '../../access/balance.js';
 import type { Holdings } from '../../access/holdings.js';
 import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../../access/tiers.js';
-import { type Soon, whenKnown } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 
 /** Where a wallet stands, and what it was found to hold. */
 export interface TierReading extends Standing {
@@ -20,7 +20,7 @@ export function readStanding(
   wallet: string,
   { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
   reader: Holdings,
-): Soon<TierReading> {
+): MaybePromise<TierReading> {
   return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
     const atLeast = minimumOf(where, upTo, decimals);
     return whenKnown(reader.readHolding({ wallet, mints: [tiers.mint], atLeast }), ({ amount }) => {

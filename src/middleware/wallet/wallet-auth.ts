@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { Identity, IdentityRequest, Proof } from '../../identity/types.js';
-import { isPending, type Soon } from '../../lib/maybe-promise.js';
-import { createRequestNote } from '../gate/request-context.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
+import { createRequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
 
 /** Who gates ask about their caller. */
@@ -11,18 +11,18 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
 }
 
-const proofs = createRequestNote<Request, Map<Identity, Soon<Proof>>>();
+const proofs = createRequestNote<Request, Map<Identity, MaybePromise<Proof>>>();
 const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 
 /** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
-export function proofOf(req: Request, { identity, baseUrl }: CallerParts): Soon<Proof> {
+export function proofOf(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<Proof> {
   const known = proofs.of(req);
   const earlier = known?.get(identity);
   if (earlier !== undefined) return earlier;
   const proof = identity.prove(new CallerRequest(req, baseUrl));
   // A token that is good now is not used up by that, and asking again costs less than the note.
   if (!isPending(proof) && isToken(proof)) return proof;
-  proofs.put(req, (known ?? new Map<Identity, Soon<Proof>>()).set(identity, proof));
+  proofs.put(req, (known ?? new Map<Identity, MaybePromise<Proof>>()).set(identity, proof));
   return proof;
 }
 
@@ -47,7 +47,7 @@ export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): v
  * Protocol extensions with a fresh challenge for each noted way to sign in, as they go over the wire; undefined where
  * none is noted, which is the rule.
  */
-export function signInExtensions(req: Request): Soon<Readonly<Record<string, unknown>> | undefined> {
+export function signInExtensions(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
   const noted = offers.of(req);
   return noted === undefined ? undefined : challengesOf([...noted]);
 }

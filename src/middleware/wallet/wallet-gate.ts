@@ -5,7 +5,7 @@ import type { ErrorCode } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, Proof } from '../../identity/types.js';
-import { type Soon, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
@@ -88,9 +88,9 @@ const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 export function walletGate(
   where: string,
   parts: WalletGateParts,
-  judge: (req: Request, wallet: string) => Soon<Verdict>,
+  judge: (req: Request, wallet: string) => MaybePromise<Verdict>,
 ): Gate {
-  function decide(req: Request, res: Response): Soon<Decision> {
+  function decide(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
       tell(req, parts.requestNames, 'wallet', proof.wallet);

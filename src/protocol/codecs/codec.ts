@@ -1,8 +1,8 @@
-import type { Offer } from '../payment-required.js';
+import type { Challenge } from '../challenge.js';
 import type { NetworkId, Payment, Settlement } from '../types.js';
 
 /** What a door adds to a 402. */
-export interface DoorOffer {
+export interface CodecChallenge {
   /**
    * Header fields, names in the protocol's spelling, for one 402.
    * @param nonce - its secret, made by `newNonce`; clients of protocols that echo terms send it back
@@ -29,14 +29,14 @@ export type Reading =
  * A way to pay over HTTP: a thin codec between the wire and the version-free model (design.md §2).
  * Doors hold no state and do no checks of money; what they read is judged by the facilitator.
  */
-export interface Door {
+export interface PaymentCodec {
   readonly name: string;
   /** Request header that carries the payment, in lower case. */
   readonly requestHeader: string;
   /** Response headers that browsers' scripts must be allowed to read. */
   readonly exposedHeaders: readonly string[];
   /** What a 402 says through this door. */
-  offer(offer: Offer): DoorOffer;
+  challenge(offer: Challenge): CodecChallenge;
   /** Reads the payment header. Never throws: a malformed header is a value. */
   read(header: string): Reading;
   /** Headers of the answer that tell how the settlement ended. */

@@ -1,12 +1,12 @@
 import { PaymentPayloadV1Schema } from '@x402/core/schemas';
 import type { PaymentRequiredV1, PaymentRequirementsV1 } from '@x402/core/types/v1';
 import { firstFault } from '../../lib/parsed.js';
+import type { BlockhashHint, Challenge, Resource } from '../challenge.js';
 import { toV1Name } from '../networks/networks.js';
-import type { BlockhashHint, Offer, Resource } from '../payment-required.js';
 import type { Payment, Terms } from '../types.js';
 import { writeHeader } from '../wire/json.js';
 import { readKind, readTransaction, unreadable, type WireReading, writeExtra } from '../wire/terms.js';
-import type { Door } from './codec.js';
+import type { PaymentCodec } from './codec.js';
 import { readPaymentHeader } from './payment-header.js';
 import { settleResponseV1 } from './settle-response.js';
 import { versionFault } from './version.js';
@@ -19,11 +19,11 @@ type RequirementsV1 = Omit<PaymentRequirementsV1, 'outputSchema'>;
 type RequiredV1 = Omit<PaymentRequiredV1, 'accepts'> & { readonly error: string; readonly accepts: RequirementsV1[] };
 
 /** x402 version 1 over HTTP: terms in the 402's body, payment and receipt in headers (x402.md §2). */
-export const x402V1: Door = {
+export const x402V1: PaymentCodec = {
   name: 'x402-v1',
   requestHeader: PAYMENT.toLowerCase(),
   exposedHeaders: [RESPONSE],
-  offer: (offer) => ({ headers: () => ({}), body: { ...paymentRequired(offer) } }),
+  challenge: (offer) => ({ headers: () => ({}), body: { ...paymentRequired(offer) } }),
   read: (header) => readPaymentHeader(PAYMENT, header, readPayloadV1),
   receipt: (settlement, network) => ({ [RESPONSE]: writeHeader(settleResponseV1(settlement, network)) }),
 };
@@ -42,7 +42,7 @@ export function readPayloadV1(payload: unknown): WireReading<Payment> {
   return { ok: true, value: { scheme, network: network.value, transaction: transaction.value } };
 }
 
-function paymentRequired({ resource, terms, hint, error }: Offer): RequiredV1 {
+function paymentRequired({ resource, terms, hint, error }: Challenge): RequiredV1 {
   return {
     x402Version: 1,
     error: error ?? 'payment_required',

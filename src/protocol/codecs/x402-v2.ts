@@ -1,11 +1,11 @@
 import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
 import { firstFault } from '../../lib/parsed.js';
-import type { Offer, Resource } from '../payment-required.js';
+import type { Challenge, Resource } from '../challenge.js';
 import type { Payment } from '../types.js';
 import { writeHeader } from '../wire/json.js';
 import { readNonce, readTerms, readTransaction, unreadable, type WireReading, writeTerms } from '../wire/terms.js';
-import type { Door } from './codec.js';
+import type { PaymentCodec } from './codec.js';
 import { headerWithNonce } from './nonce-header.js';
 import { readPaymentHeader } from './payment-header.js';
 import { settleResponseV2 } from './settle-response.js';
@@ -19,11 +19,11 @@ const RESPONSE = 'PAYMENT-RESPONSE';
 const Payload = PaymentPayloadV2Schema.omit({ resource: true });
 
 /** x402 version 2 over HTTP: terms, payment and receipt travel in headers (x402.md §1). */
-export const x402V2: Door = {
+export const x402V2: PaymentCodec = {
   name: 'x402-v2',
   requestHeader: SIGNATURE.toLowerCase(),
   exposedHeaders: [REQUIRED, RESPONSE],
-  offer(offer) {
+  challenge(offer) {
     const write = headerWithNonce((nonce) => paymentRequired(offer, nonce));
     return { headers: (nonce) => ({ [REQUIRED]: write(nonce) }) };
   },
@@ -56,7 +56,7 @@ export function readPayloadV2(payload: unknown): WireReading<Payment> {
   };
 }
 
-function paymentRequired(offer: Offer, nonce: string): PaymentRequired {
+function paymentRequired(offer: Challenge, nonce: string): PaymentRequired {
   const { resource, terms, hint, paymentFlow, error, extensions } = offer;
   return {
     x402Version: 2,

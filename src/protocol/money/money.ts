@@ -1,5 +1,5 @@
 import { badOption } from '../../errors/errors.js';
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { isAddress } from '../address.js';
@@ -176,7 +176,7 @@ function findToken(symbol: string, tokens: readonly Token[]): Parsed<Token> {
   const token = tokens.find((it) => it.symbol.toUpperCase() === wanted);
   if (token !== undefined) return parsed(token);
   const symbols = tokens.map((it) => it.symbol);
-  const meant = isKnownSymbol(symbol) ? undefined : nearest(symbol, symbols);
+  const meant = isKnownSymbol(symbol) ? undefined : didYouMean(symbol, symbols);
   if (meant !== undefined) return unparsed(`there is no token ${shown(symbol)} here; did you mean "${meant}"?`);
   const known = symbols.length === 0 ? 'no token is known' : `the known ones are ${symbols.join(', ')}`;
   const add = 'another one is added by the option "tokens" (TOKENS_FILE), or priced as { amount, asset: its mint }';

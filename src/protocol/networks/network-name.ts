@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import { shown } from '../../lib/parsed.js';
 import type { NetworkId } from '../types.js';
 import { NETWORK_IDS, networkFrom } from './networks.js';
@@ -24,6 +24,6 @@ export function networkWanted(given: unknown): string {
     .toLowerCase()
     .replaceAll(/[\s_:]+/g, '-');
   const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
-  const meant = other ?? networkFrom(given.trim()) ?? nearest(name, NETWORK_IDS);
+  const meant = other ?? networkFrom(given.trim()) ?? didYouMean(name, NETWORK_IDS);
   return `${ALL}, not ${shown(given)}${meant === undefined ? '' : `; did you mean "${meant}"?`}`;
 }

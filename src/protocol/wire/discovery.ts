@@ -1,6 +1,6 @@
 import type { PaymentRequirements } from '@x402/core/types';
+import type { PaymentFlow, Resource } from '../challenge.js';
 import { networkFrom } from '../networks/networks.js';
-import type { PaymentFlow, Resource } from '../payment-required.js';
 import type { Terms } from '../types.js';
 import { writeTerms } from './terms.js';
 

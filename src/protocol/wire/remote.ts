@@ -2,9 +2,9 @@ import type { VerifyRequest } from '@x402/core/types';
 import { z } from 'zod';
 import { firstFault, type Parsed, parsed, unparsed } from '../../lib/parsed.js';
 import { isAddress, isSignature } from '../address.js';
+import type { BlockhashHint } from '../challenge.js';
 import { withAmountJson } from '../money/amount-json.js';
 import { networkFrom } from '../networks/networks.js';
-import type { BlockhashHint } from '../payment-required.js';
 import { REASONS, type Reason } from '../reasons.js';
 import type { Supported, SupportedKind } from '../supported.js';
 import type { Payment, Refusal, Settlement, Terms, Verification } from '../types.js';
@@ -13,7 +13,7 @@ import { jsonFault } from './json.js';
 import { writeTerms } from './terms.js';
 
 /** What is known here about a payment that another facilitator was asked about. */
-export interface AskedPayment {
+export interface RemotePayment {
   readonly terms: Terms;
   /** The wallet that signed the transaction. */
   readonly payer: string;
@@ -67,7 +67,7 @@ export function encodeFacilitatorRequest(payment: Payment, terms: Terms): Verify
 }
 
 /** Reads the answer of another facilitator's `POST /verify`. A reason that is not known here survives in the message. */
-export function decodeVerification(body: unknown, { payer }: AskedPayment): Parsed<Verification> {
+export function decodeVerification(body: unknown, { payer }: RemotePayment): Parsed<Verification> {
   const answer = readAnswer(VerifyAnswer, body);
   if (!answer.ok) return answer;
   const { isValid, invalidReason, invalidMessage } = answer.value;
@@ -81,7 +81,7 @@ export function decodeVerification(body: unknown, { payer }: AskedPayment): Pars
  * a refusal for a reason that is known here, of a transaction that was not sent, or a transaction that landed with an
  * error, expired, or was settled by an earlier call. Anything else that is no success is `pending`: the money may have moved, or may yet.
  */
-export function decodeSettlement(body: unknown, asked: AskedPayment): Parsed<Settlement> {
+export function decodeSettlement(body: unknown, asked: RemotePayment): Parsed<Settlement> {
   const answer = readAnswer(SettleAnswer, body);
   if (!answer.ok) return answer;
   const { success, network, transaction: signature } = answer.value;
@@ -118,7 +118,7 @@ const LANDED_REASONS: ReadonlySet<Reason> = new Set([
   'invalid_exact_svm_transaction_expired',
 ]);
 
-function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: AskedPayment): Settlement {
+function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: RemotePayment): Settlement {
   const { errorReason, errorMessage, transaction: signature } = answer;
   const reason = errorReason === undefined ? undefined : reasonFrom(errorReason);
   const known = signature === undefined ? {} : { signature };

@@ -1,10 +1,10 @@
 import type { PaymentRequirements } from '@x402/core/types';
 import { shown } from '../../lib/parsed.js';
 import { isAddress } from '../address.js';
-import { MAX_AMOUNT, MAX_MEMO_BYTES, MAX_TRANSACTION_BYTES } from '../limits.js';
+import type { BlockhashHint, PaymentFlow } from '../challenge.js';
+import { MAX_AMOUNT, MAX_DECODED_BYTES, MAX_MEMO_BYTES } from '../limits.js';
 import { withAmountJson } from '../money/amount-json.js';
 import { networkFrom, toCaip2 } from '../networks/networks.js';
-import type { BlockhashHint, PaymentFlow } from '../payment-required.js';
 import type { Reason } from '../reasons.js';
 import type { NetworkId, Terms } from '../types.js';
 import { decodeBase64 } from './json.js';
@@ -121,8 +121,8 @@ export function readTransaction(payload: Readonly<Record<string, unknown>>): Wir
   if (typeof text !== 'string') return malformed('payload.transaction must be the signed transaction in base64');
   const bytes = decodeBase64(text);
   if (!bytes.ok) return undecodable(`payload.transaction is not base64: ${bytes.detail}`);
-  if (bytes.value.length <= MAX_TRANSACTION_BYTES) return bytes;
-  return undecodable(`payload.transaction is longer than ${MAX_TRANSACTION_BYTES} bytes`);
+  if (bytes.value.length <= MAX_DECODED_BYTES) return bytes;
+  return undecodable(`payload.transaction is longer than ${MAX_DECODED_BYTES} bytes`);
 }
 
 function readExtra(extra: Readonly<Record<string, unknown>>, where: string): WireReading<Extra> {

@@ -1,5 +1,5 @@
 import type { Commitment } from '../../protocol/types.js';
-import type { AccountState, Runtime } from '../runtime/runtime.js';
+import type { Runtime, RuntimeAccount } from '../runtime/runtime.js';
 import type { Slots } from './slots.js';
 
 /**
@@ -8,11 +8,11 @@ import type { Slots } from './slots.js';
  */
 export interface AccountHistory {
   /** An account at a commitment, null when it does not exist there. */
-  read(address: string, commitment: Commitment): AccountState | null;
+  read(address: string, commitment: Commitment): RuntimeAccount | null;
   /** Notes that a transaction changed an account in the current slot. */
-  changed(address: string, before: AccountState | null): void;
+  changed(address: string, before: RuntimeAccount | null): void;
   /** Writes an account at every commitment at once, as if it had always been so. */
-  write(address: string, state: AccountState): void;
+  write(address: string, state: RuntimeAccount): void;
   /** Addresses changed in a slot that is not final yet, or has just become so. */
   changedIn(slot: number): Iterable<string>;
   /** Addresses changed in any slot that is not final yet. */
@@ -21,7 +21,7 @@ export interface AccountHistory {
 
 /** Creates the history over a runtime. */
 export function createAccountHistory(runtime: Runtime, slots: Slots): AccountHistory {
-  const undo = new Map<number, Map<string, AccountState | null>>();
+  const undo = new Map<number, Map<string, RuntimeAccount | null>>();
 
   slots.onSlot(() => {
     const final = slots.slot('finalized');
@@ -43,7 +43,7 @@ export function createAccountHistory(runtime: Runtime, slots: Slots): AccountHis
       return runtime.account(address);
     },
     changed: (address, before) => {
-      const changes = undo.get(slots.slot()) ?? new Map<string, AccountState | null>();
+      const changes = undo.get(slots.slot()) ?? new Map<string, RuntimeAccount | null>();
       undo.set(slots.slot(), changes);
       if (!changes.has(address)) {
         changes.set(address, before);

@@ -1,14 +1,14 @@
 import type { Commitment } from '../../protocol/types.js';
 import { loadedAddresses } from '../runtime/lookup-tables.js';
 import { memoOf } from '../runtime/memo.js';
-import type { AccountState, Execution, Runtime } from '../runtime/runtime.js';
-import { readMint, readTokenAccount } from '../runtime/token-layout.js';
+import type { Execution, Runtime, RuntimeAccount } from '../runtime/runtime.js';
+import { decodeMint, readTokenAccount } from '../runtime/token-layout.js';
 import type { TransactionErr } from '../runtime/transaction-errors.js';
 import { transactionFee } from '../runtime/transaction-fee.js';
 import type { WireTransaction } from '../runtime/wire-transaction.js';
 import type { AccountHistory } from './account-history.js';
 import type { Blockhashes } from './blockhashes.js';
-import type { Balances, LandedTransaction, Ledger, TokenBalance } from './ledger.js';
+import type { Balances, BlockHistory, LedgerEntry, TokenBalance } from './ledger.js';
 import type { Slots } from './slots.js';
 
 /** What the bank works on. */
@@ -16,7 +16,7 @@ export interface BankParts {
   readonly runtime: Runtime;
   readonly slots: Slots;
   readonly blockhashes: Blockhashes;
-  readonly ledger: Ledger;
+  readonly ledger: BlockHistory;
   readonly accounts: AccountHistory;
 }
 
@@ -36,15 +36,15 @@ export interface Bank {
    *
    * @param transaction - its signatures have been checked
    */
-  land(transaction: WireTransaction): LandedTransaction | null;
+  land(transaction: WireTransaction): LedgerEntry | null;
   /** Calls back with every transaction that lands. */
-  onLanded(listener: (landed: LandedTransaction) => void): void;
+  onLanded(listener: (landed: LedgerEntry) => void): void;
 }
 
 /** Creates the bank of a chain. */
 export function createBank(parts: BankParts): Bank {
   const { runtime, slots, blockhashes, ledger, accounts } = parts;
-  const listeners: ((landed: LandedTransaction) => void)[] = [];
+  const listeners: ((landed: LedgerEntry) => void)[] = [];
 
   const rejection = (transaction: WireTransaction, height: number): TransactionErr | null => {
     if (!blockhashes.isValid(transaction.parsed.message.recentBlockhash, height)) {
@@ -53,7 +53,7 @@ export function createBank(parts: BankParts): Bank {
     return ledger.has(transaction) ? 'AlreadyProcessed' : null;
   };
 
-  const land = (transaction: WireTransaction): LandedTransaction | null => {
+  const land = (transaction: WireTransaction): LedgerEntry | null => {
     if (rejection(transaction, slots.height()) !== null) {
       return null;
     }
@@ -114,22 +114,22 @@ function notExecuted(err: TransactionErr): Execution {
   return { err, logs: [], innerInstructions: [], unitsConsumed: 0n, returnData: null, postAccounts: new Map() };
 }
 
-function balancesOf(runtime: Runtime, keys: readonly string[], states: readonly (AccountState | null)[]): Balances {
+function balancesOf(runtime: Runtime, keys: readonly string[], states: readonly (RuntimeAccount | null)[]): Balances {
   return {
     lamports: keys.map((key, index) => states[index]?.lamports ?? runtime.balance(key)),
     tokens: states.flatMap((state, index) => tokenBalance(runtime, state, index)),
   };
 }
 
-function tokenBalance(runtime: Runtime, state: AccountState | null, accountIndex: number): TokenBalance[] {
+function tokenBalance(runtime: Runtime, state: RuntimeAccount | null, accountIndex: number): TokenBalance[] {
   const account = readTokenAccount(state);
-  const mint = account === null ? null : readMint(runtime.account(account.mint));
+  const mint = account === null ? null : decodeMint(runtime.account(account.mint));
   return state === null || account === null || mint === null
     ? []
     : [{ accountIndex, ...account, programId: state.owner, decimals: mint.decimals }];
 }
 
-function isSame(before: AccountState | null, after: AccountState | null): boolean {
+function isSame(before: RuntimeAccount | null, after: RuntimeAccount | null): boolean {
   if (before === null || after === null) {
     return before === after;
   }

@@ -6,7 +6,7 @@ import type { ResolvedOptions } from '../sandbox-options.js';
 import { type AccountHistory, createAccountHistory } from './account-history.js';
 import { type Bank, createBank } from './bank.js';
 import { type Blockhashes, createBlockhashes } from './blockhashes.js';
-import { createLedger, type Ledger } from './ledger.js';
+import { type BlockHistory, createLedger } from './ledger.js';
 import { createSlots, type Slots } from './slots.js';
 
 /** Everything a JSON-RPC method can ask. */
@@ -15,7 +15,7 @@ export interface Chain {
   readonly runtime: Runtime;
   readonly slots: Slots;
   readonly blockhashes: Blockhashes;
-  readonly ledger: Ledger;
+  readonly ledger: BlockHistory;
   readonly accounts: AccountHistory;
   readonly bank: Bank;
   /** Pays air drops and sandbox chores, and is the authority of every mint. */

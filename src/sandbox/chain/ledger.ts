@@ -20,7 +20,7 @@ export interface Balances {
 }
 
 /** A transaction that is part of the chain, successful or not. */
-export interface LandedTransaction {
+export interface LedgerEntry {
   readonly signature: string;
   readonly messageHash: string;
   readonly bytes: Uint8Array;
@@ -39,21 +39,21 @@ export interface LandedTransaction {
 }
 
 /** The chain's transactions, oldest first, bounded in number. */
-export interface Ledger {
-  add(transaction: LandedTransaction): void;
+export interface BlockHistory {
+  add(transaction: LedgerEntry): void;
   /** The transaction with this first signature. */
-  find(signature: string): LandedTransaction | undefined;
+  find(signature: string): LedgerEntry | undefined;
   /** Whether this message is on the chain already, under whatever signatures. */
   has(transaction: WireTransaction): boolean;
   /** Transactions that name an address, newest first. */
-  mentioning(address: string): Generator<LandedTransaction>;
+  mentioning(address: string): Generator<LedgerEntry>;
   /** Number of transactions since the start. */
   count(): number;
 }
 
 /** Creates an empty ledger that forgets the oldest transaction when it holds `limit` of them. */
-export function createLedger(limit: number): Ledger {
-  const bySignature = new Map<string, LandedTransaction>();
+export function createLedger(limit: number): BlockHistory {
+  const bySignature = new Map<string, LedgerEntry>();
   const messages = new Set<string>();
   let count = 0;
 

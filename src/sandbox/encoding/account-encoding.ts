@@ -1,6 +1,6 @@
 import bs58 from 'bs58';
-import { invalidParams, RPC_CODES, RpcError } from '../runtime/rpc-error.js';
-import type { AccountState } from '../runtime/runtime.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
+import type { RuntimeAccount } from '../runtime/runtime.js';
 import type { Config } from './params.js';
 import { parseAccount, type ReadAccount } from './parse-account.js';
 
@@ -37,7 +37,7 @@ export function encodeAccount(address: string, config: Config, read: ReadAccount
   };
 }
 
-function encodeData(state: AccountState, config: Config, read: ReadAccount): unknown {
+function encodeData(state: RuntimeAccount, config: Config, read: ReadAccount): unknown {
   const encoding = config['encoding'] ?? 'binary';
   const data = Buffer.from(state.data);
   if (encoding === 'jsonParsed') {
@@ -64,7 +64,7 @@ function slice(data: Buffer, range: unknown): Buffer {
 function base58(data: Buffer): string {
   if (data.length > MAX_BASE58_BYTES) {
     const detail = `Encoded binary (base 58) data should be less than ${MAX_BASE58_BYTES} bytes, please use Base64 encoding.`;
-    throw new RpcError(RPC_CODES.invalidRequest, detail);
+    throw new JsonRpcFault(RPC_CODES.invalidRequest, detail);
   }
   return bs58.encode(data);
 }

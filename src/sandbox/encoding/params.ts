@@ -1,7 +1,7 @@
 import { isAddress, isSignature } from '../../protocol/address.js';
 import type { Commitment } from '../../protocol/types.js';
 import type { Chain } from '../chain/chain.js';
-import { invalidParams, RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 
 /** The configuration object at the end of most parameter lists. */
 export type Config = Readonly<Record<string, unknown>>;
@@ -34,7 +34,7 @@ export function readAddress(params: readonly unknown[], index: number): string {
 /** The value as an address, checked. */
 export function asAddress(value: unknown): string {
   if (typeof value !== 'string' || !isAddress(value)) {
-    throw new RpcError(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not an address`);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not an address`);
   }
   return value;
 }
@@ -42,7 +42,7 @@ export function asAddress(value: unknown): string {
 /** The value as a signature, checked. */
 export function asSignature(value: unknown): string {
   if (typeof value !== 'string' || !isSignature(value)) {
-    throw new RpcError(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not a signature`);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, `Invalid param: ${JSON.stringify(value)} is not a signature`);
   }
   return value;
 }
@@ -54,7 +54,7 @@ export function readList(params: readonly unknown[], index: number, max: number)
     throw invalidParams(`parameter ${index + 1} must be a list`);
   }
   if (list.length > max) {
-    throw new RpcError(RPC_CODES.invalidParams, `Too many inputs provided; max ${max}`);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, `Too many inputs provided; max ${max}`);
   }
   return list;
 }
@@ -87,7 +87,7 @@ export function readCommitment(chain: Chain, config: Config): Commitment {
   const wanted = config['minContextSlot'];
   const contextSlot = chain.slots.slot(commitment);
   if (typeof wanted === 'number' && wanted > contextSlot) {
-    throw new RpcError(RPC_CODES.minContextSlot, 'Minimum context slot has not been reached', { contextSlot });
+    throw new JsonRpcFault(RPC_CODES.minContextSlot, 'Minimum context slot has not been reached', { contextSlot });
   }
   return commitment;
 }

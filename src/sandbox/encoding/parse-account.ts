@@ -7,12 +7,12 @@ import {
   unpackMint,
 } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
-import type { AccountState } from '../runtime/runtime.js';
+import type { RuntimeAccount } from '../runtime/runtime.js';
 import { parseExtensions } from '../runtime/token-extensions.js';
-import { isTokenProgram, readMint, TOKEN_2022_PROGRAM, tokenAmount } from '../runtime/token-layout.js';
+import { decodeMint, isTokenProgramId, TOKEN_2022_PROGRAM, tokenAmount } from '../runtime/token-layout.js';
 
 /** Reads an account, at whatever commitment the caller works. */
-export type ReadAccount = (address: string) => AccountState | null;
+export type ReadAccount = (address: string) => RuntimeAccount | null;
 
 /** Account data as RPC nodes write it when they know the program. */
 export interface ParsedData {
@@ -29,8 +29,8 @@ const STATES: Readonly<Record<TokenState, string>> = {
 };
 
 /** The `jsonParsed` form of a token account or a mint; null for every other account. */
-export function parseAccount(state: AccountState, read: ReadAccount): ParsedData | null {
-  if (!isTokenProgram(state.owner)) {
+export function parseAccount(state: RuntimeAccount, read: ReadAccount): ParsedData | null {
+  if (!isTokenProgramId(state.owner)) {
     return null;
   }
   const program = state.owner === TOKEN_2022_PROGRAM ? 'spl-token-2022' : 'spl-token';
@@ -38,11 +38,11 @@ export function parseAccount(state: AccountState, read: ReadAccount): ParsedData
   return parsed === null ? null : { program, parsed, space: state.data.length };
 }
 
-function isMint(state: AccountState): boolean {
-  return readMint(state) !== null;
+function isMint(state: RuntimeAccount): boolean {
+  return decodeMint(state) !== null;
 }
 
-function parseMint(state: AccountState): ParsedData['parsed'] {
+function parseMint(state: RuntimeAccount): ParsedData['parsed'] {
   const mint: Mint = unpackMint(ANY_ADDRESS, toWeb3(state), new PublicKey(state.owner));
   const info = {
     decimals: mint.decimals,
@@ -55,12 +55,12 @@ function parseMint(state: AccountState): ParsedData['parsed'] {
   return { type: 'mint', info };
 }
 
-function parseTokenAccount(state: AccountState, read: ReadAccount): ParsedData['parsed'] | null {
+function parseTokenAccount(state: RuntimeAccount, read: ReadAccount): ParsedData['parsed'] | null {
   if (state.data.length < ACCOUNT_SIZE) {
     return null;
   }
   const account: Account = unpackAccount(ANY_ADDRESS, toWeb3(state), new PublicKey(state.owner));
-  const decimals = readMint(read(account.mint.toBase58()))?.decimals;
+  const decimals = decodeMint(read(account.mint.toBase58()))?.decimals;
   if (decimals === undefined) {
     return null;
   }
@@ -84,6 +84,6 @@ function stateOf({ isFrozen, isInitialized }: Account): string {
   return STATES[isFrozen ? TokenState.Frozen : isInitialized ? TokenState.Initialized : TokenState.Uninitialized];
 }
 
-function toWeb3({ lamports, owner, data, executable }: AccountState) {
+function toWeb3({ lamports, owner, data, executable }: RuntimeAccount) {
   return { lamports: Number(lamports), owner: new PublicKey(owner), data: Buffer.from(data), executable };
 }

@@ -3,7 +3,7 @@ import { MEMO_PROGRAMS } from '../runtime/memo.js';
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAM, tokenAmount } from '../runtime/token-layout.js';
 
 /** An instruction whose indexes point into a transaction's account keys. */
-export interface Instruction {
+export interface CompiledInstruction {
   readonly programIdIndex: number;
   readonly accounts: readonly number[];
   readonly data: Uint8Array;
@@ -20,7 +20,7 @@ interface Parsed {
 type Parser = (accounts: readonly string[], data: Buffer) => Parsed | string | null;
 
 /** An instruction in the `json` encoding. */
-export function compiledJson({ programIdIndex, accounts, data, stackHeight }: Instruction): unknown {
+export function compiledJson({ programIdIndex, accounts, data, stackHeight }: CompiledInstruction): unknown {
   return { accounts, data: bs58.encode(data), programIdIndex, stackHeight };
 }
 
@@ -30,7 +30,7 @@ export function compiledJson({ programIdIndex, accounts, data, stackHeight }: In
  *
  * @param keys - the transaction's account keys
  */
-export function parseInstruction(instruction: Instruction, keys: readonly string[]): unknown {
+export function parseInstruction(instruction: CompiledInstruction, keys: readonly string[]): unknown {
   const programId = keys[instruction.programIdIndex] ?? '';
   const accounts = instruction.accounts.map((index) => keys[index] ?? '');
   const data = Buffer.from(instruction.data);

@@ -1,15 +1,15 @@
 import type { VersionedMessage } from '@solana/web3.js';
 import bs58 from 'bs58';
 import type { Chain } from '../chain/chain.js';
-import type { Balances, LandedTransaction } from '../chain/ledger.js';
-import { invalidParams, RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import type { Balances, LedgerEntry } from '../chain/ledger.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import type { Execution } from '../runtime/runtime.js';
 import { tokenAmount } from '../runtime/token-layout.js';
-import { readTransaction, type WireTransaction } from '../runtime/wire-transaction.js';
+import { parseWireTransaction, type WireTransaction } from '../runtime/wire-transaction.js';
 import type { Config } from './params.js';
-import { compiledJson, type Instruction, parseInstruction } from './parse-instruction.js';
+import { type CompiledInstruction, compiledJson, parseInstruction } from './parse-instruction.js';
 
-type Render = (transaction: WireTransaction, landed: LandedTransaction) => unknown;
+type Render = (transaction: WireTransaction, landed: LedgerEntry) => unknown;
 
 const ENCODINGS: Readonly<Record<string, Render>> = {
   json: (transaction) => plainJson(transaction),
@@ -24,13 +24,13 @@ const ENCODINGS: Readonly<Record<string, Render>> = {
  * @param config - `encoding` (default `json`) and `maxSupportedTransactionVersion` (default: legacy only) count
  * @throws RpcError `-32015` when the transaction has a version the client does not speak
  */
-export function transactionJson(chain: Chain, landed: LandedTransaction, config: Config): unknown {
+export function transactionJson(chain: Chain, landed: LedgerEntry, config: Config): unknown {
   const { encoding = 'json', maxSupportedTransactionVersion: maxVersion } = config;
   const render = typeof encoding === 'string' && Object.hasOwn(ENCODINGS, encoding) ? ENCODINGS[encoding] : undefined;
   if (render === undefined) {
     throw invalidParams(`unknown encoding ${JSON.stringify(encoding)}, expected ${Object.keys(ENCODINGS).join(', ')}`);
   }
-  const transaction = readTransaction(landed.bytes);
+  const transaction = parseWireTransaction(landed.bytes);
   const { version } = transaction.parsed;
   const versioned = typeof maxVersion === 'number';
   if (version !== 'legacy' && !versioned) {
@@ -46,19 +46,19 @@ export function transactionJson(chain: Chain, landed: LandedTransaction, config:
 }
 
 /** The inner instructions of an execution, by the instruction that called them; instructions that called none are left out. */
-export function innerGroups(execution: Execution, render: (inner: Instruction) => unknown): unknown[] {
+export function innerGroups(execution: Execution, render: (inner: CompiledInstruction) => unknown): unknown[] {
   return execution.innerInstructions
     .map((group, index) => ({ index, instructions: group.map(render) }))
     .filter(({ instructions }) => instructions.length > 0);
 }
 
-function unsupportedVersion(version: number): RpcError {
+function unsupportedVersion(version: number): JsonRpcFault {
   const hint = `Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": ${version}`;
   const message = `Transaction version (${version}) is not supported by the requesting client. ${hint}`;
-  return new RpcError(RPC_CODES.unsupportedVersion, message);
+  return new JsonRpcFault(RPC_CODES.unsupportedVersion, message);
 }
 
-function metaJson(landed: LandedTransaction, parsed: boolean): Record<string, unknown> {
+function metaJson(landed: LedgerEntry, parsed: boolean): Record<string, unknown> {
   const { execution, fee, keys, loaded, pre, post } = landed;
   const { err } = execution;
   return {
@@ -94,10 +94,7 @@ function plainJson({ parsed: { message, signatures }, staticKeys }: WireTransact
   };
 }
 
-function parsedJson(
-  { parsed: { message, signatures }, staticKeys }: WireTransaction,
-  landed: LandedTransaction,
-): unknown {
+function parsedJson({ parsed: { message, signatures }, staticKeys }: WireTransaction, landed: LedgerEntry): unknown {
   const writableLoaded = staticKeys.length + landed.loaded.writable.length;
   return {
     message: {
@@ -123,7 +120,7 @@ function lookupsJson(message: VersionedMessage): unknown[] {
   }));
 }
 
-function instructionsOf(message: VersionedMessage): Instruction[] {
+function instructionsOf(message: VersionedMessage): CompiledInstruction[] {
   return message.compiledInstructions.map(({ programIdIndex, accountKeyIndexes, data }) => ({
     programIdIndex,
     accounts: accountKeyIndexes,

@@ -4,9 +4,9 @@ import type { Chain } from '../chain/chain.js';
 import type { FaultSource } from '../faults.js';
 import { type CallCounter, HTTP_METHODS } from '../rpc/calls.js';
 import { createDispatch, type Invoke } from '../rpc/dispatch.js';
-import type { Method } from '../rpc/method.js';
+import type { RpcMethod } from '../rpc/method.js';
 import { createSubscriptions, type Subscriptions } from '../rpc/subscriptions.js';
-import { RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import { createHttpEndpoint } from './http-endpoint.js';
 import { listenPair } from './listen.js';
 import { createSocketEndpoint } from './socket-endpoint.js';
@@ -20,7 +20,7 @@ export interface Endpoint {
 }
 
 /** What an endpoint serves and where. */
-export interface EndpointParts {
+export interface SandboxEndpointParts {
   readonly chain: Chain;
   readonly counter: CallCounter;
   readonly faults: FaultSource;
@@ -29,7 +29,7 @@ export interface EndpointParts {
 }
 
 /** Opens a chain to JSON-RPC clients over HTTP and WebSocket. */
-export async function startEndpoint({ chain, counter, faults, host, port }: EndpointParts): Promise<Endpoint> {
+export async function startEndpoint({ chain, counter, faults, host, port }: SandboxEndpointParts): Promise<Endpoint> {
   const stopping = new AbortController();
   // Every call that is delayed listens to it.
   setMaxListeners(0, stopping.signal);
@@ -58,11 +58,11 @@ export async function startEndpoint({ chain, counter, faults, host, port }: Endp
 }
 
 function invokeOn(chain: Chain): Invoke {
-  const methods: Readonly<Record<string, Method>> = HTTP_METHODS;
+  const methods: Readonly<Record<string, RpcMethod>> = HTTP_METHODS;
   return (name, params, fault) => {
     const method = Object.hasOwn(methods, name) ? methods[name] : undefined;
     if (method === undefined) {
-      throw new RpcError(RPC_CODES.methodNotFound, 'Method not found');
+      throw new JsonRpcFault(RPC_CODES.methodNotFound, 'Method not found');
     }
     return method(chain, params, fault);
   };

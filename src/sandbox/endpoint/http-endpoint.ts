@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Dispatch, Invoke, Reply } from '../rpc/dispatch.js';
 import { errorBody } from '../rpc/dispatch.js';
 import { toJson } from '../rpc/json.js';
-import { RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 
 /** Bytes of a request body, as on a real node. */
 const MAX_BODY_BYTES = 50 * 1024;
@@ -64,13 +64,13 @@ async function readBody(request: IncomingMessage): Promise<string | null> {
 async function dispatchBody(body: string, dispatch: Dispatch, invoke: Invoke): Promise<Reply | readonly Reply[]> {
   const parsed = parse(body);
   if (parsed === undefined) {
-    return { kind: 'answer', body: errorBody(new RpcError(RPC_CODES.parse, 'Parse error')) };
+    return { kind: 'answer', body: errorBody(new JsonRpcFault(RPC_CODES.parse, 'Parse error')) };
   }
   if (!Array.isArray(parsed)) {
     return dispatch(parsed, invoke);
   }
   if (parsed.length === 0) {
-    return { kind: 'answer', body: errorBody(new RpcError(RPC_CODES.invalidRequest, 'Invalid request')) };
+    return { kind: 'answer', body: errorBody(new JsonRpcFault(RPC_CODES.invalidRequest, 'Invalid request')) };
   }
   return Promise.all(parsed.map((request) => dispatch(request, invoke)));
 }
@@ -86,7 +86,7 @@ function send(response: ServerResponse, replies: Reply | readonly Reply[]): void
     return;
   }
   if (kinds.has('429')) {
-    const error = new RpcError(429, 'Too many requests for a specific RPC call');
+    const error = new JsonRpcFault(429, 'Too many requests for a specific RPC call');
     end(response, 429, errorBody(error));
     return;
   }

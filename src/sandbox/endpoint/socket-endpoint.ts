@@ -5,7 +5,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { type Dispatch, errorBody, type Reply } from '../rpc/dispatch.js';
 import { toJson } from '../rpc/json.js';
 import type { Subscriptions } from '../rpc/subscriptions.js';
-import { RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 
 const MAX_MESSAGE_BYTES = 50 * 1024;
 const NORMAL_CLOSURE = 1000;
@@ -61,7 +61,7 @@ async function handle(
 ): Promise<Reply> {
   const request = parse(String(data));
   return request === undefined
-    ? { kind: 'answer', body: errorBody(new RpcError(RPC_CODES.parse, 'Parse error')) }
+    ? { kind: 'answer', body: errorBody(new JsonRpcFault(RPC_CODES.parse, 'Parse error')) }
     : dispatch(request, (method, params, fault) => subscriptions.invoke(client, method, params, fault));
 }
 
@@ -69,7 +69,7 @@ function send(socket: WebSocket, client: (message: unknown) => void, reply: Repl
   if (reply.kind === 'disconnect') {
     socket.terminate();
   } else if (reply.kind === '429') {
-    client(errorBody(new RpcError(429, 'Too many requests for a specific RPC call')));
+    client(errorBody(new JsonRpcFault(429, 'Too many requests for a specific RPC call')));
   } else if (reply.kind === 'answer') {
     client(reply.body);
   }

@@ -11,32 +11,32 @@ import {
   withContext,
 } from '../encoding/params.js';
 import type { ReadAccount } from '../encoding/parse-account.js';
-import { invalidParams, RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import {
-  isTokenProgram,
-  readMint,
+  decodeMint,
+  isTokenProgramId,
   readTokenAccount,
   TOKEN_2022_PROGRAM,
   TOKEN_PROGRAM,
   tokenAmount,
 } from '../runtime/token-layout.js';
-import type { Method } from './method.js';
+import type { RpcMethod } from './method.js';
 
 const MAX_ACCOUNTS = 100;
 
-const getBalance: Method = (chain, params) => {
+const getBalance: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 1));
   const account = chain.accounts.read(readAddress(params, 0), commitment);
   return withContext(chain, commitment, account?.lamports ?? 0n);
 };
 
-const getAccountInfo: Method = (chain, params) => {
+const getAccountInfo: RpcMethod = (chain, params) => {
   const config = readConfig(params, 1);
   const commitment = readCommitment(chain, config);
   return withContext(chain, commitment, encodeAccount(readAddress(params, 0), config, readerAt(chain, commitment)));
 };
 
-const getMultipleAccounts: Method = (chain, params) => {
+const getMultipleAccounts: RpcMethod = (chain, params) => {
   const config = readConfig(params, 1);
   const commitment = readCommitment(chain, config);
   const read = readerAt(chain, commitment);
@@ -48,34 +48,34 @@ const getMultipleAccounts: Method = (chain, params) => {
   );
 };
 
-const getTokenAccountBalance: Method = (chain, params) => {
+const getTokenAccountBalance: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 1));
   const read = readerAt(chain, commitment);
   const account = readTokenAccount(read(readAddress(params, 0)));
-  const mint = account === null ? null : readMint(read(account.mint));
+  const mint = account === null ? null : decodeMint(read(account.mint));
   if (account === null || mint === null) {
-    throw new RpcError(RPC_CODES.invalidParams, 'Invalid param: could not find account');
+    throw new JsonRpcFault(RPC_CODES.invalidParams, 'Invalid param: could not find account');
   }
   return withContext(chain, commitment, tokenAmount(account.amount, mint.decimals));
 };
 
-const getTokenSupply: Method = (chain, params) => {
+const getTokenSupply: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 1));
-  const mint = readMint(readerAt(chain, commitment)(readAddress(params, 0)));
+  const mint = decodeMint(readerAt(chain, commitment)(readAddress(params, 0)));
   if (mint === null) {
-    throw new RpcError(RPC_CODES.invalidParams, 'Invalid param: could not find mint');
+    throw new JsonRpcFault(RPC_CODES.invalidParams, 'Invalid param: could not find mint');
   }
   return withContext(chain, commitment, tokenAmount(mint.supply, mint.decimals));
 };
 
-const getTokenAccountsByOwner: Method = (chain, params) => {
+const getTokenAccountsByOwner: RpcMethod = (chain, params) => {
   const owner = readAddress(params, 0);
   const filter = readTokenFilter(readConfig(params, 1));
   const config = readConfig(params, 2);
   const commitment = readCommitment(chain, config);
   const read = readerAt(chain, commitment);
-  if (filter.mint !== undefined && readMint(read(filter.mint)) === null) {
-    throw new RpcError(RPC_CODES.invalidParams, 'Invalid param: could not find mint');
+  if (filter.mint !== undefined && decodeMint(read(filter.mint)) === null) {
+    throw new JsonRpcFault(RPC_CODES.invalidParams, 'Invalid param: could not find mint');
   }
   const found = candidates(chain, filter.programs).filter((address) => {
     const state = read(address);
@@ -105,7 +105,7 @@ function readTokenFilter(filter: Config): { programs: readonly string[]; mint?: 
     return { programs: [TOKEN_PROGRAM, TOKEN_2022_PROGRAM], mint: asAddress(filter['mint']) };
   }
   const program = asAddress(filter['programId']);
-  if (!isTokenProgram(program)) {
+  if (!isTokenProgramId(program)) {
     throw invalidParams('unrecognized Token program id');
   }
   return { programs: [program] };
@@ -123,4 +123,4 @@ export const ACCOUNT_METHODS = {
   getTokenAccountBalance,
   getTokenSupply,
   getTokenAccountsByOwner,
-} satisfies Record<string, Method>;
+} satisfies Record<string, RpcMethod>;

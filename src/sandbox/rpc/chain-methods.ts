@@ -3,19 +3,19 @@ import { SLOTS_PER_EPOCH } from '../chain/chain.js';
 import { API_VERSION, readCommitment, readConfig, readCount, withContext } from '../encoding/params.js';
 import { invalidParams } from '../runtime/rpc-error.js';
 import { transactionFee } from '../runtime/transaction-fee.js';
-import type { Method } from './method.js';
+import type { RpcMethod } from './method.js';
 
 const FEATURE_SET = 3_604_001_754;
 const FEE_WINDOW_SLOTS = 150;
 
-const getLatestBlockhash: Method = (chain, params) => {
+const getLatestBlockhash: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 0));
   const height = chain.slots.height(commitment);
   const blockhash = chain.blockhashes.at(height);
   return withContext(chain, commitment, { blockhash, lastValidBlockHeight: chain.blockhashes.lastValid(height) });
 };
 
-const isBlockhashValid: Method = (chain, params) => {
+const isBlockhashValid: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 1));
   const [blockhash] = params;
   if (typeof blockhash !== 'string') {
@@ -24,7 +24,7 @@ const isBlockhashValid: Method = (chain, params) => {
   return withContext(chain, commitment, chain.blockhashes.isValid(blockhash, chain.slots.height(commitment)));
 };
 
-const getEpochInfo: Method = (chain, params) => {
+const getEpochInfo: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 0));
   const absoluteSlot = chain.slots.slot(commitment);
   return {
@@ -37,14 +37,14 @@ const getEpochInfo: Method = (chain, params) => {
   };
 };
 
-const getFeeForMessage: Method = (chain, params) => {
+const getFeeForMessage: RpcMethod = (chain, params) => {
   const commitment = readCommitment(chain, readConfig(params, 1));
   const message = readMessage(params[0]);
   const fresh = chain.blockhashes.isValid(message.recentBlockhash, chain.slots.height(commitment));
   return withContext(chain, commitment, fresh ? transactionFee(message) : null);
 };
 
-const getRecentPrioritizationFees: Method = (chain) => {
+const getRecentPrioritizationFees: RpcMethod = (chain) => {
   const last = chain.slots.slot();
   return Array.from({ length: FEE_WINDOW_SLOTS }, (_, index) => ({
     slot: last - FEE_WINDOW_SLOTS + 1 + index,
@@ -74,4 +74,4 @@ export const CHAIN_METHODS = {
   getHealth: () => 'ok',
   getMinimumBalanceForRentExemption: (chain, params) => chain.runtime.rentExempt(readCount(params, 0)),
   getVersion: () => ({ 'solana-core': API_VERSION, 'feature-set': FEATURE_SET }),
-} satisfies Record<string, Method>;
+} satisfies Record<string, RpcMethod>;

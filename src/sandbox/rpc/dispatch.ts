@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Fault, FaultSource } from '../faults.js';
-import { RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import type { CallCounter } from './calls.js';
 
 /** A failure of the transport itself, on demand. */
@@ -42,7 +42,7 @@ export function createDispatch({ transport, counter, faults, signal }: DispatchP
   return async (request, invoke) => {
     const call = readCall(request);
     if (call === null) {
-      return answer(null, new RpcError(RPC_CODES.invalidRequest, 'Invalid request'));
+      return answer(null, new JsonRpcFault(RPC_CODES.invalidRequest, 'Invalid request'));
     }
     counter.count(call.method, transport);
     const fault = faults.take(call.method);
@@ -59,7 +59,7 @@ export function createDispatch({ transport, counter, faults, signal }: DispatchP
 }
 
 /** The body of an error answer that belongs to no call. */
-export function errorBody(error: RpcError, id: unknown = null): unknown {
+export function errorBody(error: JsonRpcFault, id: unknown = null): unknown {
   const { code, message, data } = error;
   return { jsonrpc: '2.0', error: data === undefined ? { code, message } : { code, message, data }, id };
 }
@@ -68,12 +68,12 @@ function run({ method, params }: Call, invoke: Invoke, fault: Fault | undefined)
   try {
     return invoke(method, params, fault);
   } catch (error) {
-    return error instanceof RpcError ? error : new RpcError(-32603, `Internal error: ${String(error)}`);
+    return error instanceof JsonRpcFault ? error : new JsonRpcFault(-32603, `Internal error: ${String(error)}`);
   }
 }
 
 function answer(id: unknown, outcome: unknown): Reply {
-  const body = outcome instanceof RpcError ? errorBody(outcome, id) : { jsonrpc: '2.0', result: outcome, id };
+  const body = outcome instanceof JsonRpcFault ? errorBody(outcome, id) : { jsonrpc: '2.0', result: outcome, id };
   return { kind: 'answer', body };
 }
 
@@ -85,8 +85,8 @@ function readCall(request: unknown): Call | null {
   return jsonrpc === '2.0' && typeof method === 'string' && Array.isArray(params) ? { id, method, params } : null;
 }
 
-function demanded({ code, message }: Fault): RpcError {
-  return new RpcError(code ?? UNHEALTHY, message ?? 'Node is unhealthy');
+function demanded({ code, message }: Fault): JsonRpcFault {
+  return new JsonRpcFault(code ?? UNHEALTHY, message ?? 'Node is unhealthy');
 }
 
 function isTransportFault(fault: Fault | undefined): fault is Fault & { kind: TransportFault } {

@@ -1,5 +1,5 @@
 import type { Chain } from '../chain/chain.js';
-import type { LandedTransaction } from '../chain/ledger.js';
+import type { LedgerEntry } from '../chain/ledger.js';
 import {
   asCommitment,
   asSignature,
@@ -12,14 +12,14 @@ import {
 import { transactionJson } from '../encoding/transaction-json.js';
 import type { Fault } from '../faults.js';
 import { invalidParams } from '../runtime/rpc-error.js';
-import type { Method } from './method.js';
+import type { RpcMethod } from './method.js';
 
 const MAX_STATUSES = 256;
 const MAX_SIGNATURES = 1_000;
 /** Slots a node remembers statuses of without searching its history. */
 const RECENT_SLOTS = 300;
 
-const getSignatureStatuses: Method = (chain, params, fault) => {
+const getSignatureStatuses: RpcMethod = (chain, params, fault) => {
   const signatures = readList(params, 0, MAX_STATUSES).map(asSignature);
   const everything = readConfig(params, 1)['searchTransactionHistory'] === true;
   const oldest = everything ? 0 : chain.slots.slot() - RECENT_SLOTS;
@@ -30,7 +30,7 @@ const getSignatureStatuses: Method = (chain, params, fault) => {
   return withContext(chain, 'processed', statuses);
 };
 
-const getTransaction: Method = (chain, params, fault) => {
+const getTransaction: RpcMethod = (chain, params, fault) => {
   const signature = asSignature(params[0]);
   const config = typeof params[1] === 'string' ? { encoding: params[1] } : readConfig(params, 1);
   const visible = chain.slots.slot(atLeastConfirmed(config));
@@ -40,7 +40,7 @@ const getTransaction: Method = (chain, params, fault) => {
     : transactionJson(chain, landed, config);
 };
 
-const getSignaturesForAddress: Method = (chain, params, fault) => {
+const getSignaturesForAddress: RpcMethod = (chain, params, fault) => {
   const address = readAddress(params, 0);
   const config = readConfig(params, 1);
   const { limit = MAX_SIGNATURES, before, until } = config;
@@ -64,13 +64,13 @@ const getSignaturesForAddress: Method = (chain, params, fault) => {
 };
 
 /** The oldest slot whose blocks are still there. */
-const getFirstAvailableBlock: Method = (chain, _params, fault) => (forgets(fault) ? chain.slots.slot() : 0);
+const getFirstAvailableBlock: RpcMethod = (chain, _params, fault) => (forgets(fault) ? chain.slots.slot() : 0);
 
 function forgets(fault: Fault | undefined): boolean {
   return fault?.kind === 'forget';
 }
 
-function statusJson(chain: Chain, { slot, execution }: LandedTransaction): unknown {
+function statusJson(chain: Chain, { slot, execution }: LedgerEntry): unknown {
   const confirmationStatus = chain.slots.commitmentOf(slot);
   return {
     slot,
@@ -81,7 +81,7 @@ function statusJson(chain: Chain, { slot, execution }: LandedTransaction): unkno
   };
 }
 
-function signatureJson(chain: Chain, landed: LandedTransaction): unknown {
+function signatureJson(chain: Chain, landed: LedgerEntry): unknown {
   return {
     signature: landed.signature,
     slot: landed.slot,
@@ -106,4 +106,4 @@ export const HISTORY_METHODS = {
   getTransaction,
   getSignaturesForAddress,
   getFirstAvailableBlock,
-} satisfies Record<string, Method>;
+} satisfies Record<string, RpcMethod>;

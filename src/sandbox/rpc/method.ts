@@ -10,4 +10,4 @@ import type { Fault } from '../faults.js';
  * @returns the `result`
  * @throws RpcError to answer an error
  */
-export type Method = (chain: Chain, params: readonly unknown[], fault?: Fault) => unknown;
+export type RpcMethod = (chain: Chain, params: readonly unknown[], fault?: Fault) => unknown;

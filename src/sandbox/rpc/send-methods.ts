@@ -22,24 +22,24 @@ import { parseInstruction } from '../encoding/parse-instruction.js';
 import { innerGroups } from '../encoding/transaction-json.js';
 import type { Fault } from '../faults.js';
 import { MEMO_PROGRAMS } from '../runtime/memo.js';
-import { invalidParams, RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import type { Execution } from '../runtime/runtime.js';
 import { describeTransactionError } from '../runtime/transaction-errors.js';
 import { transactionFee } from '../runtime/transaction-fee.js';
 import {
-  decodeTransaction,
+  decodeWireTransaction,
   hasValidSignatures,
-  readTransaction,
+  parseWireTransaction,
   type WireTransaction,
 } from '../runtime/wire-transaction.js';
-import type { Method } from './method.js';
+import type { RpcMethod } from './method.js';
 
 const MEMO_PROGRAM = new PublicKey(MEMO_PROGRAMS[0]);
 const DEFAULT_LATE_SLOTS = 5;
 
-const sendTransaction: Method = (chain, params, fault) => {
+const sendTransaction: RpcMethod = (chain, params, fault) => {
   const config = readConfig(params, 1);
-  const transaction = decodeTransaction(params[0], readEncoding(config));
+  const transaction = decodeWireTransaction(params[0], readEncoding(config));
   requireSignatures(transaction);
   if (config['skipPreflight'] !== true) {
     preflight(chain, transaction, asCommitment(config['preflightCommitment']));
@@ -48,14 +48,14 @@ const sendTransaction: Method = (chain, params, fault) => {
   return transaction.signature;
 };
 
-const simulateTransaction: Method = (chain, params) => {
+const simulateTransaction: RpcMethod = (chain, params) => {
   const config = readConfig(params, 1);
   const commitment = readCommitment(chain, config);
-  const transaction = decodeTransaction(params[0], readEncoding(config));
+  const transaction = decodeWireTransaction(params[0], readEncoding(config));
   const replace = config['replaceRecentBlockhash'] === true;
   if (config['sigVerify'] === true) {
     if (replace) {
-      throw new RpcError(RPC_CODES.invalidParams, 'sigVerify may not be used with replaceRecentBlockhash');
+      throw new JsonRpcFault(RPC_CODES.invalidParams, 'sigVerify may not be used with replaceRecentBlockhash');
     }
     requireSignatures(transaction);
   }
@@ -72,7 +72,7 @@ const simulateTransaction: Method = (chain, params) => {
   });
 };
 
-const requestAirdrop: Method = (chain, params) => {
+const requestAirdrop: RpcMethod = (chain, params) => {
   const to = new PublicKey(readAddress(params, 0));
   const lamports = readCount(params, 1);
   const payerKey = chain.treasury.publicKey;
@@ -88,7 +88,7 @@ const requestAirdrop: Method = (chain, params) => {
     new TransactionMessage({ payerKey, recentBlockhash, instructions }).compileToV0Message(),
   );
   signed.sign([chain.treasury]);
-  const transaction = readTransaction(signed.serialize());
+  const transaction = parseWireTransaction(signed.serialize());
   chain.bank.land(transaction);
   return transaction.signature;
 };
@@ -103,7 +103,7 @@ function readEncoding(config: Config): 'base58' | 'base64' {
 
 function requireSignatures(transaction: WireTransaction): void {
   if (!hasValidSignatures(transaction)) {
-    throw new RpcError(RPC_CODES.signatureVerification, 'Transaction signature verification failure');
+    throw new JsonRpcFault(RPC_CODES.signatureVerification, 'Transaction signature verification failure');
   }
 }
 
@@ -113,7 +113,7 @@ function preflight(chain: Chain, transaction: WireTransaction, commitment: Commi
     const message = `Transaction simulation failed: ${describeTransactionError(execution.err)}`;
     const rest = { accounts: null, innerInstructions: null, replacementBlockhash: null };
     const data = { ...simulationJson(transaction, execution), ...rest };
-    throw new RpcError(RPC_CODES.preflightFailure, message, data);
+    throw new JsonRpcFault(RPC_CODES.preflightFailure, message, data);
   }
 }
 
@@ -172,4 +172,7 @@ function simulatedAccounts(chain: Chain, execution: Execution, wanted: unknown, 
 }
 
 /** Methods that run transactions. */
-export const SEND_METHODS = { sendTransaction, simulateTransaction, requestAirdrop } satisfies Record<string, Method>;
+export const SEND_METHODS = { sendTransaction, simulateTransaction, requestAirdrop } satisfies Record<
+  string,
+  RpcMethod
+>;

@@ -6,7 +6,7 @@ import type { SocketMethod } from './calls.js';
 export type SubscriptionKind = 'signature' | 'account' | 'slot';
 
 /** What a client asks to be told. */
-export interface Wanted {
+export interface SubscriptionRequest {
   readonly kind: SubscriptionKind;
   readonly commitment: Commitment;
   /** The signature or address watched; empty for slots. */
@@ -32,7 +32,7 @@ const SUBJECTS: Readonly<Record<SubscriptionKind, (params: readonly unknown[]) =
 };
 
 /** Reads the parameters of a subscription. */
-export function readWanted(kind: SubscriptionKind, params: readonly unknown[]): Wanted {
+export function readWanted(kind: SubscriptionKind, params: readonly unknown[]): SubscriptionRequest {
   const config = kind === 'slot' ? {} : readConfig(params, 1);
   return { kind, subject: SUBJECTS[kind](params), config, commitment: asCommitment(config['commitment']) };
 }

@@ -3,9 +3,14 @@ import type { Chain } from '../chain/chain.js';
 import { encodeAccount } from '../encoding/account-encoding.js';
 import { readCount, withContext } from '../encoding/params.js';
 import type { Fault } from '../faults.js';
-import { RPC_CODES, RpcError } from '../runtime/rpc-error.js';
+import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import type { SocketMethod } from './calls.js';
-import { readWanted, SOCKET_ACTIONS, type SubscriptionKind, type Wanted } from './subscription-requests.js';
+import {
+  readWanted,
+  SOCKET_ACTIONS,
+  type SubscriptionKind,
+  type SubscriptionRequest,
+} from './subscription-requests.js';
 
 /** Sends a notification to the client that subscribed. */
 export type Client = (notification: unknown) => void;
@@ -22,7 +27,7 @@ export interface Subscriptions {
   close(): void;
 }
 
-interface Subscription extends Wanted {
+interface Subscription extends SubscriptionRequest {
   readonly id: number;
   readonly client: Client;
 }
@@ -43,7 +48,7 @@ export function createSubscriptions(chain: Chain): Subscriptions {
   const publisher = createPublisher(chain, active);
   let lastId = 0;
 
-  const subscribe = (client: Client, wanted: Wanted, fault: Fault | undefined): number => {
+  const subscribe = (client: Client, wanted: SubscriptionRequest, fault: Fault | undefined): number => {
     lastId += 1;
     const subscription = { ...wanted, client, id: lastId };
     if (fault?.kind !== 'silent') {
@@ -58,7 +63,7 @@ export function createSubscriptions(chain: Chain): Subscriptions {
   };
   const unsubscribe = (client: Client, id: number): boolean => {
     if (active.get(id)?.client !== client) {
-      throw new RpcError(RPC_CODES.invalidParams, 'Invalid subscription id.');
+      throw new JsonRpcFault(RPC_CODES.invalidParams, 'Invalid subscription id.');
     }
     return active.delete(id);
   };
@@ -67,7 +72,7 @@ export function createSubscriptions(chain: Chain): Subscriptions {
     invoke: (client, method, params, fault) => {
       const [kind, action] = Object.hasOwn(SOCKET_ACTIONS, method) ? SOCKET_ACTIONS[method as SocketMethod] : [];
       if (kind === undefined) {
-        throw new RpcError(RPC_CODES.methodNotFound, 'Method not found');
+        throw new JsonRpcFault(RPC_CODES.methodNotFound, 'Method not found');
       }
       return action === 'subscribe'
         ? subscribe(client, readWanted(kind, params), fault)

@@ -11,7 +11,7 @@ export const RPC_CODES = {
 } as const;
 
 /** An error that is answered as the `error` member of a JSON-RPC response. */
-export class RpcError extends Error {
+export class JsonRpcFault extends Error {
   override readonly name = 'RpcError';
 
   /**
@@ -29,6 +29,6 @@ export class RpcError extends Error {
 }
 
 /** The error for a parameter of the wrong kind or value (`-32602`). */
-export function invalidParams(message: string): RpcError {
-  return new RpcError(RPC_CODES.invalidParams, `Invalid params: ${message}`);
+export function invalidParams(message: string): JsonRpcFault {
+  return new JsonRpcFault(RPC_CODES.invalidParams, `Invalid params: ${message}`);
 }

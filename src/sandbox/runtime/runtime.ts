@@ -4,7 +4,7 @@ import { addressBytes, addressOf } from '../../protocol/address.js';
 import { INSTRUCTION_ERRORS, TRANSACTION_ERRORS, type TransactionErr } from './transaction-errors.js';
 
 /** An account as the runtime holds it. */
-export interface AccountState {
+export interface RuntimeAccount {
   readonly lamports: bigint;
   /** Address of the program that owns the account, base58. */
   readonly owner: string;
@@ -29,7 +29,7 @@ export interface Execution {
   readonly unitsConsumed: bigint;
   readonly returnData: { readonly programId: string; readonly data: Uint8Array } | null;
   /** Accounts after a simulation that succeeded, by address; empty otherwise. */
-  readonly postAccounts: ReadonlyMap<string, AccountState>;
+  readonly postAccounts: ReadonlyMap<string, RuntimeAccount>;
 }
 
 /** What programs see of the chain around them. */
@@ -44,9 +44,9 @@ export interface Sysvars {
 
 /** Solana's real runtime in this process: accounts and programs, without blocks, blockhashes or signatures checks. */
 export interface Runtime {
-  account(address: string): AccountState | null;
+  account(address: string): RuntimeAccount | null;
   balance(address: string): bigint;
-  setAccount(address: string, state: AccountState): void;
+  setAccount(address: string, state: RuntimeAccount): void;
   addProgram(address: string, elf: Uint8Array): void;
   /** Addresses of all accounts that a program owns. */
   ownedBy(program: string): string[];
@@ -118,7 +118,7 @@ async function loadLiteSvm(): Promise<LiteSvm> {
   return (await loadOptional('startSandbox', 'litesvm', () => import('litesvm/dist/internal.js'))).default;
 }
 
-function toState(account: LiteSvmModule.Account): AccountState {
+function toState(account: LiteSvmModule.Account): RuntimeAccount {
   return {
     lamports: account.lamports(),
     owner: addressOf(account.owner()),

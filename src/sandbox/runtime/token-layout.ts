@@ -1,6 +1,6 @@
 import { addressOf } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { AccountState } from './runtime.js';
+import type { RuntimeAccount } from './runtime.js';
 
 /** Address of the SPL Token program. */
 export const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
@@ -13,7 +13,7 @@ const KIND_OFFSET = 165;
 const KIND = { mint: 1, account: 2 } as const;
 
 /** The fields of a token account that are the same under both programs. */
-export interface TokenAccount {
+export interface TokenAccountLayout {
   readonly mint: string;
   readonly owner: string;
   readonly amount: bigint;
@@ -26,13 +26,13 @@ export interface Mint {
 }
 
 /** Whether an address is that of a token program. */
-export function isTokenProgram(address: string): boolean {
+export function isTokenProgramId(address: string): boolean {
   return address === TOKEN_PROGRAM || address === TOKEN_2022_PROGRAM;
 }
 
 /** Reads a token account; null when the account is none, or is not initialized. */
-export function readTokenAccount(state: AccountState | null): TokenAccount | null {
-  if (state === null || !isTokenProgram(state.owner) || !hasKind(state.data, ACCOUNT_SIZE, KIND.account)) {
+export function readTokenAccount(state: RuntimeAccount | null): TokenAccountLayout | null {
+  if (state === null || !isTokenProgramId(state.owner) || !hasKind(state.data, ACCOUNT_SIZE, KIND.account)) {
     return null;
   }
   const data = view(state.data);
@@ -46,8 +46,8 @@ export function readTokenAccount(state: AccountState | null): TokenAccount | nul
 }
 
 /** Reads a mint; null when the account is none, or is not initialized. */
-export function readMint(state: AccountState | null): Mint | null {
-  if (state === null || !isTokenProgram(state.owner) || !hasKind(state.data, MINT_SIZE, KIND.mint)) {
+export function decodeMint(state: RuntimeAccount | null): Mint | null {
+  if (state === null || !isTokenProgramId(state.owner) || !hasKind(state.data, MINT_SIZE, KIND.mint)) {
     return null;
   }
   const data = view(state.data);
@@ -55,12 +55,12 @@ export function readMint(state: AccountState | null): Mint | null {
 }
 
 /** A copy of a token account with more tokens in it. */
-export function withAmountAdded(state: AccountState, amount: bigint): AccountState {
+export function withAmountAdded(state: RuntimeAccount, amount: bigint): RuntimeAccount {
   return withUint64Added(state, 64, amount);
 }
 
 /** A copy of a mint with a larger supply. */
-export function withSupplyAdded(state: AccountState, amount: bigint): AccountState {
+export function withSupplyAdded(state: RuntimeAccount, amount: bigint): RuntimeAccount {
   return withUint64Added(state, 36, amount);
 }
 
@@ -75,7 +75,7 @@ function hasKind(data: Uint8Array, plainSize: number, kind: number): boolean {
   return data.length === plainSize || (data.length > KIND_OFFSET && data[KIND_OFFSET] === kind);
 }
 
-function withUint64Added(state: AccountState, offset: number, amount: bigint): AccountState {
+function withUint64Added(state: RuntimeAccount, offset: number, amount: bigint): RuntimeAccount {
   const data = Buffer.from(state.data);
   data.writeBigUInt64LE(data.readBigUInt64LE(offset) + amount, offset);
   return { ...state, data };

@@ -3,7 +3,7 @@ import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { verifyEd25519 } from '../../lib/ed25519/ed25519.js';
 import { addressBytes, addressOf } from '../../protocol/address.js';
-import { invalidParams, RPC_CODES, RpcError } from './rpc-error.js';
+import { invalidParams, JsonRpcFault, RPC_CODES } from './rpc-error.js';
 
 /** Bytes of a transaction that fits a packet; the length of their base58 and base64 text. */
 const MAX_BYTES = 1232;
@@ -30,16 +30,16 @@ export interface WireTransaction {
  * @param encoding - how `text` is encoded
  * @throws RpcError `-32602` as a node answers it, when the bytes are no transaction
  */
-export function decodeTransaction(text: unknown, encoding: 'base58' | 'base64'): WireTransaction {
+export function decodeWireTransaction(text: unknown, encoding: 'base58' | 'base64'): WireTransaction {
   if (typeof text !== 'string') {
     throw invalidParams('the first parameter must be an encoded transaction');
   }
   const bytes = decodeText(text, encoding);
-  return readTransaction(bytes);
+  return parseWireTransaction(bytes);
 }
 
-/** Decodes the bytes of a transaction; see {@link decodeTransaction}. */
-export function readTransaction(bytes: Uint8Array): WireTransaction {
+/** Decodes the bytes of a transaction; see {@link decodeWireTransaction}. */
+export function parseWireTransaction(bytes: Uint8Array): WireTransaction {
   const parsed = parse(bytes);
   const { message } = parsed;
   const messageBytes = message.serialize();
@@ -59,18 +59,18 @@ export function readTransaction(bytes: Uint8Array): WireTransaction {
 function decodeText(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   if (text.length > MAX_TEXT[encoding]) {
     const limits = `max: encoded/raw ${MAX_TEXT[encoding]}/${MAX_BYTES}`;
-    throw new RpcError(
+    throw new JsonRpcFault(
       RPC_CODES.invalidParams,
       `${encoding} encoded transaction too large: ${text.length} bytes (${limits})`,
     );
   }
   const bytes = encoding === 'base58' ? bs58.decodeUnsafe(text) : Buffer.from(text, 'base64');
   if (bytes === undefined || (encoding === 'base64' && !/^[A-Za-z0-9+/]+={0,2}$/.test(text))) {
-    throw new RpcError(RPC_CODES.invalidParams, `invalid ${encoding} encoding`);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, `invalid ${encoding} encoding`);
   }
   if (bytes.length > MAX_BYTES) {
     const detail = `decoded transaction too large: ${bytes.length} bytes (max: ${MAX_BYTES} bytes)`;
-    throw new RpcError(RPC_CODES.invalidParams, detail);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, detail);
   }
   return bytes;
 }
@@ -80,7 +80,7 @@ function parse(bytes: Uint8Array): VersionedTransaction {
     return VersionedTransaction.deserialize(bytes);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new RpcError(RPC_CODES.invalidParams, `failed to deserialize transaction: ${reason}`);
+    throw new JsonRpcFault(RPC_CODES.invalidParams, `failed to deserialize transaction: ${reason}`);
   }
 }
 
@@ -104,7 +104,7 @@ function checkIndexes({ signatures, message }: VersionedTransaction): void {
         accountKeyIndexes.every((index) => index < total),
     );
   if (!sane) {
-    throw new RpcError(
+    throw new JsonRpcFault(
       RPC_CODES.invalidParams,
       'invalid transaction: Transaction failed to sanitize accounts offsets correctly',
     );

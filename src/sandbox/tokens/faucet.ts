@@ -14,9 +14,9 @@ import { badOption } from '../../errors/errors.js';
 import { SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import type { Chain } from '../chain/chain.js';
-import type { AccountState } from '../runtime/runtime.js';
+import type { RuntimeAccount } from '../runtime/runtime.js';
 import {
-  readMint,
+  decodeMint,
   readTokenAccount,
   TOKEN_PROGRAM,
   withAmountAdded,
@@ -59,7 +59,7 @@ export function createFaucet(chain: Chain): Faucet {
 
   const fundToken: Faucet['fundToken'] = (owner, mint, amountAtomic) => {
     const mintState = runtime.account(mint);
-    if (mintState === null || readMint(mintState) === null) {
+    if (mintState === null || decodeMint(mintState) === null) {
       throw badOption('fundToken', `there is no mint at ${mint}; create one with createMint`, 'mint');
     }
     const account = tokenAddress(owner, mint, mintState.owner);
@@ -94,7 +94,7 @@ export function createFaucet(chain: Chain): Faucet {
 
   return {
     airdrop: (address, lamports) => {
-      const state: AccountState = runtime.account(address) ?? emptyAccount();
+      const state: RuntimeAccount = runtime.account(address) ?? emptyAccount();
       accounts.write(address, { ...state, lamports: state.lamports + lamports });
     },
     fundToken,
@@ -131,6 +131,6 @@ function createAccountInstruction(
   );
 }
 
-function emptyAccount(): AccountState {
+function emptyAccount(): RuntimeAccount {
   return { lamports: 0n, owner: SYSTEM_PROGRAM, data: new Uint8Array(), executable: false };
 }

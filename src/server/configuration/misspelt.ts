@@ -1,4 +1,4 @@
-import { nearest } from '../../lib/did-you-mean.js';
+import { didYouMean } from '../../lib/did-you-mean.js';
 
 /** A variable that is set, is none of ours, and looks like one of ours that is not set. */
 export interface Misspelt {
@@ -19,7 +19,7 @@ export function misspeltVariables(
   const missing = known.filter((name) => name.length >= SHORTEST && !env[name]);
   return Object.keys(env).flatMap((name) => {
     if (known.includes(name) || !env[name]) return [];
-    const meant = nearest(name, missing, name.length < LONG ? 1 : 2);
+    const meant = didYouMean(name, missing, name.length < LONG ? 1 : 2);
     return meant === undefined ? [] : [{ name, meant }];
   });
 }

@@ -10,7 +10,7 @@ import {
 import type { Leg } from '../../protocol/money/split.js';
 import { associatedTokenAddress } from '../transaction/associated-token.js';
 import { NATIVE_SOL } from '../transaction/programs.js';
-import { MAX_TRANSACTION_BYTES } from '../transaction/transaction.js';
+import { MAX_PACKET_BYTES } from '../transaction/transaction.js';
 import { memoInstruction } from './memo.js';
 
 /** What a transfer moves, and to whom. */
@@ -70,7 +70,7 @@ export function unsignedTransaction(
   });
   try {
     const bytes = new VersionedTransaction(message.compileToV0Message()).serialize();
-    return bytes.length > MAX_TRANSACTION_BYTES ? undefined : bytes;
+    return bytes.length > MAX_PACKET_BYTES ? undefined : bytes;
   } catch (error) {
     // web3.js writes messages into a buffer of this size.
     if (error instanceof RangeError) return undefined;

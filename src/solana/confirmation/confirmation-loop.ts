@@ -1,7 +1,7 @@
 import type { ChainTip, SignatureStatuses, SolanaRpc } from '../rpc/rpc.js';
 import { MAX_SIGNATURES_PER_CALL } from '../rpc/rpc-client.js';
 import { createExpiry } from './expiry.js';
-import { type Awaited, type DeliveryTiming, Waiting } from './pending-confirmation.js';
+import { type Awaited, type DeliveryTiming, PendingConfirmation } from './pending-confirmation.js';
 import type { SignatureNotification, SignatureSubscriptions } from './signature-subscriptions.js';
 
 /** What {@link ConfirmationLoop} works with. */
@@ -11,7 +11,7 @@ export interface LoopParts {
   readonly timing: DeliveryTiming;
   readonly now: () => number;
   /** Called when a transaction is due to be sent again. Must not throw. */
-  readonly resend: (waiting: Waiting) => void;
+  readonly resend: (waiting: PendingConfirmation) => void;
 }
 
 /** Shortest pause between two rounds, in milliseconds. */
@@ -23,7 +23,7 @@ const SHORTEST_ROUND_MS = 5;
  */
 export class ConfirmationLoop {
   readonly #parts: LoopParts;
-  readonly #all = new Set<Waiting>();
+  readonly #all = new Set<PendingConfirmation>();
   readonly #isDead = createExpiry();
   #timer: NodeJS.Timeout | undefined;
   #wakesAt = Number.POSITIVE_INFINITY;
@@ -37,10 +37,10 @@ export class ConfirmationLoop {
   }
 
   /** Waits for a signature; the push subscription is on its way when this returns. */
-  add(wanted: Awaited, firstLookAt: number): Waiting {
+  add(wanted: Awaited, firstLookAt: number): PendingConfirmation {
     const { push, now } = this.#parts;
     let unsubscribe: (() => void) | undefined;
-    const waiting = new Waiting(wanted, { now: now(), firstLookAt }, () => {
+    const waiting = new PendingConfirmation(wanted, { now: now(), firstLookAt }, () => {
       unsubscribe?.();
       this.#remove(waiting);
     });
@@ -58,7 +58,7 @@ export class ConfirmationLoop {
     for (const waiting of this.#all) waiting.end({ status: 'unknown' });
   }
 
-  #remove(waiting: Waiting): void {
+  #remove(waiting: PendingConfirmation): void {
     this.#all.delete(waiting);
     if (this.#all.size > 0) return;
     clearTimeout(this.#timer);
@@ -73,12 +73,12 @@ export class ConfirmationLoop {
     this.#timer = setTimeout(() => this.#round(), Math.max(SHORTEST_ROUND_MS, at - this.#parts.now()));
   }
 
-  #pushed(waiting: Waiting, { slot, err }: SignatureNotification): void {
+  #pushed(waiting: PendingConfirmation, { slot, err }: SignatureNotification): void {
     this.#pushTrusted = true;
     waiting.end({ status: 'landed', slot, err });
   }
 
-  #setLive(waiting: Waiting, live: boolean): void {
+  #setLive(waiting: PendingConfirmation, live: boolean): void {
     const { now, timing } = this.#parts;
     waiting.live = live;
     if (!live) this.#lookSoon(waiting, now() + timing.pollMs);
@@ -87,7 +87,7 @@ export class ConfirmationLoop {
     }
   }
 
-  #lookSoon(waiting: Waiting, at: number): void {
+  #lookSoon(waiting: PendingConfirmation, at: number): void {
     waiting.nextLookAt = Math.min(waiting.nextLookAt, at);
     this.#wake(waiting.nextLookAt);
   }
@@ -126,7 +126,7 @@ export class ConfirmationLoop {
     }
   }
 
-  async #lookUp(batch: readonly Waiting[], searchHistory: boolean): Promise<void> {
+  async #lookUp(batch: readonly PendingConfirmation[], searchHistory: boolean): Promise<void> {
     const { now, timing } = this.#parts;
     for (const waiting of batch) waiting.looking = true;
     const statuses = await this.#ask(batch, searchHistory);
@@ -165,7 +165,7 @@ export class ConfirmationLoop {
    * A dead blockhash alone proves nothing: the transaction may have landed in time. Final is a look-up after that, by a
    * node that is at least as far as the one which told the height.
    */
-  async #endDead(suspects: readonly Waiting[], tip: ChainTip): Promise<void> {
+  async #endDead(suspects: readonly PendingConfirmation[], tip: ChainTip): Promise<void> {
     const dead = suspects.filter((waiting) => !waiting.over && this.#isDead(waiting, tip));
     for (const batch of batches(dead)) {
       const statuses = await this.#ask(batch, true);
@@ -178,7 +178,7 @@ export class ConfirmationLoop {
   }
 
   /** Look-ups that fail are made again in a later round, so their errors are of no use. */
-  #ask(batch: readonly Waiting[], searchHistory: boolean): Promise<SignatureStatuses | undefined> {
+  #ask(batch: readonly PendingConfirmation[], searchHistory: boolean): Promise<SignatureStatuses | undefined> {
     const signatures = batch.map(({ wanted }) => wanted.signature);
     return this.#parts.rpc.getSignatureStatuses(signatures, { searchHistory }).catch(() => undefined);
   }

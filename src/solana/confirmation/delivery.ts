@@ -2,7 +2,7 @@ import { RpcError, type SolanaRpc } from '../rpc/rpc.js';
 import { readSendFailure } from '../rpc/send-failure.js';
 import type { Delivery, Landing, TransactionDelivery } from './confirmation.js';
 import { ConfirmationLoop } from './confirmation-loop.js';
-import type { DeliveryTiming, Waiting } from './pending-confirmation.js';
+import type { DeliveryTiming, PendingConfirmation } from './pending-confirmation.js';
 import { SignatureSubscriptions } from './signature-subscriptions.js';
 
 /** Settings of {@link createTransactionDelivery}. */
@@ -37,7 +37,7 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
     return rpc.sendTransaction(transaction, { skipPreflight, preflightCommitment: 'processed' });
   }
 
-  function resend(waiting: Waiting): void {
+  function resend(waiting: PendingConfirmation): void {
     const { transaction, sentBefore } = waiting.wanted;
     if (transaction === undefined) return;
     waiting.nextSendAt = Number.POSITIVE_INFINITY;
@@ -48,7 +48,7 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
     send(transaction, !sentBefore && waiting.taken).then(again, again);
   }
 
-  async function sendFirst(waiting: Waiting, { transaction, preflight }: Delivery): Promise<void> {
+  async function sendFirst(waiting: PendingConfirmation, { transaction, preflight }: Delivery): Promise<void> {
     try {
       await send(transaction, !preflight);
       waiting.taken = true;

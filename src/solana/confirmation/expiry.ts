@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { ChainTip } from '../rpc/rpc.js';
-import type { Waiting } from './pending-confirmation.js';
+import type { PendingConfirmation } from './pending-confirmation.js';
 
 /** Blocks in which a blockhash may be used (Solana's MAX_PROCESSING_AGE). */
 export const BLOCKHASH_LIFE = 150;
@@ -17,7 +17,7 @@ const REMEMBERED = 10_000;
  * hash from a block that existed by then, so at most as far ahead of the asked node as that node may lag, and it lives
  * 150 blocks more. The bound is kept per hash: it stays true, so that asking again does not start the wait anew.
  */
-export function createExpiry(): (waiting: Waiting, tip: ChainTip) => boolean {
+export function createExpiry(): (waiting: PendingConfirmation, tip: ChainTip) => boolean {
   const bounds = new LRUCache<string, number>({ max: REMEMBERED });
 
   return (waiting, { blockHeight }) => {

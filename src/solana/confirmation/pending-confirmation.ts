@@ -23,7 +23,7 @@ export interface Awaited extends SentDelivery {
 const LEVEL: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 };
 
 /** One signature that is waited for, and what is known about it. It has no timer of its own. */
-export class Waiting {
+export class PendingConfirmation {
   /** How it ended. Rejects only by {@link fail}. */
   readonly landing: Promise<Landing>;
   readonly startedAt: number;

@@ -4,8 +4,8 @@ import {
   isPaidFor,
   matchLegs,
   movementsOf,
+  type RequiredTransfers,
   receivingAccount,
-  type TransferDemand,
 } from '../rules/required-transfers.js';
 import { readInstruction } from '../transaction/instructions.js';
 import { NATIVE_SOL, PROGRAMS } from '../transaction/programs.js';
@@ -27,7 +27,7 @@ export type LandedPayment =
  * runtime moves nothing without it, so it needs no proof beside the transfer that landed. Who owns the account that was paid
  * from is no proof: a transaction can give its accounts to anybody.
  */
-export function readLandedPayment(landed: LandedTransaction, demand: TransferDemand): LandedPayment {
+export function readLandedPayment(landed: LandedTransaction, demand: RequiredTransfers): LandedPayment {
   if (landed.err !== null) return { ok: false, reason: 'invalid_exact_svm_transaction_failed' };
   const { reference } = demand;
   if (reference !== undefined && !landed.accounts.includes(reference)) {
@@ -50,7 +50,7 @@ export function readLandedPayment(landed: LandedTransaction, demand: TransferDem
   return { ok: true, payer: first.authority };
 }
 
-function allReceived(landed: LandedTransaction, demand: TransferDemand): boolean {
+function allReceived(landed: LandedTransaction, demand: RequiredTransfers): boolean {
   const owed = new Map<string, bigint>();
   for (const { recipient, amount } of demand.legs) owed.set(recipient, (owed.get(recipient) ?? 0n) + amount);
   return [...owed].every(([recipient, amount]) => {
@@ -61,7 +61,7 @@ function allReceived(landed: LandedTransaction, demand: TransferDemand): boolean
 }
 
 /** What the account that a recipient is paid in holds more. */
-function gainOf(landed: LandedTransaction, recipient: string, demand: TransferDemand): bigint {
+function gainOf(landed: LandedTransaction, recipient: string, demand: RequiredTransfers): bigint {
   const address = receivingAccount(recipient, demand);
   const account = landed.tokenAccounts.get(address);
   if (account === undefined || keeperOf(landed, address) !== recipient) return 0n;

@@ -1,9 +1,9 @@
 import { createEndpointHealth, type EndpointHealth, type HealthOptions, TRY_MS } from './endpoint-health.js';
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
-import { AnswerShapeError } from './response-shape-error.js';
+import { ResponseShapeError } from './response-shape-error.js';
 import { RpcError } from './rpc.js';
 import { mayBeSent } from './send-failure.js';
-import { createWaitingRoom } from './wait-queue.js';
+import { createWaitQueue } from './wait-queue.js';
 
 /** Settings of {@link createFailOver}. */
 export interface FailOverOptions extends Omit<HealthOptions, 'onNews'> {
@@ -35,7 +35,7 @@ const NODE_BEHIND = new Set([-32_004, -32_005, -32_014, -32_016]);
  */
 export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: FailOverOptions): RpcCall {
   const { now, timeoutMs } = options;
-  const waiting = createWaitingRoom();
+  const waiting = createWaitQueue();
   const members = endpoints.map(
     (endpoint): Member => ({ endpoint, health: createEndpointHealth({ ...options, onNews: waiting.callAll }) }),
   );
@@ -105,7 +105,7 @@ function readResult<T>(member: Member, method: string, result: unknown, read: (r
   try {
     return read(result);
   } catch (error) {
-    if (error instanceof AnswerShapeError) throw badAnswer(`${method} at ${member.endpoint.host}`, error.message);
+    if (error instanceof ResponseShapeError) throw badAnswer(`${method} at ${member.endpoint.host}`, error.message);
     throw error;
   }
 }

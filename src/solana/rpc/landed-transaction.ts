@@ -2,7 +2,7 @@ import bs58 from 'bs58';
 import { z } from 'zod';
 import { type DecodedTransaction, decodeTransaction, type Instruction } from '../transaction/transaction.js';
 import { count, listOf, record, text } from './response-shape.js';
-import { AnswerShapeError } from './response-shape-error.js';
+import { ResponseShapeError } from './response-shape-error.js';
 
 /** What an account held before a transaction and after it. */
 export interface Change {
@@ -101,7 +101,7 @@ function readAnswer(result: unknown): Answer {
   const about = record(meta, 'meta');
   const { writable, readonly: readOnly } = record(about['loadedAddresses'] ?? {}, 'loadedAddresses');
   if (!Array.isArray(transaction) || transaction[1] !== 'base64')
-    throw new AnswerShapeError('transaction is not base64');
+    throw new ResponseShapeError('transaction is not base64');
   return {
     slot: count(slot, 'slot'),
     blockTime: blockTime === undefined || blockTime === null ? undefined : numberOf(blockTime, 'blockTime'),
@@ -132,7 +132,7 @@ function readTokenBalance(entry: unknown, name: string): TokenBalance {
   const { accountIndex, mint, owner, uiTokenAmount } = record(entry, name);
   const { decimals, amount } = record(uiTokenAmount, name);
   const digits = text(amount, name);
-  if (!AMOUNT.test(digits)) throw new AnswerShapeError(`${name} has an amount that is none`);
+  if (!AMOUNT.test(digits)) throw new ResponseShapeError(`${name} has an amount that is none`);
   return {
     account: indexOf(accountIndex, name),
     mint: text(mint, name),
@@ -143,19 +143,19 @@ function readTokenBalance(entry: unknown, name: string): TokenBalance {
 }
 
 function balances(value: unknown, name: string): readonly number[] {
-  if (!Array.isArray(value)) throw new AnswerShapeError(`${name} is not a list`);
+  if (!Array.isArray(value)) throw new ResponseShapeError(`${name} is not a list`);
   return listOf(value, name, numberOf);
 }
 
 function indexOf(value: unknown, name: string): number {
   const index = count(value, name);
-  if (index > HIGHEST_INDEX) throw new AnswerShapeError(`${name} has an index of more than ${HIGHEST_INDEX}`);
+  if (index > HIGHEST_INDEX) throw new ResponseShapeError(`${name} has an index of more than ${HIGHEST_INDEX}`);
   return index;
 }
 
 function numberOf(value: unknown, name: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new AnswerShapeError(`${name} is not a number`);
+  throw new ResponseShapeError(`${name} is not a number`);
 }
 
 /** Result of `getTransaction` in the encoding `base64`: only the bytes tell which payment it is. */
@@ -164,7 +164,7 @@ export function readLandedTransaction(result: unknown): LandedTransaction | null
   const answer = readAnswer(result);
   const { slot, blockTime, transaction, err, fee, computeUnits, loaded } = answer;
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'), loaded);
-  if (!decoded.ok) throw new AnswerShapeError(`transaction: ${decoded.detail}`);
+  if (!decoded.ok) throw new ResponseShapeError(`transaction: ${decoded.detail}`);
   const { messageHash, blockhash, requiredSignatures, instructions } = decoded.transaction;
   const accounts = [...decoded.transaction.accounts, ...loaded];
   return {
@@ -196,7 +196,7 @@ const history = z.array(
 /** Result of `getSignaturesForAddress`. */
 export function readHistory(result: unknown): readonly HistoryEntry[] {
   const parsed = history.safeParse(result);
-  if (!parsed.success) throw new AnswerShapeError('signatures are not a list');
+  if (!parsed.success) throw new ResponseShapeError('signatures are not a list');
   return parsed.data.map(({ signature, slot, err, blockTime, memo }) => ({
     signature,
     slot,

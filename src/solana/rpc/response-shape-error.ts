@@ -1,4 +1,4 @@
 /** An endpoint's result does not have the shape that Solana's JSON-RPC documents. The message names the field. */
-export class AnswerShapeError extends Error {
+export class ResponseShapeError extends Error {
   override readonly name = 'AnswerShapeError';
 }

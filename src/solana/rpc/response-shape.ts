@@ -1,32 +1,32 @@
-import { AnswerShapeError } from './response-shape-error.js';
+import { ResponseShapeError } from './response-shape-error.js';
 
 /** Whether a value is an object with string keys (an array is not). */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value of an answer that must be an object; throws {@link AnswerShapeError}, as all of these do. */
+/** A value of an answer that must be an object; throws {@link ResponseShapeError}, as all of these do. */
 export function record(value: unknown, name: string): Record<string, unknown> {
   if (isRecord(value)) return value;
-  throw new AnswerShapeError(`${name} is not an object`);
+  throw new ResponseShapeError(`${name} is not an object`);
 }
 
 /** One that must be a text. */
 export function text(value: unknown, name: string): string {
   if (typeof value === 'string') return value;
-  throw new AnswerShapeError(`${name} is not a text`);
+  throw new ResponseShapeError(`${name} is not a text`);
 }
 
 /** One that must be a whole number, not negative. */
 export function count(value: unknown, name: string): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new AnswerShapeError(`${name} is not a whole number`);
+  throw new ResponseShapeError(`${name} is not a whole number`);
 }
 
 /** Lists of an answer, each entry read; none where there is no list. */
 export function listOf<T>(value: unknown, name: string, read: (entry: unknown, name: string) => T): readonly T[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new AnswerShapeError(`${name} is not a list`);
+  if (!Array.isArray(value)) throw new ResponseShapeError(`${name} is not a list`);
   // A hole is an entry that is none, and `map` would pass over it.
   return Array.from(value, (entry: unknown) => read(entry, name));
 }

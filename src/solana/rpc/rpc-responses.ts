@@ -1,6 +1,6 @@
 import type { Commitment } from '../../protocol/types.js';
 import { count, listOf, record, text } from './response-shape.js';
-import { AnswerShapeError } from './response-shape-error.js';
+import { ResponseShapeError } from './response-shape-error.js';
 import type {
   AccountState,
   ChainTip,
@@ -40,10 +40,10 @@ export function readAccounts(result: unknown, expected: number): readonly (Accou
 /** Result of `getTokenAccountsByOwner` in base64. */
 export function readTokenAccounts(result: unknown): readonly AccountState[] {
   const { value } = record(result, 'result');
-  if (!Array.isArray(value)) throw new AnswerShapeError('value is not a list');
+  if (!Array.isArray(value)) throw new ResponseShapeError('value is not a list');
   return value.map((entry: unknown) => {
     const account = readAccount(record(entry, 'value[]')['account']);
-    if (account === null) throw new AnswerShapeError('value[].account is not an object');
+    if (account === null) throw new ResponseShapeError('value[].account is not an object');
     return account;
   });
 }
@@ -54,7 +54,7 @@ type SimulationExtras = Omit<SimulationOptions, 'commitment'>;
 export function readSimulation(result: unknown, asked: SimulationExtras = {}): SimulationOutcome {
   const { slot, value } = withSlot(result);
   const outcome = record(value, 'value');
-  if (!('err' in outcome)) throw new AnswerShapeError('value.err is missing');
+  if (!('err' in outcome)) throw new ResponseShapeError('value.err is missing');
   const logs = Array.isArray(outcome['logs']) ? outcome['logs'].filter((line) => typeof line === 'string') : [];
   const accounts = readSimulatedAccounts(outcome['accounts'], asked.accounts ?? []);
   const innerInstructions = asked.innerInstructions ? readCallers(outcome['innerInstructions']) : undefined;
@@ -91,7 +91,7 @@ function readCallers(groups: unknown): readonly number[] | undefined {
   if (groups === undefined || groups === null) return undefined;
   const read = listOf(groups, 'innerInstructions', (group) => {
     const { index, instructions } = record(group, 'innerInstructions[]');
-    if (!Array.isArray(instructions)) throw new AnswerShapeError('innerInstructions[].instructions is not a list');
+    if (!Array.isArray(instructions)) throw new ResponseShapeError('innerInstructions[].instructions is not a list');
     return { position: count(index, 'innerInstructions[].index'), calls: instructions.length };
   });
   return read.flatMap(({ position, calls }) => (calls > 0 ? [position] : []));
@@ -111,7 +111,7 @@ function readAccount(account: unknown): AccountState | null {
 function readState(state: unknown): SignatureState | null {
   if (state === null) return null;
   const status = record(state, 'status');
-  if (!('err' in status)) throw new AnswerShapeError('status.err is missing');
+  if (!('err' in status)) throw new ResponseShapeError('status.err is missing');
   return { slot: count(status['slot'], 'status.slot'), err: status['err'], commitment: commitmentOf(status) };
 }
 
@@ -120,7 +120,7 @@ function commitmentOf(status: Record<string, unknown>): Commitment {
   const named = status['confirmationStatus'];
   if (typeof named === 'string') {
     const commitment = Object.hasOwn(COMMITMENTS, named) ? COMMITMENTS[named] : undefined;
-    if (commitment === undefined) throw new AnswerShapeError('status.confirmationStatus is unknown');
+    if (commitment === undefined) throw new ResponseShapeError('status.confirmationStatus is unknown');
     return commitment;
   }
   return status['confirmations'] === null ? 'finalized' : 'processed';
@@ -133,7 +133,7 @@ function withSlot(result: unknown): { slot: number; value: unknown } {
 
 function list(value: unknown, name: string, expected: number): readonly unknown[] {
   if (Array.isArray(value) && value.length === expected) return value;
-  throw new AnswerShapeError(`${name} is not a list of ${expected}`);
+  throw new ResponseShapeError(`${name} is not a list of ${expected}`);
 }
 
 function amount(value: unknown, name: string): bigint {

@@ -1,6 +1,6 @@
 import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
 import { count } from './response-shape.js';
-import { AnswerShapeError } from './response-shape-error.js';
+import { ResponseShapeError } from './response-shape-error.js';
 import type { SolanaNode } from './rpc.js';
 import { readSimulation, readStatuses, readText, readTip } from './rpc-responses.js';
 import { simulationParams } from './simulation-params.js';
@@ -18,7 +18,7 @@ export function createSolanaNode(endpoint: JsonRpcEndpoint, timeoutMs: number): 
     try {
       return read(result);
     } catch (error) {
-      if (error instanceof AnswerShapeError) throw badAnswer(`${method} at ${endpoint.host}`, error.message);
+      if (error instanceof ResponseShapeError) throw badAnswer(`${method} at ${endpoint.host}`, error.message);
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 /** Where callers wait until there is news, or until their time is over. */
-export interface WaitingRoom {
+export interface WaitQueue {
   /** Resolves after so many milliseconds, or when all are called. */
   wait(milliseconds: number): Promise<void>;
   /** Ends the wait of everybody who waits now. */
@@ -7,7 +7,7 @@ export interface WaitingRoom {
 }
 
 /** Opens an empty one. */
-export function createWaitingRoom(): WaitingRoom {
+export function createWaitQueue(): WaitQueue {
   const waiting = new Set<() => void>();
   return {
     wait: (milliseconds) =>

@@ -7,8 +7,8 @@ import {
   type Movement,
   matchLegs,
   movementsOf,
+  type RequiredTransfers,
   receivingAccount,
-  type TransferDemand,
 } from './required-transfers.js';
 import type { Check, CheckPolicy, RuleSubject } from './rules.js';
 import * as rules from './rules.js';
@@ -19,7 +19,7 @@ export type DemandResult =
   | { readonly ok: false; readonly reason: Reason; readonly message: string };
 
 interface Subject extends RuleSubject {
-  readonly demand: TransferDemand;
+  readonly demand: RequiredTransfers;
   readonly movements: readonly Movement[];
   /** The transfers that pay the legs; none unless they pay them all. */
   readonly paid: readonly Movement[] | undefined;
@@ -75,7 +75,7 @@ const SPONSORED: readonly Check<Subject>[] = [
  */
 export function checkDemand(
   transaction: DecodedTransaction,
-  demand: TransferDemand,
+  demand: RequiredTransfers,
   policy: CheckPolicy,
 ): DemandResult {
   const instructions = transaction.instructions.map(readInstruction);

@@ -3,7 +3,7 @@ import type { PlainInstruction } from '../transaction/instructions.js';
 import { NATIVE_SOL } from '../transaction/programs.js';
 
 /** What a transaction must do to pay a payment request: all legs, each by a transfer of its own. */
-export interface TransferDemand {
+export interface RequiredTransfers {
   /** Mint, base58; NATIVE_SOL for SOL. */
   readonly asset: string;
   /** Token program of the mint; any text for SOL. */
@@ -34,11 +34,11 @@ export interface TokenMove extends Movement {
 }
 
 /** The transfers of the demanded asset among some instructions, in their order. */
-export function movementsOf(instructions: readonly PlainInstruction[], demand: TransferDemand): readonly Movement[] {
+export function movementsOf(instructions: readonly PlainInstruction[], demand: RequiredTransfers): readonly Movement[] {
   return instructions.flatMap((it) => movementOf(it, demand));
 }
 
-function movementOf(plain: PlainInstruction, { asset, tokenProgram }: TransferDemand): Movement[] {
+function movementOf(plain: PlainInstruction, { asset, tokenProgram }: RequiredTransfers): Movement[] {
   if (plain.kind === 'sol-transfer') {
     const { source, destination, lamports, others } = plain;
     return asset === NATIVE_SOL ? [{ source, destination, authority: source, amount: lamports, others }] : [];
@@ -67,7 +67,7 @@ export function tokenMoveOf(plain: PlainInstruction): TokenMove | undefined {
  * The transfers that pay the legs, in the order of the legs; undefined when a leg is not paid. Each leg needs a transfer of
  * its own: one does not pay two legs to the same wallet. What goes out of an account of a leg pays nobody.
  */
-export function matchLegs(movements: readonly Movement[], demand: TransferDemand): readonly Movement[] | undefined {
+export function matchLegs(movements: readonly Movement[], demand: RequiredTransfers): readonly Movement[] | undefined {
   const accounts = new Set(demand.legs.map(({ recipient }) => receivingAccount(recipient, demand)));
   const open = movements.filter(({ source }) => !accounts.has(source));
   const matched: Movement[] = [];
@@ -88,7 +88,7 @@ export function matchLegs(movements: readonly Movement[], demand: TransferDemand
  */
 export function isPaidFor(
   [first, ...more]: readonly Movement[],
-  { reference }: TransferDemand,
+  { reference }: RequiredTransfers,
   signers: readonly string[],
 ): boolean {
   if (reference === undefined) return true;
@@ -98,6 +98,6 @@ export function isPaidFor(
 }
 
 /** Where a wallet receives the demanded asset: its associated token account, or the wallet itself for SOL. */
-export function receivingAccount(recipient: string, { asset, tokenProgram }: TransferDemand): string {
+export function receivingAccount(recipient: string, { asset, tokenProgram }: RequiredTransfers): string {
   return asset === NATIVE_SOL ? recipient : associatedTokenAddress(recipient, asset, tokenProgram);
 }

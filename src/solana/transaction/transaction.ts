@@ -6,7 +6,7 @@ import { ByteReader, ByteReaderError } from './byte-reader.js';
 const SIGNATURE_BYTES = 64;
 const KEY_BYTES = 32;
 /** Largest transaction of the legacy and version 0 forms: one network packet. */
-export const MAX_TRANSACTION_BYTES = 1232;
+export const MAX_PACKET_BYTES = 1232;
 const VERSION_FLAG = 0x80;
 
 /** An instruction with its account indexes resolved. */
@@ -52,8 +52,8 @@ export type DecodeResult =
 export function decodeTransaction(bytes: Uint8Array, loaded: readonly string[] = []): DecodeResult {
   // Version 1 puts its version byte where the older forms count their signatures.
   if (bytes[0] !== undefined && bytes[0] > VERSION_FLAG) return unsupportedVersion(bytes[0] & 0x7f);
-  if (bytes.length > MAX_TRANSACTION_BYTES) {
-    return undecodable(`it has ${bytes.length} bytes, the limit is ${MAX_TRANSACTION_BYTES}`);
+  if (bytes.length > MAX_PACKET_BYTES) {
+    return undecodable(`it has ${bytes.length} bytes, the limit is ${MAX_PACKET_BYTES}`);
   }
   try {
     return decode(bytes, loaded);

@@ -1,7 +1,7 @@
 import type { Leg } from '../../protocol/money/split.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { PaymentState } from '../ledger/ledger.js';
-import { amountOf, legsOf } from '../ledger/payment-rows.js';
+import { amountOf, legsFromSql } from '../ledger/payment-rows.js';
 import type { PayoutState } from '../payouts/payout-store.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
@@ -229,7 +229,7 @@ function toShared(rows: readonly [Row, ...Row[]]): SharedPayment {
     id: String(row.id),
     state: row.state as PaymentState,
     isAccrued: Number(row.accrued) === 1,
-    legs: legsOf(String(row.owed)),
+    legs: legsFromSql(String(row.owed)),
     amount: amountOf(row.paid),
     network: row.network as NetworkId,
     payTo: String(row.pay_to),
@@ -269,7 +269,7 @@ function toTaken(rows: readonly [Row, ...Row[]]): TakenByPayout {
   return {
     payoutId: String(row.id),
     state: row.state as PayoutState,
-    legs: legsOf(String(row.legs)),
+    legs: legsFromSql(String(row.legs)),
     taken: took.map((it) => ({ recipient: String(it.recipient), amount: exactSum(it) })),
     foreign: took.reduce((sum, it) => sum + Number(it.strange), 0),
     updatedAt: Number(row.updated_at),

@@ -178,7 +178,7 @@ export interface BudgetNotice extends BudgetLimit {
  * The calls of all projects: each with what it changes, in one transaction, and the sums that are kept of them
  * (service.md §5). Rejects with `store_unavailable` when the database does not answer.
  */
-export interface CallBook {
+export interface CallStore {
   /**
    * Holds back what a call is going to cost, if every budget has room for it. However many ask at once, on however many
    * instances, what is spent and held back never exceeds a limit.

@@ -8,7 +8,7 @@ import { CALLS } from './call-statements.js';
 import type {
   BudgetNotice,
   BudgetWindow,
-  CallBook,
+  CallStore,
   ReservationRequest,
   ReservationResult,
   SpendingQuery,
@@ -24,7 +24,7 @@ import { SPEND } from './spend-statements.js';
  * A book of calls on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch; tells which reservations have ended when they are forgotten
  */
-export function createSqlCallBook(database: SqlDatabase, now: () => number = Date.now): CallBook {
+export function createSqlCallStore(database: SqlDatabase, now: () => number = Date.now): CallStore {
   const refusals = createRefusalCounter(database);
 
   async function prune(before: number, sumsBefore: number, limit: number): Promise<number> {

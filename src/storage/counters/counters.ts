@@ -1,4 +1,4 @@
-import type { Soon } from '../../lib/maybe-promise.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 
 /** Where a fixed window of counting stands. */
 export interface WindowCount {
@@ -24,11 +24,11 @@ export interface Counters {
   /** Marks a key for `ttlMs`. True for exactly one caller while the mark lives; false for all others. */
   takeOnce(key: string, ttlMs: number): Promise<boolean>;
   /** Whether any of the keys is marked. */
-  anyTaken(keys: readonly string[]): Soon<boolean>;
+  anyTaken(keys: readonly string[]): MaybePromise<boolean>;
   /** Keeps a value under a key for `ttlMs`, in place of any before it. */
   put(key: string, value: string, ttlMs: number): Promise<void>;
   /** The value under a key, if it still lives. */
-  get(key: string): Soon<string | undefined>;
+  get(key: string): MaybePromise<string | undefined>;
   /** Puts `value` in the place of `expected`; false, and nothing changed, when something else or nothing is there. */
   replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
   /** Forgets the value under a key. */
@@ -37,7 +37,7 @@ export interface Counters {
    * Counts one more under a key, or as many as `by` says, a whole number. The first one opens a window of `windowMs`, which
    * later ones do not move.
    */
-  increment(key: string, windowMs: number, by?: number): Soon<WindowCount>;
+  increment(key: string, windowMs: number, by?: number): MaybePromise<WindowCount>;
   /** Takes one back from an open window; never below zero. */
   decrement(key: string): Promise<void>;
   /** Forgets the count under a key. */

@@ -1,14 +1,14 @@
 /** What is known under an id, for a request with a certain fingerprint. */
-export type KnownAnswer =
+export type KnownResponse =
   /** The same request was answered: this is what was kept of it. */
-  | { readonly status: 'replay'; readonly answer: Uint8Array }
+  | { readonly status: 'replay'; readonly response: Uint8Array }
   /** Another request has the id. */
   | { readonly status: 'mismatch' }
   /** The same request is being answered right now. */
   | { readonly status: 'running' };
 
 /** Who answers which request, and for how long nobody else does. */
-export interface AnswerRun {
+export interface IdempotentRun {
   /** Names the caller's key, in the scope it counts in; at most 128 characters. */
   readonly id: string;
   /** The same for the same request, different for all others; at most 128 characters. */
@@ -25,11 +25,11 @@ export interface AnswerRun {
  * after its retention, and the oldest earlier where they are too many; a run that is under way or has crashed keeps its id
  * for as long.
  */
-export interface AnswerStore {
+export interface IdempotencyStore {
   /** What is known under an id; undefined when a run could begin. Changes nothing. */
-  find(id: string, fingerprint: string): Promise<KnownAnswer | undefined>;
+  find(id: string, fingerprint: string): Promise<KnownResponse | undefined>;
   /** Begins a run, for exactly one caller, or tells why not. */
-  begin(run: AnswerRun): Promise<KnownAnswer | { readonly status: 'started' }>;
+  begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }>;
   /** Keeps the answer of a run. False, and nothing is kept, when the run was taken over or forgotten. */
   finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
   /**
@@ -46,7 +46,7 @@ export interface AnswerStore {
 }
 
 /** Bounds of what a store of answers keeps. */
-export interface AnswerBounds {
+export interface IdempotencyBounds {
   /** How long an answer is kept, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
   /** How many bytes are kept in all; the oldest answers go first. */
@@ -56,7 +56,7 @@ export interface AnswerBounds {
 }
 
 /** How long answers are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
-export const ANSWER_RETENTION_MS = 86_400_000;
+export const RESPONSE_RETENTION_MS = 86_400_000;
 
 /** The fingerprint of answers that no run was begun for. */
 export const NO_RUN = '';

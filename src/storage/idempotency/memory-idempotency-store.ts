@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import {
-  ANSWER_RETENTION_MS,
-  type AnswerBounds,
-  type AnswerRun,
-  type AnswerStore,
   ENTRY_BYTES,
-  type KnownAnswer,
+  type IdempotencyBounds,
+  type IdempotencyStore,
+  type IdempotentRun,
+  type KnownResponse,
   NO_RUN,
+  RESPONSE_RETENTION_MS,
 } from './idempotency-store.js';
 
 interface Entry {
@@ -23,8 +23,8 @@ const DEFAULT_BYTES = 64 * 1024 * 1024;
  * Answers in this process's memory, at most 64 MiB by default: for middleware in somebody's app, and for tests. They are
  * forgotten at exit.
  */
-export function createMemoryAnswers(options: AnswerBounds = {}): AnswerStore {
-  const { retentionMs = ANSWER_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
+export function createMemoryIdempotencyStore(options: IdempotencyBounds = {}): IdempotencyStore {
+  const { retentionMs = RESPONSE_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
   const entries = new LRUCache<string, Entry>({
     maxSize: maxBytes,
     sizeCalculation: ({ answer }) => (answer?.length ?? 0) + ENTRY_BYTES,
@@ -34,15 +34,15 @@ export function createMemoryAnswers(options: AnswerBounds = {}): AnswerStore {
     perf: { now },
   });
 
-  function find(id: string, fingerprint: string): KnownAnswer | undefined {
+  function find(id: string, fingerprint: string): KnownResponse | undefined {
     const entry = entries.get(id);
     if (entry === undefined) return undefined;
     if (entry.fingerprint !== fingerprint) return { status: 'mismatch' };
-    if (entry.answer !== undefined) return { status: 'replay', answer: entry.answer };
+    if (entry.answer !== undefined) return { status: 'replay', response: entry.answer };
     return entry.leaseEnds > now() ? { status: 'running' } : undefined;
   }
 
-  function begin({ id, fingerprint, lease, leaseMs }: AnswerRun): KnownAnswer | { readonly status: 'started' } {
+  function begin({ id, fingerprint, lease, leaseMs }: IdempotentRun): KnownResponse | { readonly status: 'started' } {
     const known = find(id, fingerprint);
     if (known !== undefined) return known;
     entries.set(id, { fingerprint, lease, leaseEnds: now() + leaseMs });
@@ -70,7 +70,7 @@ export function createMemoryAnswers(options: AnswerBounds = {}): AnswerStore {
     },
     async get(id) {
       const known = find(id, NO_RUN);
-      return known?.status === 'replay' ? known.answer : undefined;
+      return known?.status === 'replay' ? known.response : undefined;
     },
     async release(id, lease) {
       const entry = heldBy(id, lease);

@@ -1,16 +1,16 @@
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 import {
-  ANSWER_RETENTION_MS,
-  type AnswerBounds,
-  type AnswerRun,
-  type AnswerStore,
   ENTRY_BYTES,
-  type KnownAnswer,
+  type IdempotencyBounds,
+  type IdempotencyStore,
+  type IdempotentRun,
+  type KnownResponse,
   NO_RUN,
+  RESPONSE_RETENTION_MS,
 } from './idempotency-store.js';
 
 /** Answers that can be forgotten. */
-export interface PrunableAnswers extends AnswerStore {
+export interface PrunableIdempotencyStore extends IdempotencyStore {
   /**
    * Forgets answers whose time is over, and the oldest of the others where all together are too large. A step takes as long
    * as its `limit` makes it; call it until it answers 0.
@@ -80,24 +80,27 @@ const ANSWERS = {
  * Answers on SQLite or Postgres, at most 256 MiB by default. The database is not closed with them. Instances that share a
  * database must agree on the time to a fraction of a lease.
  */
-export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = {}): PrunableAnswers {
-  const { retentionMs = ANSWER_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
+export function createSqlIdempotencyStore(
+  database: SqlDatabase,
+  options: IdempotencyBounds = {},
+): PrunableIdempotencyStore {
+  const { retentionMs = RESPONSE_RETENTION_MS, maxBytes = DEFAULT_BYTES, now = Date.now } = options;
 
   let puts = 0;
 
-  /** A run that has crashed counts as running here: only {@link AnswerStore.begin} takes it over. */
+  /** A run that has crashed counts as running here: only {@link IdempotencyStore.begin} takes it over. */
   async function read(id: string, fingerprint: string) {
     const [row] = await database.query(ANSWERS.find, id, now());
     if (row === undefined) return undefined;
     return { known: knownOf(row.fingerprint === fingerprint, row.answer), leaseEnds: Number(row.lease_ends) };
   }
 
-  async function find(id: string, fingerprint: string): Promise<KnownAnswer | undefined> {
+  async function find(id: string, fingerprint: string): Promise<KnownResponse | undefined> {
     const row = await read(id, fingerprint);
     return row?.known.status === 'running' && row.leaseEnds <= now() ? undefined : row?.known;
   }
 
-  async function begin(run: AnswerRun): Promise<KnownAnswer | { readonly status: 'started' }> {
+  async function begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }> {
     const { id, fingerprint, lease, leaseMs } = run;
     const time = now();
     const values = [id, fingerprint, lease, time + leaseMs, time + retentionMs, ENTRY_BYTES, time];
@@ -130,7 +133,7 @@ export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = 
     },
     async get(id) {
       const known = await find(id, NO_RUN);
-      return known?.status === 'replay' ? known.answer : undefined;
+      return known?.status === 'replay' ? known.response : undefined;
     },
     async finish(id, lease, answer) {
       const values = [answer, answer.length + ENTRY_BYTES, now() + retentionMs] as const;
@@ -141,7 +144,7 @@ export function createSqlAnswers(database: SqlDatabase, options: AnswerBounds = 
   };
 }
 
-function knownOf(isSame: boolean, answer: unknown): KnownAnswer {
+function knownOf(isSame: boolean, answer: unknown): KnownResponse {
   if (!isSame) return { status: 'mismatch' };
-  return answer instanceof Uint8Array ? { status: 'replay', answer } : { status: 'running' };
+  return answer instanceof Uint8Array ? { status: 'replay', response: answer } : { status: 'running' };
 }

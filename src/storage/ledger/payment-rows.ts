@@ -56,8 +56,8 @@ export function lifeOf(row: Row) {
     ...(row.slot === null ? {} : { slot: Number(row.slot) }),
     ...(typeof row.owner === 'string' ? { owner: row.owner } : {}),
     ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
-    ...(typeof row.owed === 'string' ? { owed: legsOf(row.owed) } : {}),
-    ...(typeof row.legs === 'string' ? { legs: legsOf(row.legs) } : {}),
+    ...(typeof row.owed === 'string' ? { owed: legsFromSql(row.owed) } : {}),
+    ...(typeof row.legs === 'string' ? { legs: legsFromSql(row.legs) } : {}),
     ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
   };
 }
@@ -71,7 +71,7 @@ export function legsToSql(legs: readonly Leg[] | undefined): string | null {
 }
 
 /** Shares from {@link legsToSql}. */
-export function legsOf(text: string): readonly Leg[] {
+export function legsFromSql(text: string): readonly Leg[] {
   return (JSON.parse(text) as LegText[]).map(([recipient, amount]) => ({ recipient, amount: BigInt(amount) }));
 }
 

@@ -1,6 +1,6 @@
 import type { Leg } from '../../protocol/money/split.js';
 import type { NetworkId } from '../../protocol/types.js';
-import { legsOf } from '../ledger/payment-rows.js';
+import { legsFromSql } from '../ledger/payment-rows.js';
 import type { Row } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 import {
@@ -57,7 +57,7 @@ export function toPayout(row: Row): PayoutRecord {
     id: String(row.id),
     owner: String(row.owner),
     state: row.state as PayoutState,
-    legs: legsOf(String(row.legs)),
+    legs: legsFromSql(String(row.legs)),
     total: BigInt(String(row.total)),
     createdAt: Number(row.created_at),
     updatedAt: Number(row.updated_at),

@@ -151,7 +151,7 @@ export interface PayoutPosition {
  * interrupted and goes on with the next call. Methods that take a lease answer false, and change nothing, when the lease
  * has passed to somebody else.
  */
-export interface PayoutBook {
+export interface PayoutStore {
   /** Books what is owed of payments that have landed, and were not booked yet. Answers how many payments it were. */
   accrue(limit: number): Promise<number>;
   /** What a project owes and is in no payout, by recipient and token. */

@@ -2,7 +2,7 @@ import { newId } from '../../lib/ids.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, type EventType, newEvent } from '../events/events.js';
-import { amountToSql, legsOf, legsToSql } from '../ledger/payment-rows.js';
+import { amountToSql, legsFromSql, legsToSql } from '../ledger/payment-rows.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 import { bookLanded, matchLanded } from './landed-payouts.js';
@@ -17,10 +17,10 @@ import {
   type OwedAccount,
   type OwedSum,
   type OwedTotal,
-  type PayoutBook,
   type PayoutFailure,
   type PayoutPosition,
   type PayoutRecord,
+  type PayoutStore,
   type SignedPayout,
 } from './payout-store.js';
 
@@ -31,11 +31,11 @@ const END: PayoutPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
  * A payout book on SQLite or Postgres, in the database of the ledger. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
  */
-export function createSqlPayoutBook(database: SqlDatabase, now: () => number = Date.now): PayoutBook {
+export function createSqlPayoutStore(database: SqlDatabase, now: () => number = Date.now): PayoutStore {
   return new SqlPayoutBook(database, now);
 }
 
-class SqlPayoutBook implements PayoutBook {
+class SqlPayoutBook implements PayoutStore {
   readonly #database: SqlDatabase;
   readonly #now: () => number;
 
@@ -223,7 +223,7 @@ function accrualSteps({ id, project_id, owner, network, asset, pay_to, owed, cla
   const payment = String(id);
   const texts = [project_id, owner, network, pay_to, asset].map(String);
   const at = Number(claimed_at);
-  const rows = byRecipient(legsOf(String(owed))).map(
+  const rows = byRecipient(legsFromSql(String(owed))).map(
     ({ recipient, amount }): Step => [PAYOUTS.addOwed, payment, recipient, ...texts, amountToSql(amount), at],
   );
   return [...rows, [PAYOUTS.markAccrued, payment]];

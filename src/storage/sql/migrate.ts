@@ -4,7 +4,7 @@ import { loadDriver } from './load-driver.js';
 import { payments } from './migrations/0001-payments.js';
 import { counters } from './migrations/0002-counters.js';
 import { events } from './migrations/0003-events.js';
-import { answers } from './migrations/0004-responses.js';
+import { answers } from './migrations/0004-answers.js';
 import { webhooks } from './migrations/0005-webhooks.js';
 import { serviceKeys } from './migrations/0006-service-keys.js';
 import { projects } from './migrations/0007-projects.js';

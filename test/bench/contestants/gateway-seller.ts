@@ -6,7 +6,7 @@ import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { createSqlCounters } from '../../../src/storage/counters/sql-counters.js';
 import { createGatewayStores } from '../../../src/storage/gateway-stores.js';
-import { createSqlAnswers } from '../../../src/storage/idempotency/sql-idempotency-store.js';
+import { createSqlIdempotencyStore } from '../../../src/storage/idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from '../../../src/storage/ledger/sql-ledger.js';
 import { openPostgres } from '../../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../../src/storage/sql/sql-database.js';
@@ -41,7 +41,15 @@ export async function start(settings: GatewaySellerSettings): Promise<Contestant
   const trips = { count: 0 };
   const { ledger, answers, ...storage } = await openStores(settings.database, trips);
   const tokens = SANDBOX_TOKENS;
-  const facilitator = createFacilitator({ network: 'solana-devnet', rpcUrl, wsUrl, keypair, tokens, ledger, answers });
+  const facilitator = createFacilitator({
+    network: 'solana-devnet',
+    rpcUrl,
+    wsUrl,
+    keypair,
+    tokens,
+    ledger,
+    idempotency: answers,
+  });
   const allowPrivateNetworks = ['127.0.0.0/8'];
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale: NO_LIMIT });
   gateway.start();
@@ -65,7 +73,7 @@ async function openStores(location: string, trips: { count: number }) {
   const { increment, decrement, reset } = isPostgres ? marks : createMemoryCounters();
   return {
     ledger: createSqlLedger(database),
-    answers: createSqlAnswers(database),
+    answers: createSqlIdempotencyStore(database),
     counters: { ...marks, increment, decrement, reset },
     gateway: createGatewayStores(database, Date.now),
   };

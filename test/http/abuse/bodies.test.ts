@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { useGatewayStand } from '../../helpers/gateway-stand.js';
 import { askTerms, encodeHeader } from '../../helpers/payments.js';
 import { ask } from '../../helpers/raw-http.js';
@@ -88,7 +88,12 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
         runs += 1;
         res.send('paid');
       });
-      app.post('/once', json, idempotency({ answers: createMemoryAnswers() }), (_req, res) => void res.send('done'));
+      app.post(
+        '/once',
+        json,
+        idempotency({ store: createMemoryIdempotencyStore() }),
+        (_req, res) => void res.send('done'),
+      );
     }, express);
   });
 

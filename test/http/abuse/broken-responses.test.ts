@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { type PaymentHeaders, signPayment } from '../../helpers/payments.js';
 import { linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
 import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
@@ -140,7 +140,7 @@ describe('a neighbour who fills the store of responses', () => {
   test('does not take from a payer the response that did not arrive', async () => {
     const stand = await openTollStand();
     let runs = 0;
-    const facilitator = stand.facilitatorWith({ answers: createMemoryAnswers({ maxBytes: 200_000 }) });
+    const facilitator = stand.facilitatorWith({ idempotency: createMemoryIdempotencyStore({ maxBytes: 200_000 }) });
     const url = await stand.serve((app) => {
       const gated = { facilitator, payTo: stand.payTo, price: '$0.01' } as const;
       app.get('/mine', requirePayment(gated), (_req, res) => {

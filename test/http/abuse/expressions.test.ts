@@ -13,7 +13,7 @@ import {
 import { parseSiwsMessage } from '../../../src/identity/sign-in/siws-message.js';
 import { privateCacheControl, withExposed } from '../../../src/middleware/gate/respond.js';
 import { escapeHtml } from '../../../src/pages/escape-html.js';
-import { DOORS } from '../../../src/protocol/codecs/codecs.js';
+import { CODECS } from '../../../src/protocol/codecs/codecs.js';
 import { parseDecimal, readPrice } from '../../../src/protocol/money/money.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { jsonFault } from '../../../src/protocol/wire/json.js';
@@ -143,7 +143,7 @@ const BASE = 'https://upstream.example/base';
 const TARGET = { origin: 'https://upstream.example', path: '/base/a' };
 
 const READERS: Readonly<Record<string, (input: string) => unknown>> = {
-  ...Object.fromEntries(DOORS.map(({ name, read }) => [`payment of ${name}`, read])),
+  ...Object.fromEntries(CODECS.map(({ name, read }) => [`payment of ${name}`, read])),
   'X-Service-Payment': readServicePayment,
   price: (input) => readPrice(input, TOKENS),
   amount: (input) => parseDecimal(input, 6),

@@ -3,7 +3,7 @@ import type { Express } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTerms } from '../../../src/protocol/wire/terms.js';
 import { decodeTransaction } from '../../../src/solana/transaction/transaction.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import type { PaymentRecord } from '../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
@@ -305,8 +305,14 @@ describe('a payment buys one response, for the one who paid, for the request tha
   ])('on %s', (_where, isFile) => {
     test('the response is there after a restart and on another instance, for the payer only', async () => {
       const storage = isFile ? await openStorage(`sqlite:${folder.newPath('db')}`) : undefined;
-      const { ledger, answers } = storage ?? { ledger: createMemoryLedger(), answers: createMemoryAnswers() };
-      const [first, second] = [stand.facilitatorWith({ ledger, answers }), stand.facilitatorWith({ ledger, answers })];
+      const { ledger, idempotency: answers } = storage ?? {
+        ledger: createMemoryLedger(),
+        idempotency: createMemoryIdempotencyStore(),
+      };
+      const [first, second] = [
+        stand.facilitatorWith({ ledger, idempotency: answers }),
+        stand.facilitatorWith({ ledger, idempotency: answers }),
+      ];
       const one = await stand.serve((app) => routes(app, first));
       const two = await stand.serve((app) => routes(app, second));
       for (const path of ['/after?q=1', '/short?q=1']) {

@@ -12,7 +12,7 @@ import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { signPayment } from '../../helpers/payments.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 
@@ -76,7 +76,7 @@ describe('a gate without Express', () => {
     ['requirePayment', () => requirePayment({ facilitator: stand.facilitator, payTo: stand.payTo, price: '$1' })],
     ['requireTier', () => requireTier({ facilitator: stand.facilitator })],
     ['readTier', () => readTier({ facilitator: stand.facilitator })],
-    ['idempotency', () => idempotency({ answers: createMemoryAnswers() })],
+    ['idempotency', () => idempotency({ store: createMemoryIdempotencyStore() })],
     ['paywall', () => paywall({ '*': '$1' }, { facilitator: stand.facilitator, payTo: stand.payTo })],
   ];
 
@@ -159,7 +159,7 @@ describe('a function of the app that throws', () => {
   });
 
   test('of idempotency is named', async () => {
-    const url = await serve(idempotency({ answers: createMemoryAnswers(), scopeOf: fail }));
+    const url = await serve(idempotency({ store: createMemoryIdempotencyStore(), scopeOf: fail }));
     const headers = { 'idempotency-key': 'a key of sixteen characters'.replaceAll(' ', '-') };
     expect((await fetch(`${url}/x`, { method: 'POST', headers })).status).toBe(500);
     expect(faults[0]?.message).toBe('idempotency: the function "scopeOf" threw: no such customer');

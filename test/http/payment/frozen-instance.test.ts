@@ -33,7 +33,7 @@ describe.each(['after', 'before'] as const)("an instance that was frozen in its 
     const shop = (name: string, ledger: Storage['ledger'], wait: () => Promise<void>) => {
       const { network, rpcUrl, wsUrl } = sandbox;
       const own = { network, rpcUrl, wsUrl, keypair: feePayer, check: false, leaseMs: LEASE_MS };
-      const facilitator = createFacilitator({ ...own, ledger, answers: storage.answers });
+      const facilitator = createFacilitator({ ...own, ledger, idempotency: storage.idempotency });
       return stand.serve((app) => {
         app.set('env', 'test');
         app.get('/report', requirePayment({ facilitator, payTo, price: '$0.01', settle }), async (_req, res) => {

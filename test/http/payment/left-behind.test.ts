@@ -1,6 +1,6 @@
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import { type PaymentHeaders, receiptOf, signPayment } from '../../helpers/payments.js';
@@ -124,8 +124,8 @@ describe('responses that are kept for a payer who comes again', () => {
 
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const answers = createMemoryAnswers({ maxBytes: ROOM * (SIZE + 2_000) });
-    const facilitator = stand.facilitatorWith({ answers, ledger: createMemoryLedger() });
+    const answers = createMemoryIdempotencyStore({ maxBytes: ROOM * (SIZE + 2_000) });
+    const facilitator = stand.facilitatorWith({ idempotency: answers, ledger: createMemoryLedger() });
     const options = { facilitator, payTo: stand.payTo, price: '$0.01' };
     url = await stand.serve((app) => {
       app.get(['/report', '/other'], requirePayment(options), (_req, res) => {

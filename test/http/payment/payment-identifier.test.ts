@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import {
   askTerms,
   carry,
@@ -91,7 +91,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
         app.post(
           path,
           noteEnd,
-          idempotency({ answers: createMemoryAnswers() }),
+          idempotency({ store: createMemoryIdempotencyStore() }),
           requirePayment({ ...terms, settle }),
           handler,
         );
@@ -115,7 +115,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
         res.json({ served });
         entered.open();
       });
-      app.post('/keyed', idempotency({ answers: createMemoryAnswers() }), requirePayment(terms), (_req, res) => {
+      app.post('/keyed', idempotency({ store: createMemoryIdempotencyStore() }), requirePayment(terms), (_req, res) => {
         served += 1;
         res.json({ served });
       });

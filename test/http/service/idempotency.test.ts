@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import type { Express, Response } from 'express';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import { type IdempotencyOptions, idempotency } from '../../../src/middleware/idempotency/idempotency.js';
-import type { AnswerStore } from '../../../src/storage/idempotency/idempotency-store.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import type { IdempotencyStore } from '../../../src/storage/idempotency/idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { type AppServer, serveApp } from '../../helpers/app-server.js';
 import { createGate } from '../../helpers/payments.js';
 import { testClock } from '../../helpers/test-clock.js';
@@ -42,7 +42,7 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
       return runs;
     };
     const { url, close } = await serveApp((app) => {
-      app.use(idempotency({ answers: createMemoryAnswers({ now }), leaseMs: LEASE_MS, ...options }));
+      app.use(idempotency({ store: createMemoryIdempotencyStore({ now }), leaseMs: LEASE_MS, ...options }));
       configure(app, run);
     }, express);
     open.push({ url, close });
@@ -279,7 +279,7 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
       app.post('/json', express.json({ limit: '2mb' }), (req, res) => void res.json(req.body ?? null));
       app.post('/pipe', (req, res) => void req.pipe(res));
       app.post('/none', (_req, res) => void res.send('fine'));
-      app.post('/twice', idempotency({ answers: createMemoryAnswers() }), express.text(), (req, res) => {
+      app.post('/twice', idempotency({ store: createMemoryIdempotencyStore() }), express.text(), (req, res) => {
         res.send(req.body);
       });
     });
@@ -295,7 +295,7 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
 
   test('behind a body parser what was parsed is compared', async () => {
     const { url, close } = await serveApp((app) => {
-      app.use(express.json(), idempotency({ answers: createMemoryAnswers() }));
+      app.use(express.json(), idempotency({ store: createMemoryIdempotencyStore() }));
       app.post('/jobs', (req, res) => void res.json(req.body));
     }, express);
     open.push({ url, close });
@@ -324,13 +324,13 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
   });
 
   test('while nothing can be kept, a request with a key is 503 and does not run', async () => {
-    const down: AnswerStore = {
-      ...createMemoryAnswers(),
+    const down: IdempotencyStore = {
+      ...createMemoryIdempotencyStore(),
       begin: async () => {
         throw new TollhouseError('store_unavailable', 'The database does not answer.', { retryAfterSeconds: 2 });
       },
     };
-    const { send, runs } = await openApp({ answers: down });
+    const { send, runs } = await openApp({ store: down });
     const { status, text } = await send(randomUUID());
     expect([status, JSON.parse(text).code, runs()]).toEqual([503, 'store_unavailable', 0]);
     expect((await send(undefined)).status).toBe(201);
@@ -338,7 +338,7 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
 });
 
 test('wrong options are told at once', () => {
-  const answers = createMemoryAnswers();
+  const answers = createMemoryIdempotencyStore();
   expect(() => idempotency({ answers, leaseMS: 5 } as never)).toThrow(/did you mean "leaseMs"/);
   expect(() => idempotency({} as never)).toThrow(/"answers" is missing: it must be a store of answers/);
 });

@@ -5,7 +5,7 @@ import type { SetupTarget } from '../../../src/facilitator/setup/setup-target.js
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
-import { createMemoryAnswers } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import { startLyingNode } from '../../helpers/lying-node.js';
@@ -222,8 +222,8 @@ describe('the stores', () => {
 
   test('of payments and of answers are gone: errors', async () => {
     const ledger = ledgerWith(createMemoryLedger(), { find: gone });
-    const answers = { ...createMemoryAnswers(), find: gone };
-    const findings = await findingsOf(stand.facilitatorWith({ ledger, answers }));
+    const answers = { ...createMemoryIdempotencyStore(), find: gone };
+    const findings = await findingsOf(stand.facilitatorWith({ ledger, idempotency: answers }));
     expect(findings.map(({ code }) => code)).toEqual(['store_unreachable', 'answers_unreachable']);
   });
 });

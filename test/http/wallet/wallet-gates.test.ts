@@ -3,7 +3,7 @@ import { createHoldings } from '../../../src/access/holdings.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import type { AccountState } from '../../../src/sandbox/runtime/runtime.js';
+import type { RuntimeAccount } from '../../../src/sandbox/runtime/runtime.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { SECRET } from '../../helpers/identity-stand.js';
@@ -269,7 +269,7 @@ describe.each(EXPRESSES)('gates by wallet, %s', (_name, express) => {
       const proof = await token(wallet);
       expect((await get('/club', proof)).status).toBe(200);
 
-      const empty = stand.sandbox.account(stand.sandbox.fundToken(holder(0n).address, USDC, 0n)) as AccountState;
+      const empty = stand.sandbox.account(stand.sandbox.fundToken(holder(0n).address, USDC, 0n)) as RuntimeAccount;
       stand.sandbox.setAccount(associatedTokenAddress(wallet.address, USDC, PROGRAMS.token), empty);
       time += STALE_MS - 1;
       expect((await get('/club', proof)).status).toBe(200);

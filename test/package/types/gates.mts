@@ -1,8 +1,8 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import {
   anyOf,
-  createMemoryAnswers,
   createMemoryCounters,
+  createMemoryIdempotencyStore,
   createRateLimits,
   type Facilitator,
   type FailedPayment,
@@ -63,7 +63,7 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
   const read: ReadTierOptions = { facilitator };
   const key: ServiceKeyAuthOptions = { gateway, scopes: ['call'], requestNames: { serviceKey: false } };
   const once: IdempotencyOptions = {
-    answers: createMemoryAnswers(),
+    store: createMemoryIdempotencyStore(),
     scopeOf: (req: Request<{ account: string }>) => req.params.account,
   };
   const counted: RateLimitOptions = { counters: createMemoryCounters(), scale: 2 };

@@ -1,5 +1,4 @@
 import {
-  type AccountState,
   type Calls,
   type CreatedMint,
   demoWallet,
@@ -8,6 +7,7 @@ import {
   type Faults,
   type MintExtensions,
   type MintOptions,
+  type RuntimeAccount,
   type Sandbox,
   type SandboxNetwork,
   type SandboxOptions,
@@ -28,7 +28,7 @@ export async function play(): Promise<Sandbox> {
   sandbox.airdrop(publicKey, 1n);
   sandbox.fundToken(demoWallet(0).publicKey, created.mint, 1n);
   holds<Same<ReturnType<typeof sandbox.balance>, bigint>>();
-  const state: AccountState | null = sandbox.account(publicKey);
+  const state: RuntimeAccount | null = sandbox.account(publicKey);
   if (state !== null) sandbox.setAccount(publicKey, { ...state, lamports: state.lamports + 1n });
   const kind: FaultKind = 'delay';
   const fault: Fault = { kind, method: 'getAccountInfo', delayMs: 1 };

@@ -1,8 +1,5 @@
 import express, { type Express, type Router } from 'express';
 import {
-  type AnswerBounds,
-  type AnswerRun,
-  type AnswerStore,
   type AuthRouterOptions,
   type BalanceInput,
   type Counters,
@@ -10,8 +7,8 @@ import {
   createFacilitator,
   createGateway,
   createIdentity,
-  createMemoryAnswers,
   createMemoryCounters,
+  createMemoryIdempotencyStore,
   createMemoryLedger,
   createRouter,
   type DiscoveryOptions,
@@ -21,10 +18,13 @@ import {
   type GatewayOptions,
   type GatewayRequest,
   type GatewayVerification,
+  type IdempotencyBounds,
+  type IdempotencyStore,
+  type IdempotentRun,
   type Identity,
   type IdentityOptions,
   type IdentityRequest,
-  type KnownAnswer,
+  type KnownResponse,
   type Ledger,
   type MemoryCountersOptions,
   type MemoryLedgerOptions,
@@ -55,8 +55,8 @@ import { holds, type Same } from './exact.mjs';
 export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   const kept: StorageOptions = { now: Date.now };
   const storage: Storage = await openStorage('memory:', kept);
-  const { ledger, counters, answers } = storage;
-  const facilitator = createFacilitator({ network: 'solana', keypair: '', ledger, counters, answers });
+  const { ledger, counters, idempotency } = storage;
+  const facilitator = createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });
   const signIn: IdentityOptions = { network: 'solana', domain: 'shop.example', jwtSecret: 'secret', sessionMs: 1 };
   const identity: WalletIdentity = createIdentity(signIn);
   const sells: GatewayOptions = { facilitator, storage, onFault: (error) => holds<Same<typeof error, unknown>>() };
@@ -82,11 +82,11 @@ export async function memories(): Promise<WindowCount> {
   const ledger: Ledger = createMemoryLedger(ledgerOptions);
   const counting: MemoryCountersOptions = { maxEntries: 1 };
   const counters: Counters = createMemoryCounters(counting);
-  const bounds: AnswerBounds = { maxBytes: 1, retentionMs: 1 };
-  const answers: AnswerStore = createMemoryAnswers(bounds);
-  const run: AnswerRun = { id: '', fingerprint: '', lease: ledger.newLease(), leaseMs: 1 };
-  const known: KnownAnswer | undefined = await answers.find(run.id, run.fingerprint);
-  if (known?.status === 'replay') holds<Same<typeof known.answer, Uint8Array>>();
+  const bounds: IdempotencyBounds = { maxBytes: 1, retentionMs: 1 };
+  const store: IdempotencyStore = createMemoryIdempotencyStore(bounds);
+  const run: IdempotentRun = { id: '', fingerprint: '', lease: ledger.newLease(), leaseMs: 1 };
+  const known: KnownResponse | undefined = await store.find(run.id, run.fingerprint);
+  if (known?.status === 'replay') holds<Same<typeof known.response, Uint8Array>>();
   return counters.increment('key', 1_000);
 }
 

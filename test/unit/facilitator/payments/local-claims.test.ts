@@ -1,13 +1,13 @@
 import { createLeases } from '../../../../src/facilitator/payments/leases.js';
-import { heldHere } from '../../../../src/facilitator/payments/local-claims.js';
-import { termsOf } from '../../../../src/facilitator/proofs/request-terms.js';
+import { localClaim } from '../../../../src/facilitator/payments/local-claim.js';
+import { requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
 import type { PaymentRecord, PaymentState } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
 import type { Use } from '../../../../src/storage/ledger/payment-use.js';
 import { landedFor, NOW, requestOf } from '../../../helpers/request-parts.js';
 
 const request = requestOf();
-const terms = termsOf(request, landedFor(request), { managedKeys: new Set(), maxFeeLamports: 0n });
+const terms = requestTerms(request, landedFor(request), { managedKeys: new Set(), maxFeeLamports: 0n });
 
 const USE = { id: 'payment 1', binding: 'use', fingerprint: 'request', retryHash: 'secret' };
 
@@ -21,7 +21,7 @@ function ask(
 ) {
   const leases = createLeases(createMemoryLedger());
   if (isHeld) leases.hold('payment 1', 'lease', 60_000);
-  return heldHere({ leases, ledger: { find: async () => record } }, { ...USE, ...change }).finally(() =>
+  return localClaim({ leases, ledger: { find: async () => record } }, { ...USE, ...change }).finally(() =>
     leases.close(),
   );
 }
@@ -53,7 +53,7 @@ test('one whose answer has left is waited for until that is written down', async
   leases.hold('payment 1', 'lease', 60_000);
   let written = (): void => {};
   const writing = leases.finish('lease', () => new Promise<void>((resolve) => (written = resolve)));
-  const held = heldHere({ leases, ledger: { find: async () => recordIn('confirmed') } }, USE);
+  const held = localClaim({ leases, ledger: { find: async () => recordIn('confirmed') } }, USE);
   written();
   await writing;
   expect(await held).toBeUndefined();

@@ -1,4 +1,4 @@
-import { demandOf, judgeOf, sellerOf, termsOf } from '../../../../src/facilitator/proofs/request-terms.js';
+import { judgeOf, requestTerms, requestTransfers, sellerOf } from '../../../../src/facilitator/proofs/request-terms.js';
 import { landedFor, requestOf } from '../../../helpers/request-parts.js';
 import { walletKey } from '../../../helpers/wallet-key.js';
 
@@ -18,14 +18,14 @@ test('the seller of a request is its project and the owner of that, as far as th
 
 test('the terms of a request name the memo, and the fee payer where that is a key of ours', () => {
   const { accounts } = landedFor(request);
-  expect(termsOf(request, { accounts }, policy)).toStrictEqual({ ...TERMS, feePayer });
+  expect(requestTerms(request, { accounts }, policy)).toStrictEqual({ ...TERMS, feePayer });
   const strangers = { ...policy, managedKeys: new Set<string>() };
   const withMemo = { ...request, memo: 'order 7' };
-  expect(termsOf(withMemo, { accounts }, strangers)).toStrictEqual({ ...TERMS, memo: 'order 7' });
+  expect(requestTerms(withMemo, { accounts }, strangers)).toStrictEqual({ ...TERMS, memo: 'order 7' });
 });
 
 test('what a transaction must do, and what is said of one that does not', () => {
-  expect(demandOf({ ...request, memo: 'm' })).toEqual({
+  expect(requestTransfers({ ...request, memo: 'm' })).toEqual({
     asset: token.mint,
     tokenProgram: token.program,
     legs,

@@ -1,6 +1,6 @@
 import { bindingOf } from '../../../../src/facilitator/payments/payment-binding.js';
 import { LANDING_GRACE_MS } from '../../../../src/facilitator/proofs/late-payment.js';
-import { type RequestParts, termsOf } from '../../../../src/facilitator/proofs/request-terms.js';
+import { type RequestParts, requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
 import { createWalletPayments } from '../../../../src/facilitator/proofs/wallet-payments.js';
 import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
@@ -44,9 +44,12 @@ async function scene(chain: Record<string, LandedTransaction | undefined>, asked
 }
 
 /** Somebody else holds the payment. */
-function claim({ ledger, policy }: RequestParts, binding = bindingOf(request.id, termsOf(request, PAYING, policy))) {
+function claim(
+  { ledger, policy }: RequestParts,
+  binding = bindingOf(request.id, requestTerms(request, PAYING, policy)),
+) {
   const { messageHash: id, blockhash } = PAYING;
-  const terms = termsOf(request, PAYING, policy);
+  const terms = requestTerms(request, PAYING, policy);
   return ledger.claim({ id, binding, payer, terms, blockhash, lease: 'theirs', leaseMs: 60_000 });
 }
 
@@ -108,7 +111,7 @@ test.each([undefined, 'another thing'])(
 
 test('while another one may still pay the request, none is taken', async () => {
   const { parts, find } = await scene({ one: PAYING });
-  const terms = termsOf(request, PAYING, parts.policy);
+  const terms = requestTerms(request, PAYING, parts.policy);
   await parts.ledger.claim({ id: 'other', binding: 'x', payer, terms, blockhash: '', lease: 'l', leaseMs: 60_000 });
   await parts.ledger.attachAttempt(request.id, 'other');
   expect(await find()).toEqual(SEARCHING);

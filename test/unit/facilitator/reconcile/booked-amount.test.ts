@@ -1,5 +1,5 @@
 import { Keypair } from '@solana/web3.js';
-import { amountFault, paysTerms } from '../../../../src/facilitator/reconcile/booked-amount.js';
+import { bookedAmountFault, paysTerms } from '../../../../src/facilitator/reconcile/booked-amount.js';
 import type { Terms } from '../../../../src/protocol/types.js';
 import type { TouchedTokenAccount } from '../../../../src/solana/rpc/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
@@ -158,7 +158,7 @@ describe('a booked payment by its terms alone', () => {
       `booked as paid by ${PAYER}, who has paid nothing`,
     ],
   ])('counts what its recipients hold more: %s', (_, scheme, asset, gains, fault) => {
-    expect(amountFault(landedWith(gains), bookedAs(scheme, asset), undefined)).toBe(fault);
+    expect(bookedAmountFault(landedWith(gains), bookedAs(scheme, asset), undefined)).toBe(fault);
   });
 
   test('was paid by who has signed for the money, be it another’s', () => {
@@ -169,7 +169,7 @@ describe('a booked payment by its terms alone', () => {
       [SELLER, MINT, 100n],
       [STRANGER, MINT, -100n],
     ] as const;
-    expect(amountFault(landedWith(gains, [transfer]), bookedAs('exact', MINT), undefined)).toBeUndefined();
+    expect(bookedAmountFault(landedWith(gains, [transfer]), bookedAs('exact', MINT), undefined)).toBeUndefined();
   });
 
   test('is none when the transaction is another one, or landed elsewhere, whatever that pays', () => {
@@ -178,8 +178,10 @@ describe('a booked payment by its terms alone', () => {
       [PAYER, MINT, -100n],
     ]);
     const booked = bookedAs('exact', MINT);
-    expect(amountFault(landed, { ...booked, id: `${ID}0` }, undefined)).toBe(ANOTHER);
-    expect(amountFault(landed, { ...booked, slot: 8 }, undefined)).toBe('booked in slot 8, and it landed in slot 9');
+    expect(bookedAmountFault(landed, { ...booked, id: `${ID}0` }, undefined)).toBe(ANOTHER);
+    expect(bookedAmountFault(landed, { ...booked, slot: 8 }, undefined)).toBe(
+      'booked in slot 8, and it landed in slot 9',
+    );
   });
 });
 
@@ -189,11 +191,11 @@ describe('a payment request that is known', () => {
   const booked = { id: ID, payer: REQUESTED, terms };
 
   test('decides alone whether it was paid', () => {
-    expect(amountFault(arrived(REQUEST.amount), booked, REQUEST)).toBeUndefined();
-    expect(amountFault(arrived(REQUEST.amount - 1n), booked, REQUEST)).toBe(
+    expect(bookedAmountFault(arrived(REQUEST.amount), booked, REQUEST)).toBeUndefined();
+    expect(bookedAmountFault(arrived(REQUEST.amount - 1n), booked, REQUEST)).toBe(
       'the transaction does not pay its request: invalid_transfer_not_received',
     );
-    expect(amountFault(arrived(REQUEST.amount), { ...booked, id: 'other' }, REQUEST)).toBe(ANOTHER);
+    expect(bookedAmountFault(arrived(REQUEST.amount), { ...booked, id: 'other' }, REQUEST)).toBe(ANOTHER);
     expect(paysTerms(arrived(REQUEST.amount), booked, REQUEST)).toBe(true);
     expect(paysTerms(arrived(REQUEST.amount - 1n), booked, REQUEST)).toBe(false);
   });
@@ -204,6 +206,6 @@ describe('a payment request that is known', () => {
     [{ payTo: SELLER }, `booked to ${SELLER}`],
   ])('and the payment is booked with what it asked for: not %j', (change, fault) => {
     const other = { ...booked, terms: { ...terms, ...change } };
-    expect(amountFault(arrived(REQUEST.amount), other, REQUEST)).toContain(fault);
+    expect(bookedAmountFault(arrived(REQUEST.amount), other, REQUEST)).toContain(fault);
   });
 });

@@ -1,5 +1,5 @@
 import timers from 'node:timers/promises';
-import { patiently } from '../../../../src/facilitator/reconcile/with-retry.js';
+import { withRetry } from '../../../../src/facilitator/reconcile/with-retry.js';
 import { RpcError, type RpcErrorDetails, type RpcFailure } from '../../../../src/solana/rpc/rpc.js';
 import { rejectionOf } from '../../../helpers/fake-node.js';
 
@@ -16,7 +16,7 @@ afterEach(() => {
 /** Asks what fails so often before it answers. */
 async function ask(error: Error, failures: number) {
   let asked = 0;
-  const answer = patiently(async () => {
+  const answer = withRetry(async () => {
     asked += 1;
     if (asked <= failures) throw error;
     return 'answer';

@@ -1,4 +1,4 @@
-import { termsOf } from '../../../../src/facilitator/proofs/request-terms.js';
+import { requestTerms } from '../../../../src/facilitator/proofs/request-terms.js';
 import { createRequestStates } from '../../../../src/facilitator/requests/request-state.js';
 import type { Ledger } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
@@ -29,7 +29,7 @@ async function scene(live?: (ledger: Ledger) => Promise<unknown>) {
 }
 
 async function attempt(ledger: Ledger, live: (ledger: Ledger) => Promise<unknown>): Promise<void> {
-  const terms = termsOf(request, landedFor(request), { managedKeys: new Set(), maxFeeLamports: 0n });
+  const terms = requestTerms(request, landedFor(request), { managedKeys: new Set(), maxFeeLamports: 0n });
   const claim = { id: 'payment 1', binding: 'x', payer, terms, blockhash: '', lease, leaseMs: 60_000 };
   await ledger.claim(claim);
   await ledger.attachAttempt(request.id, 'payment 1');

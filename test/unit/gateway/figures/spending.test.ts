@@ -1,7 +1,7 @@
 import type { Budget } from '../../../../src/gateway/figures/budgets.js';
 import { createSpending, type SpendingParts } from '../../../../src/gateway/figures/spending.js';
 import { DAY_MS, dayOf } from '../../../../src/storage/calls/periods.js';
-import { createSqlCallBook } from '../../../../src/storage/calls/sql-call-store.js';
+import { createSqlCallStore } from '../../../../src/storage/calls/sql-call-store.js';
 import type { SqlDatabase } from '../../../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../../../src/storage/sql/sqlite/sqlite-database.js';
 import { ALICE, LATE_MARCH, newCall, USDC, USDT } from '../../../contracts/call-samples.js';
@@ -18,7 +18,7 @@ const key = { id: ALICE.keyId, owner: ALICE.owner };
 const callOf = (amount: bigint, mint = USDC, at = LATE_MARCH) => ({ key, charge: { mint, amount }, at });
 
 function open(budgets: readonly Budget[], parts: Partial<SpendingParts> = {}) {
-  const book = createSqlCallBook(database);
+  const book = createSqlCallStore(database);
   const spending = createSpending({ book, describeToken, budgets: () => budgets, ...parts });
   /** A call from its reservation to the last notice. */
   async function spend(amount: bigint, at = LATE_MARCH): Promise<void> {
@@ -97,7 +97,7 @@ test('a budget that only notifies refuses nothing', async () => {
 });
 
 test("a key's own limit is its budget, and a key without one has none", async () => {
-  const book = createSqlCallBook(database);
+  const book = createSqlCallStore(database);
   const spending = createSpending({ book, describeToken });
   const limit = { limit: 5n, asset: USDC, token: 'USDC', decimals: 6, window: 'month', action: 'block' } as const;
   const call = { ...callOf(6n), key: { ...key, spending: limit } };

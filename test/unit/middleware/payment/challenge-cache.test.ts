@@ -1,7 +1,7 @@
 import {
-  type OfferInputs,
-  type WrittenOffer,
-  writtenOffer,
+  type ChallengeInputs,
+  type WrittenChallenge,
+  writtenChallenge,
 } from '../../../../src/middleware/payment/challenge-cache.js';
 import { TERMS } from '../../../contracts/ledger-samples.js';
 
@@ -12,21 +12,21 @@ let addresses = 0;
 const OWNER = {};
 
 /** Inputs for an address that no other test has asked for. */
-function newInputs(length = 0): OfferInputs {
+function newInputs(length = 0): ChallengeInputs {
   addresses += 1;
   const url = `https://shop.example/${addresses}/${'x'.repeat(length)}`;
   return { owner: OWNER, url, options: {}, terms: [TERMS], hint: HINT, cause: {} };
 }
 
 /** Asks for an offer; answers whether it was written for this. */
-function isWritten(inputs: OfferInputs): boolean {
-  const fresh: WrittenOffer = {
-    offer: { resource: { url: inputs.url }, terms: inputs.terms },
+function isWritten(inputs: ChallengeInputs): boolean {
+  const fresh: WrittenChallenge = {
+    challenge: { resource: { url: inputs.url }, terms: inputs.terms },
     headers: [],
     head: '',
     tail: '',
   };
-  return writtenOffer(inputs, () => fresh) === fresh;
+  return writtenChallenge(inputs, () => fresh) === fresh;
 }
 
 test('an offer is written once for an address', () => {
@@ -34,7 +34,7 @@ test('an offer is written once for an address', () => {
   expect([isWritten(inputs), isWritten({ ...inputs }), isWritten(inputs)]).toEqual([true, false, false]);
 });
 
-test.each<[string, Partial<OfferInputs>]>([
+test.each<[string, Partial<ChallengeInputs>]>([
   ['another gate', { options: {} }],
   ['other terms, even if they say the same', { terms: [TERMS] }],
   ['another blockhash', { hint: { ...HINT } }],

@@ -3,7 +3,7 @@ import { identifiedPayment, identifierFault } from '../../../../src/middleware/p
 import type { ResolvedPaymentOptions } from '../../../../src/middleware/terms/payment-options.js';
 import { PAYMENT_IDENTIFIER } from '../../../../src/protocol/payment-identifier.js';
 import type { Payment } from '../../../../src/protocol/types.js';
-import { createMemoryAnswers } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
 import { testClock } from '../../../helpers/test-clock.js';
 import { PAYMENT } from '../../protocol/samples.js';
 
@@ -21,8 +21,8 @@ function options(paymentIdentifier: ResolvedPaymentOptions['paymentIdentifier'])
 /** A shop that remembers identifiers. */
 function openShop(paymentIdentifier: ResolvedPaymentOptions['paymentIdentifier'] = 'optional') {
   const { now, advance } = testClock();
-  const answers = createMemoryAnswers({ now });
-  const shop = { paymentIdentifier, facilitator: { answers } } as ResolvedPaymentOptions;
+  const answers = createMemoryIdempotencyStore({ now });
+  const shop = { paymentIdentifier, facilitator: { idempotency: answers } } as ResolvedPaymentOptions;
   const bring = (paymentId: string, payment: Payment | undefined = named(ID), where: Partial<Request> = {}) => {
     const req = { method: 'GET', baseUrl: '/shop', path: '/report', ...where } as Request;
     return identifiedPayment(shop, req, payment, paymentId);

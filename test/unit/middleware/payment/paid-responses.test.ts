@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { paidResponse } from '../../../../src/middleware/payment/paid-responses.js';
-import type { AnswerStore } from '../../../../src/storage/idempotency/idempotency-store.js';
-import { createMemoryAnswers } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
+import type { IdempotencyStore } from '../../../../src/storage/idempotency/idempotency-store.js';
+import { createMemoryIdempotencyStore } from '../../../../src/storage/idempotency/memory-idempotency-store.js';
 
 const SECRET = 'nonce AbCdEfGhIjKlMnOpQrStUv_-';
 const RESPONSE = {
@@ -21,9 +21,9 @@ function newId(): string {
 
 /** A store in memory that notes what it is given. */
 function watched(bytes?: number) {
-  const memory = createMemoryAnswers(bytes === undefined ? {} : { maxBytes: bytes });
+  const memory = createMemoryIdempotencyStore(bytes === undefined ? {} : { maxBytes: bytes });
   const given: [string, Uint8Array][] = [];
-  const answers: AnswerStore = {
+  const answers: IdempotencyStore = {
     ...memory,
     put(id, answer) {
       given.push([id, answer]);
@@ -36,24 +36,24 @@ function watched(bytes?: number) {
 test('the response of a payment is found again by the one who shows its secret', async () => {
   const { answers } = watched();
   const id = newId();
-  expect(await paidResponse({ answers }, id, SECRET).find()).toBeUndefined();
-  expect(await paidResponse({ answers }, id, SECRET).put(RESPONSE)).toBe(true);
-  const found = await paidResponse({ answers }, id, SECRET).find();
+  expect(await paidResponse({ idempotency: answers }, id, SECRET).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE)).toBe(true);
+  const found = await paidResponse({ idempotency: answers }, id, SECRET).find();
   expect(found && { ...found, body: Buffer.from(found.body) }).toEqual(RESPONSE);
 });
 
 test('with another secret, or of another payment, nothing is found', async () => {
   const { answers } = watched();
   const id = newId();
-  await paidResponse({ answers }, id, SECRET).put(RESPONSE);
-  expect(await paidResponse({ answers }, id, `${SECRET}x`).find()).toBeUndefined();
-  expect(await paidResponse({ answers }, newId(), SECRET).find()).toBeUndefined();
+  await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE);
+  expect(await paidResponse({ idempotency: answers }, id, `${SECRET}x`).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency: answers }, newId(), SECRET).find()).toBeUndefined();
 });
 
 test('the store sees neither the secret nor the payment nor the response', async () => {
   const { answers, given } = watched();
   const id = newId();
-  await paidResponse({ answers }, id, SECRET).put(RESPONSE);
+  await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE);
   expect(given).toHaveLength(1);
   const seen = given.map(([name, bytes]) => `${name}${Buffer.from(bytes).toString('latin1')}`).join();
   for (const part of [SECRET, id, 'the goods', 'text/plain', 'Made']) expect(seen.includes(part)).toBe(false);
@@ -61,7 +61,7 @@ test('the store sees neither the secret nor the payment nor the response', async
 
 test('a later response of the same payment takes the place of an earlier one', async () => {
   const { answers } = watched();
-  const kept = paidResponse({ answers }, newId(), SECRET);
+  const kept = paidResponse({ idempotency: answers }, newId(), SECRET);
   await kept.put({ ...RESPONSE, statusCode: 500 });
   await kept.put(RESPONSE);
   expect((await kept.find())?.statusCode).toBe(201);
@@ -69,7 +69,7 @@ test('a later response of the same payment takes the place of an earlier one', a
 
 test('a response that is larger than the store is not kept, and said to be so', async () => {
   const { answers } = watched(10_000);
-  const kept = paidResponse({ answers }, newId(), SECRET);
+  const kept = paidResponse({ idempotency: answers }, newId(), SECRET);
   expect(await kept.put({ ...RESPONSE, body: new Uint8Array(10_000) })).toBe(false);
   expect(await kept.find()).toBeUndefined();
   expect(await kept.put(RESPONSE)).toBe(true);
@@ -77,7 +77,11 @@ test('a response that is larger than the store is not kept, and said to be so', 
 
 test('a store that fails keeps nothing, and a warning tells of it; what cannot be read rejects', async () => {
   const away = () => Promise.reject(new Error('the store is away'));
-  const kept = paidResponse({ answers: { ...createMemoryAnswers(), put: away, get: away } }, newId(), SECRET);
+  const kept = paidResponse(
+    { idempotency: { ...createMemoryIdempotencyStore(), put: away, get: away } },
+    newId(),
+    SECRET,
+  );
   expect(await kept.put(RESPONSE)).toBe(false);
   expect(lost.mock.calls).toEqual([
     ['an answer cannot be kept, and not be asked for again: the store is away', { code: 'TOLLHOUSE_ANSWER_LOST' }],

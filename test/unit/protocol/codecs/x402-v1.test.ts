@@ -28,7 +28,7 @@ function receiptOf(settlement: keyof typeof SETTLEMENTS) {
 
 describe('the offer of version 1', () => {
   test('is the body of the specification, and what is not there is left out', () => {
-    const { headers, body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS] });
+    const { headers, body } = x402V1.challenge({ resource: RESOURCE, terms: [TERMS] });
     expect({ headers: headers(NONCE), body }).toEqual({
       headers: {},
       body: {
@@ -55,7 +55,12 @@ describe('the offer of version 1', () => {
   test('carries description, media type, memo, hints and the reason', () => {
     const resource = { ...RESOURCE, description: 'A report', mimeType: 'text/plain' };
     const hint = { blockhash: FEE_PAYER, lastValidBlockHeight: 9 };
-    const { body } = x402V1.offer({ resource, terms: [{ ...TERMS, memo: 'm' }], hint, error: 'insufficient_funds' });
+    const { body } = x402V1.challenge({
+      resource,
+      terms: [{ ...TERMS, memo: 'm' }],
+      hint,
+      error: 'insufficient_funds',
+    });
     expect(body).toMatchObject({
       error: 'insufficient_funds',
       accepts: [
@@ -71,7 +76,7 @@ describe('the offer of version 1', () => {
   test('is valid for the official schema, for all terms', () => {
     fc.assert(
       fc.property(fc.array(someTerms, { minLength: 1, maxLength: 3 }), (terms) => {
-        const { body } = x402V1.offer({ resource: RESOURCE, terms });
+        const { body } = x402V1.challenge({ resource: RESOURCE, terms });
         expect(validatePaymentRequired(JSON.parse(JSON.stringify(body)))).toEqual(body);
       }),
     );

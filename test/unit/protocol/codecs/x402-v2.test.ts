@@ -5,8 +5,8 @@ import {
 } from '@x402/core/http';
 import { validatePaymentRequired } from '@x402/core/schemas';
 import fc from 'fast-check';
+import type { Challenge } from '../../../../src/protocol/challenge.js';
 import { x402V2 } from '../../../../src/protocol/codecs/x402-v2.js';
-import type { Offer } from '../../../../src/protocol/payment-required.js';
 import { writeTerms } from '../../../../src/protocol/wire/terms.js';
 import {
   anyJson,
@@ -31,8 +31,8 @@ const HINT = { blockhash: FEE_PAYER, lastValidBlockHeight: 1234 };
 /** The nonce as it stands in an offer: a few characters may stand before it. */
 const OFFERED = expect.stringMatching(new RegExp(`^n{0,2}${NONCE}$`));
 
-function offered(offer: Offer) {
-  const { 'PAYMENT-REQUIRED': text = '', ...others } = x402V2.offer(offer).headers(NONCE);
+function offered(offer: Challenge) {
+  const { 'PAYMENT-REQUIRED': text = '', ...others } = x402V2.challenge(offer).headers(NONCE);
   expect(others).toEqual({});
   return validatePaymentRequired(decodePaymentRequiredHeader(text));
 }
@@ -92,7 +92,7 @@ describe('the offer of version 2', () => {
 
   test('says nothing in the body, and leaves out what is not set', () => {
     const resource = { url: 'https://api.example/report' };
-    expect(x402V2.offer({ resource, terms: [TERMS] }).body).toBeUndefined();
+    expect(x402V2.challenge({ resource, terms: [TERMS] }).body).toBeUndefined();
     expect(offered({ resource, terms: [TERMS] })).toEqual({
       x402Version: 2,
       resource,

@@ -1,9 +1,9 @@
 import { decodePaymentSignatureHeader } from '@x402/core/http';
 import fc from 'fast-check';
-import type { Door } from '../../../../src/protocol/codecs/codec.js';
+import type { Challenge } from '../../../../src/protocol/challenge.js';
+import type { PaymentCodec } from '../../../../src/protocol/codecs/codec.js';
 import { x402V1 } from '../../../../src/protocol/codecs/x402-v1.js';
 import { x402V2 } from '../../../../src/protocol/codecs/x402-v2.js';
-import type { Offer } from '../../../../src/protocol/payment-required.js';
 import { type HeaderReader, readOffers, readReceipt } from '../../../../src/protocol/wire/client.js';
 import {
   aTransaction,
@@ -32,8 +32,8 @@ function headersOf(fields: Readonly<Record<string, string>>): HeaderReader {
 }
 
 /** What a client reads of a 402 that a door wrote. */
-function readFrom(door: Door, offer: Offer) {
-  const { headers, body } = door.offer(offer);
+function readFrom(door: PaymentCodec, offer: Challenge) {
+  const { headers, body } = door.challenge(offer);
   return readOffers(headersOf(headers(NONCE)), body === undefined ? '' : JSON.stringify(body));
 }
 
@@ -98,8 +98,8 @@ describe('the offer of version 2', () => {
   });
 
   test('goes before a body of version 1', () => {
-    const { headers } = x402V2.offer({ resource: RESOURCE, terms: [TERMS] });
-    const { body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS, TERMS] });
+    const { headers } = x402V2.challenge({ resource: RESOURCE, terms: [TERMS] });
+    const { body } = x402V1.challenge({ resource: RESOURCE, terms: [TERMS, TERMS] });
     const offers = readOffers(headersOf(headers(NONCE)), JSON.stringify(body));
     expect(offers).toMatchObject({ ok: true, value: [{ headerName: 'PAYMENT-SIGNATURE' }] });
   });
@@ -138,7 +138,7 @@ describe('the offer of version 2', () => {
     ['another version', header({ ...required(WIRE_TERMS), x402Version: 1 }), /^PAYMENT-REQUIRED: x402Version: /],
     ['no terms', header({ x402Version: 2, resource: RESOURCE }), /^PAYMENT-REQUIRED: accepts: Required/],
   ])('a header with %s is refused with the reason, even beside a good body', (_, text, detail) => {
-    const { body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS] });
+    const { body } = x402V1.challenge({ resource: RESOURCE, terms: [TERMS] });
     expect(readOffers(headersOf({ 'PAYMENT-REQUIRED': text }), JSON.stringify(body))).toEqual({
       ok: false,
       detail: expect.stringMatching(detail),
@@ -156,7 +156,7 @@ describe('the offer of version 1', () => {
   });
 
   test('of other chains alone offers nothing', () => {
-    const { body } = x402V1.offer({ resource: RESOURCE, terms: [TERMS] });
+    const { body } = x402V1.challenge({ resource: RESOURCE, terms: [TERMS] });
     const text = JSON.stringify(body).replace('solana-devnet', 'base-sepolia');
     expect(readOffers(headersOf({}), text)).toEqual({ ok: false, detail: NOTHING_PAYABLE });
   });

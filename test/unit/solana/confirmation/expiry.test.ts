@@ -1,7 +1,7 @@
 import { createExpiry } from '../../../../src/solana/confirmation/expiry.js';
-import { Waiting } from '../../../../src/solana/confirmation/pending-confirmation.js';
+import { PendingConfirmation } from '../../../../src/solana/confirmation/pending-confirmation.js';
 
-function waitingFor(blockhash: string, lastValidBlockHeight?: number): Waiting {
+function waitingFor(blockhash: string, lastValidBlockHeight?: number): PendingConfirmation {
   const height = lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
   const wanted = {
     signature: 's',
@@ -11,7 +11,7 @@ function waitingFor(blockhash: string, lastValidBlockHeight?: number): Waiting {
     sentBefore: false,
     ...height,
   } as const;
-  return new Waiting(wanted, { now: 0, firstLookAt: 0 }, () => undefined);
+  return new PendingConfirmation(wanted, { now: 0, firstLookAt: 0 }, () => undefined);
 }
 
 const tip = (blockHeight: number) => ({ slot: blockHeight, blockHeight });

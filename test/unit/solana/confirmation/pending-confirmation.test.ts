@@ -1,5 +1,5 @@
 import type { Landing } from '../../../../src/solana/confirmation/confirmation.js';
-import { type Awaited, Waiting } from '../../../../src/solana/confirmation/pending-confirmation.js';
+import { type Awaited, PendingConfirmation } from '../../../../src/solana/confirmation/pending-confirmation.js';
 import type { SignatureState } from '../../../../src/solana/rpc/rpc.js';
 
 const TIMING = { pollMs: 400, latePollMs: 2_500, heightMs: 2_000, rebroadcastMs: 3_000 };
@@ -15,8 +15,12 @@ function wait(changes: Partial<Awaited> = {}) {
     sentBefore: false,
     ...changes,
   };
-  const ends: Waiting[] = [];
-  const waiting: Waiting = new Waiting(wanted, { now: 10_000, firstLookAt: 10_400 }, () => void ends.push(waiting));
+  const ends: PendingConfirmation[] = [];
+  const waiting: PendingConfirmation = new PendingConfirmation(
+    wanted,
+    { now: 10_000, firstLookAt: 10_400 },
+    () => void ends.push(waiting),
+  );
   return { waiting, ends };
 }
 

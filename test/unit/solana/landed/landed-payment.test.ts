@@ -2,7 +2,7 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '
 import { SOL_MINT } from '../../../../src/protocol/networks/tokens.js';
 import { readLandedPayment } from '../../../../src/solana/landed/landed-payment.js';
 import { readLandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
-import type { TransferDemand } from '../../../../src/solana/rules/required-transfers.js';
+import type { RequiredTransfers } from '../../../../src/solana/rules/required-transfers.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { buildDraft } from '../../../helpers/draft.js';
@@ -15,14 +15,14 @@ const PAYER = payer.publicKey.toBase58();
 const [SELLER, PARTNER, MINT, REFERENCE] = Array.from({ length: 4 }, fresh) as [string, string, string, string];
 const accountOf = (owner: string) => associatedTokenAddress(owner, MINT, PROGRAMS.token);
 
-const TOKENS: TransferDemand = {
+const TOKENS: RequiredTransfers = {
   asset: MINT,
   tokenProgram: PROGRAMS.token,
   legs: [{ recipient: SELLER, amount: 100n }],
   reference: undefined,
   memo: undefined,
 };
-const SOL: TransferDemand = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: '' };
+const SOL: RequiredTransfers = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: '' };
 
 function pay(recipient: string, amount: bigint): TransactionInstruction {
   const [source, destination] = [accountOf(PAYER), accountOf(recipient)];
@@ -41,7 +41,11 @@ function held(owner: string, before: bigint, after: bigint, mayspend = owner) {
 
 const PAID: ToldOutcome = { tokens: [held(PAYER, 500n, 400n), held(SELLER, 5n, 105n)] };
 
-function verdict(demand: TransferDemand, instructions: readonly TransactionInstruction[], outcome: ToldOutcome = {}) {
+function verdict(
+  demand: RequiredTransfers,
+  instructions: readonly TransactionInstruction[],
+  outcome: ToldOutcome = {},
+) {
   const bytes = buildDraft({ version: 0, feePayer: PAYER, blockhash: fresh(), instructions, signers: [payer] });
   return readLandedPayment(readLandedTransaction(toldOf(bytes, outcome))!, demand);
 }

@@ -1,6 +1,6 @@
 import { createFailOver, type FailOverOptions } from '../../../../src/solana/rpc/fail-over.js';
 import type { JsonRpcEndpoint } from '../../../../src/solana/rpc/json-rpc.js';
-import { AnswerShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
+import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
 import { rejectionOf } from '../../../helpers/fake-node.js';
 
@@ -194,7 +194,7 @@ describe('the error of a call', () => {
   it('names the call when an answer has not its shape', async () => {
     const ask = over([endpoint('a:1', () => 5)], { firstRestMs: 1_001 });
     const read = () => {
-      throw new AnswerShapeError('value is not a text');
+      throw new ResponseShapeError('value is not a text');
     };
     await expect(atOnce(ask('getThing', read))).resolves.toMatchObject({
       failure: 'bad_answer',

@@ -1,7 +1,7 @@
 import { AddressLookupTableAccount, Keypair, PublicKey } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { readHistory, readLandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
-import { AnswerShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
+import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
 import { buildDraft } from '../../../helpers/draft.js';
 import { instruction, memo } from '../../../helpers/raw-instructions.js';
@@ -208,7 +208,7 @@ test.each([
   [{ ...ANSWER, blockTime: '7' }, 'blockTime is not a number'],
   [{ ...ANSWER, blockTime: Number.POSITIVE_INFINITY }, 'blockTime is not a number'],
 ])('a result that is none is refused, with the name of the field [%#]', (result, message) => {
-  expect(() => readLandedTransaction(result)).toThrow(new AnswerShapeError(message));
+  expect(() => readLandedTransaction(result)).toThrow(new ResponseShapeError(message));
 });
 
 test.each<readonly [object, string]>([
@@ -244,7 +244,7 @@ test.each<readonly [object, string]>([
     (text) => [amount(text), 'preTokenBalances has an amount that is none'] as const,
   ),
 ])('what is told beside it is read as strictly [%#]', (change, message) => {
-  expect(() => readLandedTransaction(withMeta(change))).toThrow(new AnswerShapeError(message));
+  expect(() => readLandedTransaction(withMeta(change))).toThrow(new ResponseShapeError(message));
 });
 
 test('a memo is read with its bytes', () => {
@@ -279,7 +279,7 @@ test.each([
   [[{ signature: 'a', slot: 7, err: null, blockTime: 'now' }]],
   [[{ signature: 'a', slot: 7, err: null, memo: 7 }]],
 ])('%j is no history', (result) => {
-  expect(() => readHistory(result)).toThrow(new AnswerShapeError('signatures are not a list'));
+  expect(() => readHistory(result)).toThrow(new ResponseShapeError('signatures are not a list'));
 });
 
 test('of what programs pass each other no more is read than is looked at', () => {

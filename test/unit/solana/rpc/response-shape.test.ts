@@ -1,5 +1,5 @@
 import { count, isRecord, listOf, record, text } from '../../../../src/solana/rpc/response-shape.js';
-import { AnswerShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
+import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 
 const OBJECTS = [{}, { a: 1 }];
 const TEXTS = ['', 'a', '7'];
@@ -19,7 +19,7 @@ test.each(READERS)('%s answers what has its shape as it is', (_name, read, good)
 test.each(READERS)('%s refuses everything else, and names the field', (_name, read, good, message) => {
   const bad = [...OBJECTS, ...TEXTS, ...COUNTS, ...OTHERS].filter((value) => !good.some((it) => it === value));
   for (const value of bad) {
-    expect(() => read(value, 'fee')).toThrow(new AnswerShapeError(message));
+    expect(() => read(value, 'fee')).toThrow(new ResponseShapeError(message));
   }
 });
 
@@ -35,7 +35,7 @@ test('a list is read entry by entry, holes too', () => {
     [null, 'fees'],
   ]);
   expect(listOf([], 'fees', read)).toEqual([]);
-  expect(() => listOf(new Array(1), 'fees', text)).toThrow(new AnswerShapeError('fees is not a text'));
+  expect(() => listOf(new Array(1), 'fees', text)).toThrow(new ResponseShapeError('fees is not a text'));
 });
 
 test('a list that is left out has no entries', () => {
@@ -43,9 +43,9 @@ test('a list that is left out has no entries', () => {
 });
 
 test.each([[{}], ['fees'], [7], [{ length: 1, 0: 'a' }]])('%j is no list', (value) => {
-  expect(() => listOf(value, 'fees', text)).toThrow(new AnswerShapeError('fees is not a list'));
+  expect(() => listOf(value, 'fees', text)).toThrow(new ResponseShapeError('fees is not a list'));
 });
 
 test('the error has a name of its own', () => {
-  expect(new AnswerShapeError('fee is not a text').name).toBe('AnswerShapeError');
+  expect(new ResponseShapeError('fee is not a text').name).toBe('AnswerShapeError');
 });

@@ -1,4 +1,4 @@
-import { AnswerShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
+import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import {
   readAccounts,
   readLatestBlockhash,
@@ -54,7 +54,7 @@ test.each<[string, () => unknown]>([
   ['status.confirmationStatus is unknown', () => status({ confirmationStatus: 'constructor' })],
   ['result is not a text', () => readText({})],
 ])('what is wrong is named: %s', (message, read) => {
-  expect(read).toThrow(new AnswerShapeError(message));
+  expect(read).toThrow(new ResponseShapeError(message));
 });
 
 test.each([
@@ -68,7 +68,7 @@ test.each([
 test.each([[-1], [1.5], [2 ** 53], [['5']], [null], [''], ['x'], ['5x'], ['x5'], ['-5'], ['0x5'], ['1'.repeat(21)]])(
   'lamports that are no amount are refused: %p',
   (lamports) => {
-    expect(() => account({ lamports })).toThrow(new AnswerShapeError('lamports is not a whole number'));
+    expect(() => account({ lamports })).toThrow(new ResponseShapeError('lamports is not a whole number'));
   },
 );
 
@@ -129,7 +129,7 @@ describe('what a simulation shows beside its outcome', () => {
     ['innerInstructions[].index is not a whole number', { innerInstructions: [{ index: '1', instructions: [] }] }],
     ['innerInstructions[].instructions is not a list', { innerInstructions: [{ index: 1 }] }],
   ])('%s: the answer is refused', (message, value) => {
-    expect(() => simulated(value)).toThrow(new AnswerShapeError(message));
+    expect(() => simulated(value)).toThrow(new ResponseShapeError(message));
   });
 });
 

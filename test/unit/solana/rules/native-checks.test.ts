@@ -2,7 +2,7 @@ import { createAssociatedTokenAccountIdempotentInstruction, createTransferInstru
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { REASONS, type Reason } from '../../../../src/protocol/reasons.js';
 import { checkDemand } from '../../../../src/solana/rules/native-checks.js';
-import type { TransferDemand } from '../../../../src/solana/rules/required-transfers.js';
+import type { RequiredTransfers } from '../../../../src/solana/rules/required-transfers.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
@@ -15,14 +15,14 @@ const [PAYER, OURS] = [payer, ours].map(({ publicKey }) => publicKey.toBase58())
 const [SELLER, STRANGER, MINT, REFERENCE] = Array.from({ length: 4 }, fresh) as [string, string, string, string];
 const POLICY = { managedKeys: new Set([OURS]), maxFeeLamports: 100_000n };
 
-const TOKENS: TransferDemand = {
+const TOKENS: RequiredTransfers = {
   asset: MINT,
   tokenProgram: PROGRAMS.token,
   legs: [{ recipient: SELLER, amount: 100n }],
   reference: undefined,
   memo: undefined,
 };
-const SOL: TransferDemand = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: '' };
+const SOL: RequiredTransfers = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: '' };
 
 const accountOf = (owner: string) => associatedTokenAddress(owner, MINT, PROGRAMS.token);
 
@@ -44,7 +44,7 @@ function create(owner: string, funder = PAYER): TransactionInstruction {
 }
 
 interface Scene {
-  readonly demand?: TransferDemand;
+  readonly demand?: RequiredTransfers;
   readonly feePayer?: string;
   readonly signers?: readonly Keypair[];
 }

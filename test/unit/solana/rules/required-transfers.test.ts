@@ -4,8 +4,8 @@ import {
   type Movement,
   matchLegs,
   movementsOf,
+  type RequiredTransfers,
   receivingAccount,
-  type TransferDemand,
 } from '../../../../src/solana/rules/required-transfers.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import type { PlainInstruction } from '../../../../src/solana/transaction/instructions.js';
@@ -19,14 +19,14 @@ const [MINT, OTHER_MINT, PAYER, SELLER, PARTNER] = Array.from({ length: 5 }, fre
   string,
   string,
 ];
-const TOKENS: TransferDemand = {
+const TOKENS: RequiredTransfers = {
   asset: MINT,
   tokenProgram: PROGRAMS.token,
   legs: [{ recipient: SELLER, amount: 5n }],
   reference: undefined,
   memo: undefined,
 };
-const SOL: TransferDemand = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: PROGRAMS.system };
+const SOL: RequiredTransfers = { ...TOKENS, asset: PROGRAMS.system, tokenProgram: PROGRAMS.system };
 
 const MOVED: Movement = {
   source: 'source',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { splitAmount } from '../../../../src/protocol/money/split.js';
 import { createSqlLedger } from '../../../../src/storage/ledger/sql-ledger.js';
 import type { OwedAccount } from '../../../../src/storage/payouts/payout-store.js';
-import { createSqlPayoutBook } from '../../../../src/storage/payouts/sql-payout-store.js';
+import { createSqlPayoutStore } from '../../../../src/storage/payouts/sql-payout-store.js';
 import { openSqlite } from '../../../../src/storage/sql/sqlite/sqlite-database.js';
 import { newClaim, TERMS } from '../../../contracts/ledger-samples.js';
 import { testClock } from '../../../helpers/test-clock.js';
@@ -30,7 +30,7 @@ test('whatever happens in whatever order, what came in is what is owed, being pa
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
       const { now, advance } = testClock();
       const database = await openSqlite(':memory:');
-      const [book, ledger] = [createSqlPayoutBook(database, now), createSqlLedger(database, now)];
+      const [book, ledger] = [createSqlPayoutStore(database, now), createSqlLedger(database, now)];
       let earned = 0n;
 
       async function end(isPaid: boolean): Promise<void> {

@@ -24,7 +24,7 @@ export interface Resource {
 }
 
 /** Everything a 402 says. */
-export interface Offer {
+export interface Challenge {
   readonly resource: Resource;
   /** At least one. */
   readonly terms: readonly Terms[];

@@ -2,21 +2,21 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
 import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../../pages/paywall.js';
-import type { Door, Reading } from '../../protocol/codecs/codec.js';
-import { DOORS } from '../../protocol/codecs/codecs.js';
+import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
+import type { PaymentCodec, Reading } from '../../protocol/codecs/codec.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { BlockhashHint, Offer } from '../../protocol/payment-required.js';
 import type { NetworkId, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { EXPOSE_HEADERS, noteProblemCode, privateCacheControl, setHeaders, withExposed } from '../gate/respond.js';
 import { describeRoute, paymentFlowOf } from '../terms/list-route.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
-import { type WrittenOffer, writtenOffer } from './challenge-cache.js';
+import { type WrittenChallenge, writtenChallenge } from './challenge-cache.js';
 
 /** Headers that scripts of other origins must be able to read. */
-export const EXPOSED_HEADERS: readonly string[] = [...DOORS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
+export const EXPOSED_HEADERS: readonly string[] = [...CODECS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
 
 /** Why a 402 is sent. */
 export interface RequiredCause {
@@ -64,13 +64,13 @@ export const TRIED_OUT: RequiredCause = {
 
 /** A payment header and the way it came in. */
 export interface PresentedPayment {
-  readonly door: Door;
+  readonly door: PaymentCodec;
   readonly reading: Reading;
 }
 
 /** The payment header of a request, newest protocol first; undefined when there is none. */
 export function readPayment(req: Request): PresentedPayment | undefined {
-  for (const door of DOORS) {
+  for (const door of CODECS) {
     const header = req.get(door.requestHeader);
     if (header !== undefined) return { door, reading: door.read(header) };
   }
@@ -116,13 +116,13 @@ export function sendPaymentRequired(
   const isFresh = extensions !== undefined && Object.keys(extensions).length > 0;
   const written = isFresh
     ? write()
-    : writtenOffer({ url, owner: options.facilitator, options, terms, hint, cause }, write);
+    : writtenChallenge({ url, owner: options.facilitator, options, terms, hint, cause }, write);
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
   if (cause.settlement !== undefined) {
-    for (const door of DOORS) setHeaders(res, door.receipt(cause.settlement, network));
+    for (const door of CODECS) setHeaders(res, door.receipt(cause.settlement, network));
   }
-  if (wantsPage(req)) sendPaywall(res, written.offer, options, cause);
+  if (wantsPage(req)) sendPaywall(res, written.challenge, options, cause);
   else sendJson(res, written, id);
 }
 
@@ -137,11 +137,11 @@ function writeOffer(
   options: ResolvedPaymentOptions,
   open: OfferedTerms,
   { code, detail, reason = code }: RequiredCause,
-): WrittenOffer {
+): WrittenChallenge {
   const offer = describeOffer(url, options, open, reason);
-  const said = DOORS.map((door) => door.offer(offer));
+  const said = CODECS.map((door) => door.challenge(offer));
   return {
-    offer,
+    challenge: offer,
     headers: said.map(({ headers }) => headers),
     // Two halves of one object: what differs from answer to answer comes between them.
     head: JSON.stringify(problem(code, detail)).slice(0, -1),
@@ -154,7 +154,7 @@ function describeOffer(
   options: ResolvedPaymentOptions,
   { terms, hint, extensions: own }: OfferedTerms,
   error: string,
-): Offer {
+): Challenge {
   const extensions = { ...options.extensions, ...own };
   const paymentFlow = paymentFlowOf(options);
   return {
@@ -167,14 +167,14 @@ function describeOffer(
   };
 }
 
-function sendJson(res: Response, { head, tail }: WrittenOffer, requestId: string): void {
+function sendJson(res: Response, { head, tail }: WrittenChallenge, requestId: string): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
   res.end(`${head},"request_id":${JSON.stringify(requestId)},${tail}`);
 }
 
 function sendPaywall(
   res: Response,
-  { resource, terms }: Offer,
+  { resource, terms }: Challenge,
   { facilitator }: ResolvedPaymentOptions,
   cause: RequiredCause,
 ): void {
