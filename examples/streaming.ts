@@ -1,4 +1,4 @@
-// A stream for money: with settle: 'before' the payment lands first and nothing of the answer is held back.
+// A stream for money: with settle: 'before' the payment lands first and nothing of the response is held back.
 //
 //   npx unrun examples/streaming.ts
 

@@ -9,7 +9,7 @@ import { resolveOptions } from '../lib/options.js';
 export interface HoldingsOptions {
   readonly facilitator: Facilitator;
   /**
-   * How old an answer may be, in milliseconds: so long a wallet that has given its tokens away still counts as holding them.
+   * How old a response may be, in milliseconds: so long a wallet that has given its tokens away still counts as holding them.
    * Default 15,000.
    */
   readonly staleMs?: number;
@@ -22,7 +22,7 @@ export interface HoldingsOptions {
  * `chain_unavailable` when the chain cannot be asked.
  */
 export interface Holdings {
-  /** How old an answer may be, in milliseconds. */
+  /** How old a response may be, in milliseconds. */
   readonly staleMs: number;
   /** Decimals and token program of a mint; undefined when the address is none. */
   readMint(mint: string): MaybePromise<MintFacts | undefined>;
@@ -64,7 +64,7 @@ interface KnownMint {
 
 /**
  * Remembers what wallets hold, nothing included. One look at a wallet and mint is under way at a time; whoever asks
- * meanwhile shares it. A failed look is not remembered, and no answer is ever older than `staleMs`.
+ * meanwhile shares it. A failed look is not remembered, and no response is ever older than `staleMs`.
  * @throws TollhouseError `bad_option` when an option is wrong
  */
 export function createHoldings(options: HoldingsOptions): Holdings {

@@ -77,7 +77,7 @@ export interface FacilitatorOptions {
    * asked for, one call in eight seconds renews it for all of them.
    */
   readonly blockhashHints?: boolean;
-  /** Longest wait for a settlement before the answer is "pending", in milliseconds. Default 60,000. */
+  /** Longest wait for a settlement before the response is "pending", in milliseconds. Default 60,000. */
   readonly settleTimeoutMs?: number;
   /**
    * How long a payment stays this process's own after the process was last heard of, in milliseconds; then another instance,

@@ -50,7 +50,7 @@ export interface PaymentUse {
   readonly retryHash?: string;
 }
 
-/** The answer to "may I serve this payment?". */
+/** The response to "may I serve this payment?". */
 export type OpenedPayment =
   /** It is good and nobody else's: serve, then say what came of it with one of the claim's verbs. */
   | { readonly status: 'open'; readonly claim: Claim }
@@ -124,7 +124,7 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   readonly network: NetworkId;
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];
-  /** Paid answers, and others, that can be asked for again. */
+  /** Paid responses, and others, that can be asked for again. */
   readonly idempotency: IdempotencyStore;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
   readonly storage?: Storage;

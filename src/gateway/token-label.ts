@@ -3,13 +3,13 @@ import type { Token } from '../protocol/types.js';
 
 /** How a token is shown. */
 export interface TokenLabel {
-  /** Symbol, which names one money in each answer; the mint where it has none that is known. */
+  /** Symbol, which names one money in each response; the mint where it has none that is known. */
   readonly symbol: string;
   /** Decimal places of one unit. */
   readonly decimals: number;
 }
 
-/** Tells how a mint's token is shown; asked once for each answer and mint. */
+/** Tells how a mint's token is shown; asked once for each response and mint. */
 export type DescribeToken = (mint: string) => Promise<TokenLabel>;
 
 /**

@@ -5,7 +5,7 @@ import bs58 from 'bs58';
 export type IdPrefix = 'pay' | 'prj' | 'key' | 'evt' | 'whk' | 'dlv' | 'lst' | 'req' | 'call' | 'pyo';
 
 const ID_BYTES = 16;
-/** Every answer has an id, and asking the system for 16 bytes costs as much as for all of these. */
+/** Every response has an id, and asking the system for 16 bytes costs as much as for all of these. */
 const POOL_BYTES = 4_096;
 
 let pool = randomBytes(POOL_BYTES);

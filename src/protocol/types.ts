@@ -66,7 +66,7 @@ export interface Refusal {
   readonly payer?: string;
 }
 
-/** The answer to "is this payment good?". */
+/** The response to "is this payment good?". */
 export type Verification = { readonly ok: true; readonly payer: string } | ({ readonly ok: false } & Refusal);
 
 /** A payment that has landed: the receipt. */
@@ -79,7 +79,7 @@ export interface Receipt {
   readonly asset: string;
   /** Atomic units. */
   readonly amount: bigint;
-  /** Slot it landed in; 0 where another facilitator settled, whose answer does not say. */
+  /** Slot it landed in; 0 where another facilitator settled, whose response does not say. */
   readonly slot: number;
 }
 

@@ -3,8 +3,8 @@ import { badOption } from '../errors/errors.js';
 /**
  * What goes wrong with a call:
  * `drop` (a sent transaction gets its signature back and never lands), `late` (it lands some slots later),
- * `delay` (the answer comes late), `error` (a JSON-RPC error), `429` (HTTP status 429; over WebSocket an error of that code),
- * `hang` (no answer, the connection stays), `disconnect` (the connection is cut), `silent` (a subscription is accepted
+ * `delay` (the response comes late), `error` (a JSON-RPC error), `429` (HTTP status 429; over WebSocket an error of that code),
+ * `hang` (no response, the connection stays), `disconnect` (the connection is cut), `silent` (a subscription is accepted
  * and never notifies), `forget` (the node keeps no history: look-ups know nothing of what has landed, and its first available
 block is the newest one).
  */
@@ -26,7 +26,7 @@ export interface Fault {
   /** For `error`: the text. */
   readonly message?: string;
   /**
-   * The call takes effect, and only then the fault strikes: a transaction lands whose answer is lost. Default false.
+   * The call takes effect, and only then the fault strikes: a transaction lands whose response is lost. Default false.
    */
   readonly takesEffect?: boolean;
 }

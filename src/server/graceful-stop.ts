@@ -26,7 +26,7 @@ export function createGracefulStop(server: () => Server): GracefulStop {
         const headers = { Connection: 'close' };
         return sendProblem(res, 'stopping', detail, { headers, retryAfterSeconds: RETRY_SECONDS });
       }
-      // A connection that is kept alive would hold the server open after its answer has left.
+      // A connection that is kept alive would hold the server open after its response has left.
       res.once('close', () => {
         if (stopping) setImmediate(() => server().closeIdleConnections());
       });

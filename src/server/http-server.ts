@@ -29,7 +29,7 @@ export function createHttpServer(handle: RequestListener): Server {
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
-  // Who does not read its answer holds it, and a connection, for no longer.
+  // Who does not read its response holds it, and a connection, for no longer.
   server.timeout = SILENCE_TIMEOUT_MS;
   server.on('clientError', answerUnreadable);
   return server;

@@ -46,7 +46,7 @@ export async function race<Name extends string>(
 /** So often autocannon looks whether it is done. */
 const SAMPLE_MS = 50;
 
-/** Sends the same request many times. Rejects when an answer has another status than it must. */
+/** Sends the same request many times. Rejects when a response has another status than it must. */
 export function cannon(contestant: Contestant, { path, status, headers = {} }: Shot, amount: number): Runner {
   return (round) =>
     measured(contestant, async () => {

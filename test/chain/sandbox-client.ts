@@ -13,7 +13,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 /** Parsed JSON of which a test knows the shape; a wrong path yields undefined and fails the expectation. */
 export type Json = ReturnType<typeof JSON.parse>;
 
-/** The answer to a JSON-RPC call, of which one member is there. */
+/** The response to a JSON-RPC call, of which one member is there. */
 export interface Answer {
   readonly result?: Json;
   readonly error?: { readonly code: number; readonly message: string; readonly data?: Json };

@@ -68,7 +68,7 @@ async function tollhouse(
   }
 }
 
-/** Makes a payment of a cent that is in these books. Answers its signature. */
+/** Makes a payment of a cent that is in these books. Returns its signature. */
 async function pay({ ledger }: Storage): Promise<string> {
   const facilitator = stand.facilitatorWith({ ledger, keypair: feePayer });
   const terms = await offeredTerms(facilitator, stand.payTo);

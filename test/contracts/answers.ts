@@ -6,7 +6,7 @@ import {
 } from '../../src/storage/idempotency/idempotency-store.js';
 
 /** A store under test, and a way to let its time pass. */
-export interface AnswersUnderTest {
+export interface ResponsesUnderTest {
   readonly answers: IdempotencyStore;
   advance(milliseconds: number): Promise<void>;
   close(): Promise<void>;
@@ -20,10 +20,10 @@ export function newRun(change: Partial<IdempotentRun> = {}): IdempotentRun {
 }
 
 /** What every implementation of {@link IdempotencyStore} must do. */
-export function answersContract(name: string, open: () => Promise<AnswersUnderTest>): void {
+export function answersContract(name: string, open: () => Promise<ResponsesUnderTest>): void {
   describe(`${name} keeps the contract of AnswerStore`, () => {
     let answers: IdempotencyStore;
-    let stand: AnswersUnderTest;
+    let stand: ResponsesUnderTest;
 
     beforeEach(async () => {
       stand = await open();
@@ -49,7 +49,7 @@ export function answersContract(name: string, open: () => Promise<AnswersUnderTe
 const bytes = (text: string) => Buffer.from(text);
 const replayOf = (text: string) => ({ status: 'replay', answer: expect.objectContaining({ length: text.length }) });
 
-function runsContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
+function runsContract(answers: () => IdempotencyStore, advance: ResponsesUnderTest['advance']): void {
   test('of many that begin the same at once exactly one runs', async () => {
     const { id } = newRun();
     const begun = await Promise.all(Array.from({ length: 30 }, () => answers().begin(newRun({ id }))));
@@ -115,7 +115,7 @@ const PAYLOADS = [
   ['of a megabyte', new Uint8Array(1_048_576).fill(7)],
 ] as const;
 
-function keepingContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
+function keepingContract(answers: () => IdempotencyStore, advance: ResponsesUnderTest['advance']): void {
   test.each(PAYLOADS)('an answer %s comes back as it was kept, to whoever begins or looks', async (_, answer) => {
     const run = newRun();
     await answers().begin(run);
@@ -149,7 +149,7 @@ function keepingContract(answers: () => IdempotencyStore, advance: AnswersUnderT
   });
 }
 
-function puttingContract(answers: () => IdempotencyStore, advance: AnswersUnderTest['advance']): void {
+function puttingContract(answers: () => IdempotencyStore, advance: ResponsesUnderTest['advance']): void {
   /** What was put under an id, as text. */
   async function textOf(id: string): Promise<string | undefined> {
     const answer = await answers().get(id);

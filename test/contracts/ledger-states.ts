@@ -172,7 +172,7 @@ const VERB: Readonly<Record<string, Verb>> = {
 const STANDINGS = ['held', 'held, lease over', 'given back', 'given back, lease over'] as const;
 type Standing = (typeof STANDINGS)[number];
 
-/** Every event in every state of a payment: the answer, and what is in the books afterwards. */
+/** Every event in every state of a payment: the response, and what is in the books afterwards. */
 export function paymentStatesContract(stand: () => LedgerUnderTest): void {
   const ledger = () => stand().ledger;
 
@@ -334,7 +334,7 @@ function expectAt(where: readonly string[], actual: unknown) {
   return { toEqual: (value: unknown) => compared.toEqual({ where, actual: value }) };
 }
 
-/** The whole answer to a claim. */
+/** The whole response to a claim. */
 function answerOf(cell: string, request: ClaimRequest, before: PaymentRecord | undefined, now: number): object {
   const { lease: _lease, leaseMs: _leaseMs, ...payment } = request;
   const { fingerprint, retryHash } = request;

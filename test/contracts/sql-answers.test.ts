@@ -35,7 +35,7 @@ const DATABASES = [
 
 const COUNT = { name: 'test_count_answers', text: 'select count(*) as count from tollhouse_answer' };
 
-async function openAnswers(openDatabase: () => Promise<SqlDatabase>, bounds: IdempotencyBounds = {}) {
+async function openResponses(openDatabase: () => Promise<SqlDatabase>, bounds: IdempotencyBounds = {}) {
   const { now, advance } = testClock();
   const database = await openDatabase();
   const answers = createSqlIdempotencyStore(database, { now, ...bounds });
@@ -43,13 +43,13 @@ async function openAnswers(openDatabase: () => Promise<SqlDatabase>, bounds: Ide
   return { answers, kept, advance, close: () => database.close() };
 }
 
-for (const { name, open } of DATABASES) answersContract(name, () => openAnswers(open));
+for (const { name, open } of DATABASES) answersContract(name, () => openResponses(open));
 
 describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   const PAYLOAD = new Uint8Array(1_000);
 
   test('forgets what is too old in steps, and nothing else', async () => {
-    const { answers, advance, close } = await openAnswers(open);
+    const { answers, advance, close } = await openResponses(open);
     const runs = Array.from({ length: 5 }, () => newRun());
     for (const run of runs) {
       await answers.begin(run);
@@ -68,7 +68,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   });
 
   test('forgets the oldest where all together are too large, in steps, and no more than it takes', async () => {
-    const { answers, advance, close } = await openAnswers(open, { maxBytes: 10_000 });
+    const { answers, advance, close } = await openResponses(open, { maxBytes: 10_000 });
     const runs = Array.from({ length: 20 }, () => newRun());
     for (const run of runs) {
       await answers.begin(run);
@@ -89,7 +89,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   });
 
   test('what is put is forgotten too where nobody prunes: what is too old, once in 256', async () => {
-    const { answers, kept, advance, close } = await openAnswers(open);
+    const { answers, kept, advance, close } = await openResponses(open);
     await putMany(answers, 200);
     await advance(RESPONSE_RETENTION_MS);
     await putMany(answers, 55);
@@ -102,7 +102,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   });
 
   test('what is put is forgotten too where nobody prunes: the oldest where all together are too large', async () => {
-    const { answers, kept, advance, close } = await openAnswers(open, { maxBytes: 10_000 });
+    const { answers, kept, advance, close } = await openResponses(open, { maxBytes: 10_000 });
     await putMany(answers, 255);
     expect(await kept()).toBe(255);
     await advance(1);
@@ -116,7 +116,7 @@ describe.each(DATABASES)('pruning answers on $name', ({ open }) => {
   });
 
   test('one answer that is larger than all that may be kept is forgotten like any other', async () => {
-    const { answers, kept, close } = await openAnswers(open, { maxBytes: 10_000 });
+    const { answers, kept, close } = await openResponses(open, { maxBytes: 10_000 });
     await answers.put('large', new Uint8Array(20_000));
     expect(await answers.prune(10)).toBe(1);
     expect(await kept()).toBe(0);

@@ -13,8 +13,8 @@ import { holdWrites } from '../helpers/write-hold.js';
 /**
  * Where the process is killed in the life of a payment:
  * `unclaimed` (it has arrived, and is not claimed), `claimed` (and not simulated), `running` (the handler is at work),
- * `noted` (its signature is in the books, and it is not sent), `sent` (and no answer came), `landed` (the chain has said so,
- * and it is not in the books), `booked` (and nothing is answered), `answering` (the client has a part of the answer).
+ * `noted` (its signature is in the books, and it is not sent), `sent` (and no response came), `landed` (the chain has said so,
+ * and it is not in the books), `booked` (and nothing is answered), `answering` (the client has a part of the response).
  */
 type Step = 'unclaimed' | 'claimed' | 'running' | 'noted' | 'sent' | 'landed' | 'booked' | 'answering';
 

@@ -75,7 +75,7 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
         replies.map(({ served }) => (served ? 'payment_already_used' : 'served')),
       );
       expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(all.length));
-      // That an answer has left is written down after it.
+      // That a response has left is written down after it.
       await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
       const entries = await readBooks(storage.database);
       expect(entries).toHaveLength(all.length);

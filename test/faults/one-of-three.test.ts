@@ -7,7 +7,7 @@ const PAYERS = 8;
 const EARLY = 2;
 const RPC_TIMEOUT_MS = 8_000;
 
-/** What the first of three endpoints may be like; an answer that never comes is waited for once. */
+/** What the first of three endpoints may be like; a response that never comes is waited for once. */
 const BAD: Readonly<Record<string, (rpcUrl: string) => Promise<Bad>>> = {
   'is too slow to be waited for': (rpcUrl) => relayed(rpcUrl, { latencyMs: RPC_TIMEOUT_MS }),
   'is lost by every open connection and accepts no other': (rpcUrl) => relayed(rpcUrl, { isLost: true }),

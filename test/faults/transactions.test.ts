@@ -87,7 +87,7 @@ describe('transactions', () => {
   });
 });
 
-/** Takes the money away from a wallet, as if it had spent it elsewhere. Answers what gives it back. */
+/** Takes the money away from a wallet, as if it had spent it elsewhere. Returns what gives it back. */
 function empty(sandbox: Sandbox, { wallet }: Order): () => void {
   const address = sandbox.fundToken(wallet.publicKey.toBase58(), USDC, 0n);
   const state = sandbox.account(address);

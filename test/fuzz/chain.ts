@@ -47,7 +47,7 @@ const LANDED = {
     postTokenBalances: [BALANCE],
   },
 };
-const anAnswer = nearly(
+const anResponse = nearly(
   { ...LANDED, transaction: [TRANSACTION_BASE64, 'base64'] },
   { context, value: { blockhash: PAYER, lastValidBlockHeight: 150 } },
   { absoluteSlot: 5, blockHeight: 4 },
@@ -86,7 +86,7 @@ export const CHAIN: readonly Fuzz[] = [
     if (!decoded.ok || !checkPayment(decoded.transaction, TERMS, POLICY).ok) return;
     assert.ok(genuine.includes(Buffer.from(bytes.subarray(65)).toString('hex')));
   }),
-  fuzz('answer of a node', anAnswer, (result) => {
+  fuzz('answer of a node', anResponse, (result) => {
     for (const read of READERS) orRefuses(ResponseShapeError, () => read(result));
   }),
   fuzz('landed transaction of a node', nearly(LANDED), (result) => {

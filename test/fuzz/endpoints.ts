@@ -65,7 +65,7 @@ export async function openFuzzedServer(): Promise<FuzzedServer> {
   };
 }
 
-/** Answers the status; what never ends is left after its head. */
+/** Returns the status; what never ends is left after its head. */
 async function send(url: string, agent: Agent, { method, path, headers, body }: FuzzRequest): Promise<number> {
   const signal = AbortSignal.timeout(PATIENCE_MS);
   const { hostname, port } = new URL(url);

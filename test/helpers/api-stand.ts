@@ -9,8 +9,8 @@ import { openIdentity } from './identity-stand.js';
 import { accessTokenFor, type ProofHeaders } from './sign-in.js';
 import { type WalletKey, walletKey } from './wallet-key.js';
 
-/** An answer as it came, its body read as JSON. */
-export interface ApiAnswer {
+/** A response as it came, its body read as JSON. */
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
@@ -70,7 +70,7 @@ export async function call(
   url: string,
   headers: ProofHeaders = {},
   body?: unknown,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   const answer = await fetch(url, { method, headers: { ...headers, ...type }, ...sent });

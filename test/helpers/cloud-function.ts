@@ -45,7 +45,7 @@ export async function callAsFunction(app: Express, event: FunctionEvent): Promis
     destroy() {},
     cork() {},
     uncork() {},
-    // Without an answer, where Node's says whether there is room for more.
+    // Without a response, where Node's says whether there is room for more.
     write(data: string | Uint8Array, encoding: unknown, sent = encoding): void {
       written.push(Buffer.from(data));
       if (typeof sent === 'function') sent();

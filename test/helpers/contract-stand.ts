@@ -7,8 +7,8 @@ import { readConfiguration } from '../../src/server/configuration/configuration.
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { createConformance, type OpenApi } from './documented.js';
 
-/** An answer whose body is JSON, or empty. */
-export interface ContractAnswer {
+/** A response whose body is JSON, or empty. */
+export interface ContractResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -29,17 +29,17 @@ export interface ContractStand {
   readonly document: OpenApi;
   /** The seller, who can receive every token. */
   readonly seller: string;
-  /** Asks; the answer is checked against `/openapi.json`, status, media type and every field. */
+  /** Asks; the response is checked against `/openapi.json`, status, media type and every field. */
   ask(
     method: string,
     path: string,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<ContractAnswer>;
+  ): Promise<ContractResponse>;
   /** Asks for a payment to the seller; default one USDC. */
   create(payer: Keypair, wanted?: Readonly<Record<string, unknown>>): Promise<Created>;
   /** Signs the transaction of a payment and brings it to `/settle`. */
-  settle(payer: Keypair, created: Created): Promise<ContractAnswer>;
+  settle(payer: Keypair, created: Created): Promise<ContractResponse>;
 }
 
 const NO_LIMITS = '1000';
@@ -68,7 +68,7 @@ async function openContractStand(): Promise<ContractStand> {
   const document = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
   const faultsOf = createConformance(document);
 
-  async function ask(method: string, path: string, body?: unknown, headers = {}): Promise<ContractAnswer> {
+  async function ask(method: string, path: string, body?: unknown, headers = {}): Promise<ContractResponse> {
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const init = { method, headers: { ...type, ...headers }, redirect: 'manual', ...content } as const;

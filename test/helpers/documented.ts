@@ -21,7 +21,7 @@ export interface DocumentedOperation {
 
 type Content = Readonly<Record<string, { readonly schema: Json }>>;
 
-/** An answer as it came. */
+/** A response as it came. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -34,7 +34,7 @@ const COMPONENTS = '#/components/schemas/';
 export function createConformance(document: OpenApi): (method: string, path: string, answer: Answer) => string[] {
   const validators = new Map<string, ValidateFunction>();
   const setup = { strict: true, strictRequired: false, allowUnionTypes: true, validateFormats: false };
-  // The schema of problems is long, and every error answer refers to it.
+  // The schema of problems is long, and every error response refers to it.
   const ajv = new Ajv2020({ ...setup, inlineRefs: false });
   for (const [name, schema] of Object.entries(document.components.schemas))
     ajv.addSchema(schema, `${COMPONENTS}${name}`);

@@ -1,7 +1,7 @@
 import type { SolanaRpc } from '../../src/solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
 
-/** A node that gives these answers; every other call finds nobody. */
+/** A node that gives these responses; every other call finds nobody. */
 export function fakeNode(answers: Partial<SolanaRpc>): SolanaRpc {
   return { ...createSolanaRpc({ urls: 'http://127.0.0.1:1', timeoutMs: 200 }), ...answers };
 }

@@ -22,7 +22,7 @@ export interface Shop {
   readonly url: string;
   readonly facilitator: EmbeddedFacilitator;
   readonly storage: Storage;
-  /** Called where a handler has begun; the answer waits for it. */
+  /** Called where a handler has begun; the response waits for it. */
   inHandler: () => void | Promise<void>;
   /** Signed payments of so many new wallets: every other one for a route that settles after, or before, its handler. */
   orders(count: number): Promise<readonly Order[]>;

@@ -3,8 +3,8 @@ import { createConformance, type OpenApi } from './documented.js';
 import type { ProofHeaders } from './sign-in.js';
 import { walletKeyOf } from './wallet-key.js';
 
-/** An answer as it came; `body` is its JSON, empty where it has none. */
-export interface ClientAnswer {
+/** A response as it came; `body` is its JSON, empty where it has none. */
+export interface ClientResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -50,7 +50,7 @@ export interface MadePayment {
 export const CALL_PRICE = 12_347n;
 const CALL_PRICE_TEXT = '0.012347';
 
-/** Speaks to a service with a gateway as owners and callers do; its answers must be as its OpenAPI document says. */
+/** Speaks to a service with a gateway as owners and callers do; its responses must be as its OpenAPI document says. */
 export type GatewayClient = Awaited<ReturnType<typeof connectGateway>>;
 
 /** The header that shows a landed payment, as base64 of its signature's base58 text. */
@@ -63,14 +63,19 @@ export async function connectGateway(url: string) {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
   const faultsOf = createConformance(document);
 
-  async function request(path: string, init: RequestInit): Promise<ClientAnswer> {
+  async function request(path: string, init: RequestInit): Promise<ClientResponse> {
     const answer = await fetch(url + path, { redirect: 'manual', ...init });
     const { status, headers } = answer;
     const text = await answer.text();
     return { status, headers, text, body: /^\{/.test(text) ? JSON.parse(text) : {} };
   }
 
-  async function ask(method: string, path: string, body?: unknown, headers: ProofHeaders = {}): Promise<ClientAnswer> {
+  async function ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: ProofHeaders = {},
+  ): Promise<ClientResponse> {
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await request(path, { method, headers: { ...type, ...headers }, ...sent });
@@ -89,7 +94,7 @@ export async function connectGateway(url: string) {
     /** Asks an endpoint of the service. */
     ask,
     /** Calls below `/v1/`. What the gateway says by itself must be documented. */
-    async call(path: string, init: RequestInit = {}): Promise<ClientAnswer> {
+    async call(path: string, init: RequestInit = {}): Promise<ClientResponse> {
       const answer = await request(`/v1/${path}`, init);
       const { status, headers } = answer;
       const isOwn = headers.get('x-service-error') === 'gateway';

@@ -70,7 +70,7 @@ async function callPaidByWallet(stand: GatewayStand): Promise<void> {
   if (answer.status !== 200) throw new Error(`the call was answered ${answer.status}: ${answer.text}`);
 }
 
-/** What a wallet does with the QR code of a request. Answers the signature. */
+/** What a wallet does with the QR code of a request. Returns the signature. */
 async function payScanned({ client, sandbox }: GatewayStand, id: string, wallet: Keypair): Promise<string> {
   const account = wallet.publicKey.toBase58();
   const scanned = await client.ask('POST', `/payments/${id}/transaction`, { account });
@@ -111,7 +111,7 @@ function empty(sandbox: Sandbox, payer: string, mint: string): void {
   sandbox.setAccount(account, { ...state, data });
 }
 
-/** Asks for payouts, and waits until all are over. Answers how the newest ended. */
+/** Asks for payouts, and waits until all are over. Returns how the newest ended. */
 async function payOut({ client, project, asOwner, storage }: GatewayStand, meanwhile: () => void = () => undefined) {
   const { body } = await client.ask('POST', `/api/v1/projects/${project.id}/payouts`, undefined, asOwner);
   expect(body).toMatchObject({ payouts: [{ project_id: project.id }] });

@@ -12,13 +12,13 @@ export interface PeerCall {
 }
 
 /** How a peer answers: a status and a body, which is sent as JSON unless it is a text. */
-export interface PeerAnswer {
+export interface PeerResponse {
   readonly status?: number;
   readonly body: unknown;
 }
 
 /** What a peer does with a call: it answers, breaks the connection, or never answers. */
-export type PeerReply = PeerAnswer | 'break' | 'silence';
+export type PeerReply = PeerResponse | 'break' | 'silence';
 
 /** The other side of an HTTP client, on a port of its own. */
 export interface HttpPeer extends ServerEnds {

@@ -53,7 +53,7 @@ export async function openMoneyStand(owners: Readonly<Record<string, string>>) {
     app.use(createSpendingRouter({ report, callerFor, now }));
   });
 
-  /** Asks; the answer must be as documented. */
+  /** Asks; the response must be as documented. */
   async function ask(address: string, headers: ProofHeaders = {}) {
     const answer = await fetch(`${url}${address}`, { headers: { ...headers } });
     const { status } = answer;

@@ -6,8 +6,8 @@ import type { Draft } from './draft.js';
 import { openTollStand, type TollStand } from './toll-stand.js';
 import { until } from './until.js';
 
-/** An answer of the service. */
-export interface ServiceAnswer {
+/** A response of the service. */
+export interface ServiceResponse {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Headers;
@@ -45,13 +45,13 @@ export interface NativeStand extends TollStand {
   readonly connection: Connection;
   /** Another fee payer of the facilitator, which is not offered; it holds SOL and tokens. */
   readonly secondKey: Keypair;
-  post(path: string, body: unknown): Promise<ServiceAnswer>;
-  get(path: string): Promise<ServiceAnswer>;
+  post(path: string, body: unknown): Promise<ServiceResponse>;
+  get(path: string): Promise<ServiceResponse>;
   /** Asks for a payment to the seller; default 0.5 USDC from the stand's payer. */
   create(wanted?: Readonly<Record<string, unknown>>): Promise<CreatedBody>;
   /** The created transaction as a draft that can be spoilt. `feePayer`: who pays the fee, default the facilitator. */
   draft(created: CreatedBody, payer?: Keypair, feePayer?: Keypair): Promise<Draft>;
-  settle(payment_id: string, transaction: Uint8Array): Promise<ServiceAnswer>;
+  settle(payment_id: string, transaction: Uint8Array): Promise<ServiceResponse>;
   /** Sends a transaction past the service, and waits until it is confirmed. */
   sendPast(transaction: Uint8Array): Promise<string>;
 }
@@ -87,12 +87,12 @@ async function openNativeStand(
   const url = await toll.serve((app) => app.use(createRouter({ facilitator, limits: false, ...routerOptions })));
   const connection = new Connection(toll.sandbox.rpcUrl, 'confirmed');
 
-  async function ask(path: string, init?: RequestInit): Promise<ServiceAnswer> {
+  async function ask(path: string, init?: RequestInit): Promise<ServiceResponse> {
     const answer = await fetch(url + path, init);
-    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ServiceAnswer['body'] };
+    return { status: answer.status, headers: answer.headers, body: (await answer.json()) as ServiceResponse['body'] };
   }
 
-  const post = (path: string, body: unknown): Promise<ServiceAnswer> =>
+  const post = (path: string, body: unknown): Promise<ServiceResponse> =>
     ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
 
   return {

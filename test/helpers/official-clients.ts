@@ -41,7 +41,7 @@ export async function schemeV1({ wallet, rpcUrl }: ClientSetup): Promise<ExactSv
   return new ExactSvmSchemeV1(await createKeyPairSignerFromBytes(wallet.secretKey), { rpcUrl });
 }
 
-/** What the official client makes of an answer: `settled`, `settle_failed`, `payment_required` or `none`. */
+/** What the official client makes of a response: `settled`, `settle_failed`, `payment_required` or `none`. */
 export async function understood(client: x402Client, answer: Response) {
   const body = await answer.clone().text();
   return new x402HTTPClient(client).parsePaymentResult({

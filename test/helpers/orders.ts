@@ -17,7 +17,7 @@ export interface Order {
 
 /** What came of sending it. */
 export interface Reply {
-  /** Missing where the connection was cut before the end of the answer. */
+  /** Missing where the connection was cut before the end of the response. */
   readonly status?: number;
   /** Code of the problem, or x402's reason. */
   readonly code?: string;
@@ -79,7 +79,7 @@ async function nativeBody({ payTo }: CrashStand, { url }: Seller, wallet: Keypai
   return { payment_id, signed_transaction: Buffer.from(unsigned.serialize()).toString('base64') };
 }
 
-/** Sends an order. `onHead` is told when the answer begins, and is waited for before the rest is read. */
+/** Sends an order. `onHead` is told when the response begins, and is waited for before the rest is read. */
 export async function send(
   url: string,
   { path, init }: Order,

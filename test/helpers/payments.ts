@@ -110,7 +110,7 @@ export function encodeHeader(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString('base64');
 }
 
-/** The receipt of an answer, from its version 2 header. */
+/** The receipt of a response, from its version 2 header. */
 export function receiptOf(answer: Response): SettleResponse {
   return decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
 }

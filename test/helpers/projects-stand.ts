@@ -18,8 +18,8 @@ import { type KeysStand, openKeysStand } from './keys-stand.js';
 import type { ProofHeaders } from './sign-in.js';
 import { walletKey } from './wallet-key.js';
 
-/** An answer, read. */
-export interface ReadAnswer {
+/** A response, read. */
+export interface ReadResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Readonly<Record<string, unknown>>;
@@ -33,8 +33,8 @@ export interface ProjectsStand {
   readonly url: string;
   /** Those of another process on the same database. */
   another(): Projects;
-  /** Asks; the answer must be as the OpenAPI document says. */
-  ask(method: string, path: string, headers?: ProofHeaders, body?: unknown): Promise<ReadAnswer>;
+  /** Asks; the response must be as the OpenAPI document says. */
+  ask(method: string, path: string, headers?: ProofHeaders, body?: unknown): Promise<ReadResponse>;
   close(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function openProjectsStand(options: ProjectsStandOptions = {}): Pro
     configure?.(app, projects);
   });
 
-  async function ask(method: string, path: string, headers: ProofHeaders = {}, body?: unknown): Promise<ReadAnswer> {
+  async function ask(method: string, path: string, headers: ProofHeaders = {}, body?: unknown): Promise<ReadResponse> {
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
     const answer = await fetch(`${url}/api/v1${path}`, { method, headers: { ...type, ...headers }, ...content });
@@ -98,7 +98,7 @@ export async function openProjectsStand(options: ProjectsStandOptions = {}): Pro
   return { keys, database, projects, url, another, ask, close: () => keys.close() };
 }
 
-/** Status and code of an answer. */
-export function outcomeOf({ status, body }: ReadAnswer): readonly unknown[] {
+/** Status and code of a response. */
+export function outcomeOf({ status, body }: ReadResponse): readonly unknown[] {
   return [status, body['code']];
 }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
-/** An answer as it came over a connection. */
-export interface RawAnswer {
+/** A response as it came over a connection. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -24,7 +24,7 @@ export function linesOf(headers: Readonly<Record<string, string>>): string[] {
 }
 
 /** Sends one request and answers what is said to it; the connection ends with that. */
-export async function ask(url: string, line: string, headers: readonly string[] = [], body = ''): Promise<RawAnswer> {
+export async function ask(url: string, line: string, headers: readonly string[] = [], body = ''): Promise<RawResponse> {
   const [answer, ...more] = await exchange(url, rawRequest(line, ['Connection: close', ...headers], body));
   if (answer === undefined || more.length > 0)
     throw new Error(`${line} was answered ${more.length} times more than once`);
@@ -32,7 +32,7 @@ export async function ask(url: string, line: string, headers: readonly string[] 
 }
 
 /** Sends bytes on a connection of their own, and answers what is said until it ends, which the bytes must bring about. */
-export async function exchange(url: string, bytes: string): Promise<RawAnswer[]> {
+export async function exchange(url: string, bytes: string): Promise<RawResponse[]> {
   const socket = openSocket(url);
   const heard = collect(socket);
   socket.write(bytes, 'latin1');
@@ -46,9 +46,9 @@ export function collect(socket: Socket): Promise<string> {
   return new Promise((resolve) => void socket.once('close', () => resolve(Buffer.concat(chunks).toString('latin1'))));
 }
 
-/** Reads the answers on a connection, one after the other. */
-export function answersIn(text: string): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+/** Reads the responses on a connection, one after the other. */
+export function answersIn(text: string): RawResponse[] {
+  const answers: RawResponse[] = [];
   let rest = text;
   while (rest !== '') {
     const end = rest.indexOf('\r\n\r\n');

@@ -15,7 +15,7 @@ export function supportedBy(feePayer: string, signers: readonly string[] = [feeP
   return { kinds: [kindOf(feePayer)], extensions: ['bazaar'], signers: { 'solana:*': signers } };
 }
 
-/** A facilitator elsewhere, whose answers are told by path. */
+/** A facilitator elsewhere, whose responses are told by path. */
 export interface RemotePeer extends HttpPeer {
   readonly feePayer: string;
   /** By path; what is not named is answered 500. */

@@ -9,7 +9,7 @@ export interface PassingCall {
 }
 
 /** What is said in place of the chain's answer. */
-export interface OtherAnswer {
+export interface OtherResponse {
   readonly status: number;
   readonly body: string;
   /** The chain does not hear of the call. */
@@ -18,16 +18,16 @@ export interface OtherAnswer {
 
 /**
  * What becomes of a call: it passes; it is held back for ever, and the chain never hears of it; or the chain hears of it
- * and nobody hears its answer, because none comes, the connection is cut, or another answer comes.
+ * and nobody hears its response, because none comes, the connection is cut, or another response comes.
  */
-export type Passage = 'pass' | 'hold' | 'unanswered' | 'cut' | OtherAnswer;
+export type Passage = 'pass' | 'hold' | 'unanswered' | 'cut' | OtherResponse;
 
 /** Stands between a process under test and the chain. */
 export interface RpcProxy {
   readonly url: string;
   /** Decides on each call, taking its time; default: everything passes. */
   decide: (call: PassingCall) => Passage | Promise<Passage>;
-  /** Called when an answer has left for the process. */
+  /** Called when a response has left for the process. */
   onAnswered: (call: PassingCall) => void;
   close(): Promise<void>;
 }

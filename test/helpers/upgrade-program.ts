@@ -5,7 +5,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 const CODE_ADDRESS = 4;
 const CODE_HEADER_BYTES = 45;
 
-/** Exchanges the code of a program, as its upgrade authority could. Answers what takes the upgrade back. */
+/** Exchanges the code of a program, as its upgrade authority could. Returns what takes the upgrade back. */
 export function upgradeProgram(sandbox: Sandbox, address: string, elf: Uint8Array): () => void {
   const program = sandbox.account(address)!;
   const codeAddress = addressOf(program.data.subarray(CODE_ADDRESS, CODE_ADDRESS + 32));

@@ -35,7 +35,7 @@ export type Upstream = { readonly http: RequestListener } | { readonly tcp: (soc
 export interface StandOptions {
   readonly proxy?: Partial<UpstreamProxyOptions>;
   readonly forward?: Partial<ForwardOptions>;
-  /** Headers that the gateway has put on its answers before it passes calls on. */
+  /** Headers that the gateway has put on its responses before it passes calls on. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Gets the response of the call that was passed on last. */
   readonly gateway?: { res?: ServerResponse };

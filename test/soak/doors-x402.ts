@@ -153,7 +153,7 @@ export const copies: Door = async (shop, buyer) => {
   await Promise.all(all.map((headers) => insistOnPaid(shop, sent, path, { headers })));
 };
 
-/** A payment with an identifier: its client hangs up now and then, and must get the one answer as often as it asks. */
+/** A payment with an identifier: its client hangs up now and then, and must get the one response as often as it asks. */
 export const identified: Door = async (shop, buyer) => {
   const { transaction, accepted } = signed(shop, buyer, shop.terms);
   const payload = { transaction: Buffer.from(transaction).toString('base64') };

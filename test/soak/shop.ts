@@ -58,14 +58,14 @@ export interface Sending {
   readonly from?: string;
 }
 
-/** An answer as it came. */
+/** A response as it came. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** An answer; without a status the connection broke, or was not to be had. */
+/** A response; without a status the connection broke, or was not to be had. */
 export interface Reply {
   readonly status?: number;
   /** Code of the problem, or x402's reason. */
@@ -86,7 +86,7 @@ const JSON_TYPE = /^application\/([\w.]+\+)?json\b/;
 const MOST_NOTED = 1_000;
 const NOTHING: Reply = { headers: new Headers(), text: '', body: {} };
 
-/** Asks a seller, and notes its answer. */
+/** Asks a seller, and notes its response. */
 export async function ask(shop: Shop, path: string, sending: Sending = {}): Promise<Reply> {
   try {
     const { method = 'GET', from = HOME, ...rest } = sending;
@@ -110,7 +110,7 @@ function asHeaders(headers: Readonly<Record<string, string | string[] | undefine
   return new Headers(Object.entries(headers).map(([name, value]): [string, string] => [name, String(value ?? '')]));
 }
 
-/** Reads an answer, notes it, and sees to it that no door answers 500. */
+/** Reads a response, notes it, and sees to it that no door answers 500. */
 function read(shop: Shop, path: string, answer: Answer): Reply {
   const { status, headers, text } = answer;
   const isJson = JSON_TYPE.test(headers.get('content-type') ?? '');
@@ -124,7 +124,7 @@ function read(shop: Shop, path: string, answer: Answer): Reply {
   return { status, headers, text, body, ...(code === undefined ? {} : { code }) };
 }
 
-/** Asks again and again until the answer is final. */
+/** Asks again and again until the response is final. */
 export async function insist(shop: Shop, path: string, sending: Sending = {}, first?: Reply): Promise<Reply> {
   const end = performance.now() + MOST_INSISTENCE_MS;
   let reply = first ?? (await ask(shop, path, sending));
@@ -187,7 +187,7 @@ export function isKeptFirst(path: string): boolean {
   return path.startsWith('/after/');
 }
 
-/** Notes the last answer for a payment. Of several copies the one that was served counts. */
+/** Notes the last response for a payment. Of several copies the one that was served counts. */
 export function noteEnd(payment: SentPayment, use: string, reply: Reply): void {
   if (isServed(reply)) noteDelivery(payment, { use, text: reply.text, headers: reply.headers, isWhole: true });
   payment.end = payment.deliveries.length > 0 ? 'served' : `${reply.status} ${reply.code ?? reply.text.slice(0, 80)}`;
@@ -209,7 +209,7 @@ export function noteDelivery({ deliveries }: SentPayment, { use, text, headers, 
   deliveries.push({ at: performance.now(), use, text: kept, isReplay, isWhole, ...(run === undefined ? {} : { run }) });
 }
 
-/** Whether an answer gives what was paid for. */
+/** Whether a response gives what was paid for. */
 export function isServed({ status, body }: Reply): boolean {
   return status === 200 && body['success'] !== false;
 }

@@ -29,7 +29,7 @@ export interface Exported {
   readonly payouts: number;
 }
 
-/** Writes payments and payouts out in the order of time, while a page of each is in memory. Answers how many there were. */
+/** Writes payments and payouts out in the order of time, while a page of each is in memory. Returns how many there were. */
 export async function exportPayments(
   reader: PaymentReader,
   { format, range, out, tokens }: ExportOptions,

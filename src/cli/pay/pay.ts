@@ -14,7 +14,7 @@ import {
   walletAddress,
 } from './pay-terms.js';
 
-/** Longest wait for an answer: a settlement may take as long as a blockhash lives. */
+/** Longest wait for a response: a settlement may take as long as a blockhash lives. */
 const ANSWER_TIMEOUT_MS = 120_000;
 const MAX_SHOWN_CHARACTERS = 4_000;
 

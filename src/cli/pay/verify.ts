@@ -23,12 +23,12 @@ Tells whether a transaction has landed and what it moved. Exit code 0 when it is
       throw new UsageError('give one signature: tollhouse verify <signature>');
     const answer = await postJson(values.server, '/verify', { tx_signature: signature });
     if (values.json) printJson(answer);
-    else printAnswer(answer);
+    else printResponse(answer);
     return answer['verified'] === true ? 0 : 1;
   },
 };
 
-function printAnswer(answer: Readonly<Record<string, unknown>>): void {
+function printResponse(answer: Readonly<Record<string, unknown>>): void {
   printStep('status', String(answer['status']));
   if (answer['block_number'] !== null) {
     printStep('slot', `${String(answer['block_number'])}, ${String(answer['confirmations'])} slots ago`);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { analyticsAnswer } from '../../http/analytics/analytics-responses.js';
+import { analyticsResponse } from '../../http/analytics/analytics-responses.js';
 import { onlyOne, readArguments } from '../arguments/arguments.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
@@ -9,7 +9,7 @@ import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
 import { PROJECTS_PATH, selectProject } from './find-project.js';
 
-type Figures = z.output<typeof analyticsAnswer>;
+type Figures = z.output<typeof analyticsResponse>;
 
 const USAGE = 'tollhouse analytics <slug or id>';
 const DAY_LENGTH = '2026-01-31'.length;
@@ -49,7 +49,7 @@ Calls, revenue, payers and durations of a project by hour or day (UTC), without 
     } else {
       const figures = await session.get(path);
       if (values.json) printJson(figures);
-      else printFigures(understood(analyticsAnswer, figures));
+      else printFigures(understood(analyticsResponse, figures));
     }
     return 0;
   },

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { keyAnswer, revealedKeyAnswer } from '../../http/keys/keys-responses.js';
+import { keyResponse, revealedKeyResponse } from '../../http/keys/keys-responses.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { priceArgument } from '../arguments/price-argument.js';
 import { readTime } from '../arguments/time-argument.js';
@@ -50,7 +50,7 @@ async function list(args: readonly string[]): Promise<number> {
 }
 
 function rowOf(json: unknown): string[] {
-  const { id, name, status, scopes, spending, last_used_at } = understood(keyAnswer, json);
+  const { id, name, status, scopes, spending, last_used_at } = understood(keyResponse, json);
   const budget = spending === null ? '–' : `${spending.limit} ${spending.token}/${spending.window}`;
   return [id, name, status, scopes.join(','), budget, last_used_at?.slice(0, 10) ?? '–'];
 }
@@ -108,15 +108,15 @@ async function revoke(args: readonly string[]): Promise<number> {
 }
 
 /** A key that is not revoked. */
-async function findKey(session: ServerSession, name: string): Promise<z.output<typeof keyAnswer>> {
-  const found = (await session.list(PATH)).map((it) => understood(keyAnswer, it));
+async function findKey(session: ServerSession, name: string): Promise<z.output<typeof keyResponse>> {
+  const found = (await session.list(PATH)).map((it) => understood(keyResponse, it));
   const alive = found.filter(({ status }) => status !== 'revoked');
   return selectItem(alive, { what: 'key', name, namesOf: (key) => [key.id, key.api_key, key.name] });
 }
 
 function showSecret(json: unknown, asJson: boolean | undefined): void {
   if (asJson) return printJson(json);
-  const { id, name, api_key, api_secret, scopes } = understood(revealedKeyAnswer, json);
+  const { id, name, api_key, api_secret, scopes } = understood(revealedKeyResponse, json);
   printStep('key', `${id} (${name})`);
   printStep('scopes', scopes.join(', '));
   console.log('\nThe secret is shown this once. For curl, and for tollhouse pay:\n');

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { z } from 'zod';
-import { projectAnswer, projectItem } from '../../http/projects/projects-responses.js';
+import { projectItem, projectResponse } from '../../http/projects/projects-responses.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
@@ -121,7 +121,7 @@ function priceOf({ amount, token }: ProjectItem['pricing']): string {
 }
 
 function printProject(json: unknown): void {
-  const project: z.output<typeof projectAnswer> = understood(projectAnswer, json);
+  const project: z.output<typeof projectResponse> = understood(projectResponse, json);
   const { name, slug, id, url, pricing, upstream, split, state, visibility, gateway_secret } = project;
   printStep('project', `${name} (${slug}, ${id})`);
   printStep('state', `${state}, ${visibility}`);

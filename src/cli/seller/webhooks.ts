@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
 import {
-  deliveryAnswer,
-  loggedDeliveryAnswer,
-  revealedWebhookAnswer,
-  webhookAnswer,
+  deliveryResponse,
+  loggedDeliveryResponse,
+  revealedWebhookResponse,
+  webhookResponse,
 } from '../../http/webhooks/webhooks-responses.js';
 import { EVENT_TYPES } from '../../storage/events/events.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
@@ -72,7 +72,7 @@ async function list(args: readonly string[]): Promise<number> {
 }
 
 function rowOf(json: unknown): string[] {
-  const { id, status, disabled_reason, events, project_id, url } = understood(webhookAnswer, json);
+  const { id, status, disabled_reason, events, project_id, url } = understood(webhookResponse, json);
   const state = disabled_reason === null ? status : `${status} (${disabled_reason})`;
   return [id, state, events.join(','), project_id ?? 'all', url];
 }
@@ -92,11 +92,11 @@ async function create(args: readonly string[]): Promise<number> {
   const body = { url, events: events.split(',').map((it) => it.trim()), ...restriction };
   const made = await session.post(PATH, body);
   if (json) printJson(made);
-  else printWebhook(understood(revealedWebhookAnswer, made));
+  else printWebhook(understood(revealedWebhookResponse, made));
   return 0;
 }
 
-function printWebhook({ id, url, events, secret }: z.output<typeof revealedWebhookAnswer>): void {
+function printWebhook({ id, url, events, secret }: z.output<typeof revealedWebhookResponse>): void {
   printStep('webhook', id);
   printStep('posts', `${events.join(', ')} to ${url}`);
   printStep('secret', `${secret} (shown this once; the receiver checks with it: verifyWebhook)`);
@@ -118,7 +118,7 @@ async function test(args: readonly string[]): Promise<number> {
   const session = openSession(values.server);
   const { id } = await findWebhook(session, name);
   const body = values.type === undefined ? {} : { type: values.type };
-  const queued = understood(deliveryAnswer, await session.post(`${PATH}/${id}/test`, body));
+  const queued = understood(deliveryResponse, await session.post(`${PATH}/${id}/test`, body));
   const outcome = finished(session, `${PATH}/${id}/deliveries/${queued.id}`);
   const delivery = await (values.json ? outcome : withProgress('posting', queued.event_type, outcome));
   if (values.json) printJson(delivery);
@@ -126,12 +126,12 @@ async function test(args: readonly string[]): Promise<number> {
   return delivery.status === 'delivered' ? 0 : 1;
 }
 
-type Delivery = z.output<typeof loggedDeliveryAnswer>;
+type Delivery = z.output<typeof loggedDeliveryResponse>;
 
 async function finished(session: ServerSession, path: string): Promise<Delivery> {
   const until = performance.now() + PATIENCE_MS;
   while (performance.now() < until) {
-    const delivery = understood(loggedDeliveryAnswer, await session.get(path));
+    const delivery = understood(loggedDeliveryResponse, await session.get(path));
     if (delivery.status !== 'pending') return delivery;
     await sleep(POLL_MS);
   }
@@ -145,7 +145,7 @@ function printDelivery({ event_type, event_id, status, log }: Delivery): void {
   printStep(status, `${event_type} ${event_id} → ${outcome} in ${attempt?.duration_ms ?? 0} ms${said}`);
 }
 
-async function findWebhook(session: ServerSession, name: string): Promise<z.output<typeof webhookAnswer>> {
-  const found = (await session.list(PATH)).map((it) => understood(webhookAnswer, it));
+async function findWebhook(session: ServerSession, name: string): Promise<z.output<typeof webhookResponse>> {
+  const found = (await session.list(PATH)).map((it) => understood(webhookResponse, it));
   return selectItem(found, { what: 'webhook', name, namesOf: ({ id, url }) => [id, url] });
 }

@@ -34,7 +34,7 @@ Ends the sign-in at a server, there and here.
   },
 };
 
-/** Answers who was signed in. The sign-in is forgotten here also when the server is away. */
+/** Returns who was signed in. The sign-in is forgotten here also when the server is away. */
 async function endSignIn(server: string): Promise<string | undefined> {
   const signIn = signInAt(server);
   if (signIn === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface ServerRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Goes as JSON. */
   readonly body?: object;
-  /** Longest silence while the answer comes, in milliseconds. Default 90,000. */
+  /** Longest silence while the response comes, in milliseconds. Default 90,000. */
   readonly silenceMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ export class RefusedError extends CommandError {
 /** A server did not answer. */
 export class UnreachableError extends CommandError {}
 
-/** Sends a request. Throws {@link UnreachableError} when no answer comes; whatever the server answers is an answer. */
+/** Sends a request. Throws {@link UnreachableError} when no response comes; whatever the server answers is a response. */
 export async function send(server: string, asked: ServerRequest): Promise<ServerAnswer> {
   const { method, path, body, signal, silenceMs = TIMEOUT_MS } = asked;
   const url = `${trimEnd(server, '/')}${path}`;
@@ -57,7 +57,7 @@ export async function send(server: string, asked: ServerRequest): Promise<Server
   });
 }
 
-/** The body of an answer as text. Problems become a {@link RefusedError}. */
+/** The body of a response as text. Problems become a {@link RefusedError}. */
 export async function readResponseText(answer: ServerAnswer): Promise<string> {
   const text = await answer.body.text();
   if (answer.statusCode < 400) return text;
@@ -68,7 +68,7 @@ export async function readResponseText(answer: ServerAnswer): Promise<string> {
   throw new RefusedError(answer.statusCode, known, known === undefined ? told : `${known}: ${told}`);
 }
 
-/** The body of an answer as JSON, undefined when it has none. Problems become a {@link RefusedError}. */
+/** The body of a response as JSON, undefined when it has none. Problems become a {@link RefusedError}. */
 export async function readJson(answer: ServerAnswer): Promise<unknown> {
   const text = await readResponseText(answer);
   if (text === '') return undefined;

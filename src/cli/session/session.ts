@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { grantAnswer } from '../../http/auth/auth-responses.js';
+import { grantResponse } from '../../http/auth/auth-responses.js';
 import { CommandError } from '../command.js';
 import { forgetSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
 import {
@@ -36,7 +36,7 @@ const MAX_RENEWALS = 2;
 const MAX_WAITS = 50;
 const WAIT_MS = 200;
 
-const listAnswer = z.object({ data: z.array(z.unknown()), next_cursor: z.string().nullable() });
+const listResponse = z.object({ data: z.array(z.unknown()), next_cursor: z.string().nullable() });
 
 /**
  * Opens the session at a server.
@@ -71,7 +71,7 @@ export function openSession(named: string | undefined): ServerSession {
       let cursor: string | null = '';
       while (cursor !== null) {
         const query: string = cursor === '' ? `limit=${PAGE}` : `limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`;
-        const page = understood(listAnswer, await getJson(`${path}?${query}`));
+        const page = understood(listResponse, await getJson(`${path}?${query}`));
         found.push(...page.data);
         cursor = page.next_cursor;
       }
@@ -89,7 +89,7 @@ export function understood<S extends z.ZodType>(schema: S, json: unknown): z.out
 
 /** The sign-in that tokens make. */
 export function signInFrom(wallet: string, json: unknown): SignIn {
-  const { access_token, refresh_token, expires_in } = understood(grantAnswer, json);
+  const { access_token, refresh_token, expires_in } = understood(grantResponse, json);
   return { wallet, access_token, refresh_token, expires_at: Date.now() + expires_in * 1_000 };
 }
 
@@ -114,7 +114,7 @@ async function freshSignIn(server: string): Promise<SignIn> {
 }
 
 /**
- * Uses the refresh token up. When its answer is lost, or two processes do it at once, the same request answers the same
+ * Uses the refresh token up. When its response is lost, or two processes do it at once, the same request answers the same
  * tokens again, by its key.
  */
 async function renew(server: string): Promise<SignIn> {

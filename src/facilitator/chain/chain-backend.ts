@@ -200,7 +200,7 @@ async function signAndSend(
 
 /**
  * Whether a transaction that a node says it knows already is the one that was just sent: what stands before the node may
- * send it twice and hand on the second answer. Only our key makes the signature, so where the books know every payment it
+ * send it twice and hand on the second response. Only our key makes the signature, so where the books know every payment it
  * can be no other; with books that were forgotten at a restart it may have been used before that.
  */
 async function hasJustLanded(

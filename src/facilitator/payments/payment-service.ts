@@ -81,7 +81,7 @@ function unopened(opened: Exclude<OpenedPayment, { readonly status: 'open' }>): 
   if (opened.status === 'refused') return { status: 'failed', ...opened.refusal };
   if (opened.status === 'pending') return opened.settlement;
   if (opened.status === 'in_progress') return refusal('settlement_in_progress');
-  // Whoever asks on these terms and has lost the answer learns where the money is.
+  // Whoever asks on these terms and has lost the response learns where the money is.
   return { ...refusal('duplicate_settlement'), ...(opened.receipt && { signature: opened.receipt.signature }) };
 }
 

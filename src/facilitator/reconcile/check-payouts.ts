@@ -26,7 +26,7 @@ const UNPAID = 'ask another node; if it does not know it either, its recipients 
 const PAID = 'its recipients were paid: hold the payouts of this project back, what it paid is owed again';
 const OTHERWISE = 'believe the transaction; hold the payouts of this project back until it is known what was changed';
 
-/** Compares payouts with their transactions. Answers how many there were. */
+/** Compares payouts with their transactions. Returns how many there were. */
 export async function checkPayouts(parts: PayoutCheckParts, findings: Findings): Promise<number> {
   const seen = new Set<string>();
   let count = 0;

@@ -122,7 +122,7 @@ async function checkPayments(
   return { ...found, known };
 }
 
-/** All but the payments themselves. Answers how many payouts there were. */
+/** All but the payments themselves. Returns how many payouts there were. */
 async function checkBooks(parts: ReconcileParts, from: number | undefined, findings: Findings): Promise<number> {
   const { amounts, booksKeptMs = BOOKS_KEPT_MS, eventsKeptMs = EVENTS_KEPT_MS } = parts;
   const time = parts.now();

@@ -14,7 +14,7 @@ import { type RemoteSettlementParts, resume, settle } from './remote-settle.js';
 /** What the backend works with. */
 export interface RemoteBackendParts extends Omit<RemoteSettlementParts, 'verify'> {
   readonly network: NetworkId;
-  /** Longest wait for an answer about a payment that is not settled yet, in milliseconds. */
+  /** Longest wait for a response about a payment that is not settled yet, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface RemoteBackendParts extends Omit<RemoteSettlementParts, 'verify'
 const VERIFIED_MS = 30_000;
 const VERIFIED_MAX = 10_000;
 
-/** An answer of `/supported` serves this long; an older one still serves, while a new one is asked for. */
+/** A response of `/supported` serves this long; an older one still serves, while a new one is asked for. */
 const FRESH_MS = 60_000;
 /** So often at most a facilitator that could not be reached is asked whether it is back. */
 const REST_MS = 5_000;

@@ -27,7 +27,7 @@ export interface RemoteClientOptions {
   readonly headers: RemoteHeaders;
 }
 
-/** A call to another facilitator that got no answer to its question. The message names the host, never the path. */
+/** A call to another facilitator that got no response to its question. The message names the host, never the path. */
 export class RemoteFault extends Error {
   override readonly name = 'RemoteFault';
   /**
@@ -61,7 +61,7 @@ export interface RemoteClient {
 
 type Reader<T> = (body: unknown) => Parsed<T>;
 
-interface HttpAnswer {
+interface HttpResponse {
   readonly status: number;
   readonly text: string;
 }
@@ -86,7 +86,7 @@ export function createRemoteClient({ url, headers }: RemoteClientOptions): Remot
     request: RemoteRequest,
     body: object | undefined,
     signal: AbortSignal,
-  ): Promise<HttpAnswer> {
+  ): Promise<HttpResponse> {
     const { method, operation } = request;
     const { pathname: path } = new URL(request.url);
     const common = { accept: 'application/json', ...(await headersFor(headers, request, signal)) };
@@ -107,7 +107,7 @@ export function createRemoteClient({ url, headers }: RemoteClientOptions): Remot
       const method = body === undefined ? 'GET' : 'POST';
       try {
         const answer = await send(pools, { operation, method, url: `${base}/${operation}` }, body, deadline.signal);
-        return readAnswer(where, answer, read);
+        return readResponse(where, answer, read);
       } catch (error) {
         if (error instanceof RemoteFault) throw error;
         if (deadline.signal.aborted) throw new RemoteFault(`${where}: no answer within ${timeoutMs} ms`, true, error);
@@ -152,7 +152,7 @@ function aborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function readAnswer<T>(where: string, { status, text }: HttpAnswer, read: Reader<T>): T {
+function readResponse<T>(where: string, { status, text }: HttpResponse, read: Reader<T>): T {
   const body = parseJson(text);
   const reading = read(body);
   if (reading.ok) return reading.value;

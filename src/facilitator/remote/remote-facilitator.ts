@@ -21,7 +21,7 @@ const WHERE = 'remoteFacilitator';
  * route's `commitment` does not reach it. Nothing is awaited; it connects when it must. Close it when you are done.
  *
  * While the facilitator cannot be reached, its last `/supported` keeps 402s going and payments are answered
- * `payment_backend_unavailable`. A settlement whose answer is lost is pending: the same payment asks again, and with
+ * `payment_backend_unavailable`. A settlement whose response is lost is pending: the same payment asks again, and with
  * `rpcUrl` the chain says what became of it. Without, the facilitator's word is all there is. Where it says that it has settled
  * the transaction before, and under which signature, the payment counts as settled: it found the payment good just before it
  * was asked to settle it from here. Where it only refuses, the payment is refused for good three minutes after it was

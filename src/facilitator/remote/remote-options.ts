@@ -27,7 +27,7 @@ export interface RemoteFacilitatorOptions {
   readonly network: NetworkId;
   /**
    * Solana RPC of the network, or several in order of preference. It is asked what became of a payment when the
-   * facilitator's word is not enough: its answer was lost, it does not know, or it refuses what it may have settled.
+   * facilitator's word is not enough: its response was lost, it does not know, or it refuses what it may have settled.
    * Default: none, and the facilitator's word is all there is.
    */
   readonly rpcUrl?: string | readonly string[];
@@ -35,16 +35,16 @@ export interface RemoteFacilitatorOptions {
   readonly storage?: Storage;
   /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its remote facilitators on the network. */
   readonly ledger?: Ledger;
-  /** Where paid answers are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
+  /** Where paid responses are kept that can be asked for again by their `payment-identifier`. Default: those of `storage`, or this process's memory, at most 64 MiB. */
   readonly idempotency?: IdempotencyStore;
   /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
   readonly tokens?: readonly TokenInput[];
   /** Headers for each call, for instance an API key; or a function of the call that answers them. Default: none. */
   readonly headers?: RemoteHeaders;
-  /** Longest wait for an answer of `/supported`, `/verify` and of the RPC, in milliseconds. Default 10,000. */
+  /** Longest wait for a response of `/supported`, `/verify` and of the RPC, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /**
-   * Longest wait for the answer of `/settle`, in milliseconds; five seconds more than the terms' `maxTimeoutSeconds` where
+   * Longest wait for the response of `/settle`, in milliseconds; five seconds more than the terms' `maxTimeoutSeconds` where
    * that is less. Then the outcome is "pending". Default 65,000.
    */
   readonly settleTimeoutMs?: number;

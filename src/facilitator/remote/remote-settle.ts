@@ -14,7 +14,7 @@ import type { GivenPayment, RemoteChain } from './remote-chain.js';
 export interface RemoteSettlementParts {
   /** At least one, in order of preference. */
   readonly remotes: readonly Remote[];
-  /** Longest wait for the answer of a settlement, in milliseconds. */
+  /** Longest wait for the response of a settlement, in milliseconds. */
   readonly settleTimeoutMs: number;
   /** Asked what became of a payment when the facilitators' word is not enough. */
   readonly chain?: RemoteChain;
@@ -36,7 +36,7 @@ const OVER_MS = 180_000;
 
 type Failure = Extract<Settlement, { readonly status: 'failed' }>;
 
-/** A settlement that was asked for, and the answer to it, if any came. */
+/** A settlement that was asked for, and the response to it, if any came. */
 interface AskedSettlement {
   readonly given: GivenPayment;
   readonly step: SettleStep;
@@ -68,8 +68,8 @@ export async function settle(
 }
 
 /**
- * Asks again what became of a settlement whose answer stayed out. From then on a refusal is not believed: a facilitator that
- * settled before its answer was lost says `duplicate_settlement`, finds no funds or an old blockhash, and the payer has
+ * Asks again what became of a settlement whose response stayed out. From then on a refusal is not believed: a facilitator that
+ * settled before its response was lost says `duplicate_settlement`, finds no funds or an old blockhash, and the payer has
  * paid all the same. The chain tells, where it may be asked. Without it, `duplicate_settlement` with the signature is the
  * receipt of what was asked for from here; any other refusal ends the payment once nothing can come of it any more.
  */

@@ -18,12 +18,12 @@ export interface RemoteSetupParts {
   readonly remotes: readonly Remote[];
   /** Our own way to the chain; without it, recipients are looked at as far as their addresses tell. */
   readonly rpc: SolanaRpc | undefined;
-  /** Longest wait for an answer, in milliseconds. */
+  /** Longest wait for a response, in milliseconds. */
   readonly timeoutMs: number;
 }
 
 /** As far as it is read; Tollhouse's own, and nobody has to have it. */
-const healthAnswer = z.object({ status: z.string(), networks: z.record(z.string(), z.string()) });
+const healthResponse = z.object({ status: z.string(), networks: z.record(z.string(), z.string()) });
 
 /** Checks what can be known from here: the other facilitators, our own RPC if there is one, and who is to be paid. */
 export async function checkRemoteSetup(
@@ -82,8 +82,8 @@ async function checkHealth(
   return [finding];
 }
 
-function readHealth(body: unknown): Parsed<z.output<typeof healthAnswer>> {
-  const { data } = healthAnswer.safeParse(body);
+function readHealth(body: unknown): Parsed<z.output<typeof healthResponse>> {
+  const { data } = healthResponse.safeParse(body);
   return data === undefined ? unparsed('it has another shape') : parsed(data);
 }
 

@@ -14,7 +14,7 @@ export interface RemoteOffer {
 /** Another facilitator, and what is known of it. */
 export interface Remote {
   readonly client: RemoteClient;
-  /** The last answer of `/supported`, however old; a fee payer that was offered once may still be paid with. */
+  /** The last response of `/supported`, however old; a fee payer that was offered once may still be paid with. */
   offer(): RemoteOffer | undefined;
   /** Whether it answered last time. */
   well(): boolean;

@@ -83,7 +83,7 @@ function refusalText(
 }
 
 /**
- * The answer when another transaction pays the request, or may still do so, or when it is too late for a new one. The chain
+ * The response when another transaction pays the request, or may still do so, or when it is too late for a new one. The chain
  * is asked whether a wallet has paid it by itself: nobody is to pay twice.
  */
 async function blockedBefore(
@@ -91,7 +91,7 @@ async function blockedBefore(
   request: PaymentRequestRecord,
   { messageHash }: DecodedTransaction,
 ): Promise<RequestSettlement | undefined> {
-  // A transaction that was brought before keeps its own answer.
+  // A transaction that was brought before keeps its own response.
   if ((await parts.ledger.find(messageHash)) !== undefined) return undefined;
   const blocked = await blockedByAttempt(parts, request);
   if (blocked !== undefined) return blocked;
@@ -201,7 +201,7 @@ function pendingOf(settlement: Settlement): RequestSettlement {
   return signature === undefined ? { status: 'pending' } : { status: 'pending', signature };
 }
 
-/** The money has moved; while the chain cannot tell what it cost, the answer is that it is on its way. */
+/** The money has moved; while the chain cannot tell what it cost, the response is that it is on its way. */
 async function settledWith({ landed }: RequestParts, receipt: Receipt): Promise<RequestSettlement> {
   const { signature } = receipt;
   const facts = await landed(signature);

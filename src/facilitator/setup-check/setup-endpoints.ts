@@ -55,7 +55,7 @@ export async function checkSocket(wsUrl: string | undefined, signal?: AbortSigna
   return [finding];
 }
 
-/** A node's own refusal is an answer, and one that does not tell its cluster is not blamed. */
+/** A node's own refusal is a response, and one that does not tell its cluster is not blamed. */
 async function askCluster(node: SolanaNode): Promise<{ readonly hash?: string; readonly fault?: string }> {
   try {
     return { hash: await node.getGenesisHash() };

@@ -67,7 +67,7 @@ export function setupWarning(finding: Omit<SetupFinding, 'severity'>): SetupFind
   return { severity: 'warning', ...finding };
 }
 
-/** The answer of a check. */
+/** The response of a check. */
 export function setupCheck(found: readonly SetupFinding[]): SetupCheck {
   const errors = found.filter(({ severity }) => severity === 'error');
   const warnings = found.filter(({ severity }) => severity === 'warning');

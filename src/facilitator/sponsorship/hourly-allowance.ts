@@ -3,7 +3,7 @@ import type { Counters, WindowCount } from '../../storage/counters/counters.js';
 /** Lamports that may be spent in an hour; the hour is a fixed one, begun by the first of them. */
 export interface HourlyAllowance {
   /**
-   * Counts what is to be spent. Answers the function that takes it back, or undefined where so much is not left in this
+   * Counts what is to be spent. Returns the function that takes it back, or undefined where so much is not left in this
    * hour; then nothing is counted.
    */
   take(lamports: number): Promise<(() => void) | undefined>;

@@ -9,7 +9,7 @@ import { LRUCache } from 'lru-cache';
  */
 export interface SendWindow {
   /**
-   * Waits for room. Answers false where there was none in time, or where a payment of the wallet failed meanwhile.
+   * Waits for room. Returns false where there was none in time, or where a payment of the wallet failed meanwhile.
    * @param id - the payment; it keeps its room until it leaves
    * @param fee - the network fee that it can cost, in lamports
    */

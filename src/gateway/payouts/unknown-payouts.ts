@@ -103,7 +103,7 @@ class HistoryReader {
     return { ...from, since: looked.since, untilSlot: looked.slot - SLOTS_AGAIN };
   }
 
-  /** The books are asked after the chain: what is sent is in them before. Answers how many transactions were read. */
+  /** The books are asked after the chain: what is sent is in them before. Returns how many transactions were read. */
   async #examine(traces: readonly PayoutTrace[]): Promise<number> {
     const { book, past } = this.#parts;
     const known = await book.signaturesOf(traces.flatMap(({ id }) => id ?? []));

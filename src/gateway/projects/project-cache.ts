@@ -11,7 +11,7 @@ export interface ProjectCache {
   forget(slug: string): void;
 }
 
-/** How old an answer can be where another instance has changed the project. */
+/** How old a response can be where another instance has changed the project. */
 const STALE_MS = 5_000;
 const MAX_SLUGS = 10_000;
 const PAGE = 500;

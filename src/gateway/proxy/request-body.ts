@@ -88,7 +88,7 @@ export function wholeStream(req: IncomingMessage, start: Buffer, maxBytes: numbe
 }
 
 /**
- * Lets what is left of a request's body run out, so that the answer arrives and the connection can be used again; a caller
+ * Lets what is left of a request's body run out, so that the response arrives and the connection can be used again; a caller
  * who still sends more than 10 MiB is cut off.
  */
 export function discardRest(req: IncomingMessage): void {

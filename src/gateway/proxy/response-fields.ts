@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
 
 /**
- * Fields of an upstream's answer that do not reach the caller: what only the gateway may say, and what would be believed of
+ * Fields of an upstream's response that do not reach the caller: what only the gateway may say, and what would be believed of
  * every project on the gateway's origin.
  */
 const WITHHELD: ReadonlySet<string> = new Set([
@@ -23,8 +23,8 @@ const PLACES: ReadonlySet<string> = new Set(['location', 'content-location']);
 /** Lists that the gateway and the upstream both add to. */
 const LISTS: ReadonlySet<string> = new Set(['vary', 'access-control-expose-headers']);
 
-/** An upstream's answer, without those of its fields that stay behind. */
-export interface AnswerFields {
+/** An upstream's response, without those of its fields that stay behind. */
+export interface ResponseFields {
   /** Values by name, as the upstream spells it; one entry for each field line. */
   readonly passed: readonly (readonly [name: string, value: string])[];
   /** Bytes that the upstream says its body has; undefined where it does not say. */
@@ -32,10 +32,10 @@ export interface AnswerFields {
 }
 
 /**
- * Reads the fields of an upstream's answer.
+ * Reads the fields of an upstream's response.
  * @param toPublic - what a caller reaches a place that the upstream names at
  */
-export function readAnswerFields(fields: Fields, toPublic: (location: string) => string): AnswerFields {
+export function readResponseFields(fields: Fields, toPublic: (location: string) => string): ResponseFields {
   const stays = hopByHop(fields);
   const passed: (readonly [string, string])[] = [];
   let declaredLength: number | undefined;
@@ -47,8 +47,8 @@ export function readAnswerFields(fields: Fields, toPublic: (location: string) =>
   return { passed, declaredLength };
 }
 
-/** Puts an upstream's fields on the answer. What is there already was put there by the gateway, and stays. */
-export function applyAnswerFields(res: ServerResponse, { passed }: AnswerFields): void {
+/** Puts an upstream's fields on the response. What is there already was put there by the gateway, and stays. */
+export function applyResponseFields(res: ServerResponse, { passed }: ResponseFields): void {
   const ours = new Set(res.getHeaderNames());
   for (const [name, value] of passed) {
     const lower = name.toLowerCase();

@@ -2,11 +2,11 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { hasLeft } from '../../lib/http/response-left.js';
 import { BodyTooLarge } from './request-body.js';
-import { type AnswerFields, applyAnswerFields, readAnswerFields } from './response-fields.js';
+import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
 
 type Controller = Dispatcher.DispatchController;
 
-/** Why an upstream's answer did not reach the caller. */
+/** Why an upstream's response did not reach the caller. */
 export type ExchangeFailure =
   /** No connection: wrong name, closed port, TLS, an address that may not be called. */
   | 'upstream_unreachable'
@@ -35,17 +35,17 @@ export type ExchangeEnd<Failure extends string = ExchangeFailure> =
       readonly cause?: unknown;
     };
 
-/** Headers that the caller of a hook puts on an answer; their names replace those of the upstream. */
+/** Headers that the caller of a hook puts on a response; their names replace those of the upstream. */
 export type ExtraHeaders = Readonly<Record<string, string>>;
 
 /** Bounds of an exchange, and what is done within. */
 export interface ExchangeRules {
-  /** Milliseconds from the last byte of the request that moved until the head of the answer. */
+  /** Milliseconds from the last byte of the request that moved until the head of the response. */
   readonly headTimeoutMs: number;
-  /** Milliseconds that the answer's body may stand still. */
+  /** Milliseconds that the response's body may stand still. */
   readonly idleTimeoutMs: number;
-  /** Bytes of the answer's body. */
-  readonly maxAnswerBytes: number;
+  /** Bytes of the response's body. */
+  readonly maxResponseBytes: number;
   /** What a caller reaches a place that the upstream names at. */
   readonly toPublic: (location: string) => string;
   /** Asked right before the head is written; the body waits as long. */
@@ -55,8 +55,8 @@ export interface ExchangeRules {
 const NO_BODY = new Set([204, 304]);
 
 /**
- * Passes one upstream's answer on to a caller as it comes. An undici handler: whatever the caller has not taken yet keeps
- * the upstream waiting. When it fails after the head was sent, the caller's connection is cut, so that half an answer
+ * Passes one upstream's response on to a caller as it comes. An undici handler: whatever the caller has not taken yet keeps
+ * the upstream waiting. When it fails after the head was sent, the caller's connection is cut, so that half a response
  * does not look like a whole one; before that nothing was written, and somebody else answers.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
@@ -71,7 +71,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #over = false;
   #status = 0;
   #bytes = 0;
-  /** The headers of the answer before those of the upstream came. */
+  /** The headers of the response before those of the upstream came. */
   #before: OutgoingHttpHeaders | undefined;
   /** Whether the upstream has said everything. */
   #complete = false;
@@ -102,11 +102,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200 || this.#over) return;
     this.#status = status;
     if (status >= 500) return this.#fail('upstream_error');
-    const fields = readAnswerFields(rawFields(controller), this.#rules.toPublic);
+    const fields = readResponseFields(rawFields(controller), this.#rules.toPublic);
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
     this.#before = { ...this.#res.getHeaders() };
-    applyAnswerFields(this.#res, fields);
+    applyResponseFields(this.#res, fields);
     const extra = this.#askBeforeHead();
     if (extra === undefined) return;
     if (!(extra instanceof Promise)) return this.#writeHead(extra);
@@ -123,7 +123,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Controller, chunk: Buffer): void {
     if (this.#over) return;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#rules.maxAnswerBytes) return this.#fail('upstream_answer_too_large');
+    if (this.#bytes > this.#rules.maxResponseBytes) return this.#fail('upstream_answer_too_large');
     this.#timer?.refresh();
     if (this.#res.write(chunk) === false) controller.pause();
   }
@@ -160,9 +160,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  #isTooLarge({ declaredLength = 0 }: AnswerFields): boolean {
+  #isTooLarge({ declaredLength = 0 }: ResponseFields): boolean {
     const hasBody = this.#res.req.method !== 'HEAD' && !NO_BODY.has(this.#status);
-    return hasBody && declaredLength > this.#rules.maxAnswerBytes;
+    return hasBody && declaredLength > this.#rules.maxResponseBytes;
   }
 
   readonly #onDrain = (): void => {
@@ -200,7 +200,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  /** Ends both sides of what cannot be finished; an answer whose head was not sent is as it was before. */
+  /** Ends both sides of what cannot be finished; a response whose head was not sent is as it was before. */
   #cut(): void {
     const res = this.#res;
     this.#controller?.abort(new Error('the exchange has failed'));

@@ -17,8 +17,8 @@ export interface UpstreamProxyOptions {
   /** Keeps calls away from addresses that are not public. */
   readonly guard: AddressGuard;
   /** Largest answer that is passed on, in bytes. Default 100 MiB. */
-  readonly maxAnswerBytes?: number;
-  /** How long an answer may stand still once it has begun, in milliseconds, whoever holds it up. Default 30,000. */
+  readonly maxResponseBytes?: number;
+  /** How long a response may stand still once it has begun, in milliseconds, whoever holds it up. Default 30,000. */
   readonly idleTimeoutMs?: number;
   /** The clock of the signatures, in milliseconds. Default `Date.now`. */
   readonly now?: () => number;
@@ -32,7 +32,7 @@ export interface ForwardOptions {
   readonly rest: string;
   /** What the caller wrote before `rest`: `/v1/<slug>`. Redirects of the upstream are told below it. */
   readonly publicPath: string;
-  /** How long the upstream may take until the head of its answer, from the last byte of the request that moved. */
+  /** How long the upstream may take until the head of its response, from the last byte of the request that moved. */
   readonly timeoutMs: number;
   /** Largest body that is taken, in bytes. Default 10 MiB. */
   readonly maxBodyBytes?: number;
@@ -47,7 +47,7 @@ export interface ForwardOptions {
   /** More headers for the upstream; they replace those that the caller sent under the same names. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Called with the upstream's status right before the head of the answer is written, when the upstream's headers are on it
+   * Called with the upstream's status right before the head of the response is written, when the upstream's headers are on it
    * already, for instance to add a receipt; what it answers replaces headers of the same names. A promise is waited for. Not called for a status of 500 or more. What it
    * throws ends both connections, and `forward` rejects with it.
    */
@@ -57,7 +57,7 @@ export interface ForwardOptions {
 /** Why a call was not delivered: what {@link ExchangeFailure} says, or it could not be passed on at all. */
 export type ForwardFailure = ExchangeFailure | 'invalid_request' | 'method_not_allowed';
 
-/** The upstream answered with a status below 500, and its whole answer left for the caller. */
+/** The upstream answered with a status below 500, and its whole response left for the caller. */
 export interface Delivered {
   readonly delivered: true;
   /** Status of the upstream. */
@@ -75,7 +75,7 @@ export interface Undelivered {
   readonly detail: string;
   /** Status of the upstream, where it answered. */
   readonly status?: number;
-  /** Whether some of the answer was sent; the connection is cut then. */
+  /** Whether some of the response was sent; the connection is cut then. */
   readonly headSent: boolean;
   /** From when the upstream was called until the end, in milliseconds; 0 when it was not called. */
   readonly durationMs: number;
@@ -86,7 +86,7 @@ export interface Undelivered {
 /** Passes calls on to upstreams (service.md §4). */
 export interface UpstreamProxy {
   /**
-   * Passes one call on and streams the answer back, never following redirects. Of a body that was read before, what is
+   * Passes one call on and streams the response back, never following redirects. Of a body that was read before, what is
    * left of it is sent (`lib/http/received-body.ts`).
    * It never answers by itself when the upstream fails: the caller does, with {@link GATEWAY_ERROR_HEADERS}.
    */
@@ -111,7 +111,7 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const MAX_SIGNED_BYTES = MIB;
 /** A name is resolved and checked anew after this time, however busy the connection is. */
 const CONNECTION_LIFE_MS = 60_000;
-/** They lead the answer elsewhere, or show the caller what was added to its request. */
+/** They lead the response elsewhere, or show the caller what was added to its request. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 
 const DETAILS: Readonly<Record<Exclude<ForwardFailure, 'upstream_error'>, string>> = {
@@ -132,7 +132,7 @@ const MOUNT_BEFORE =
 /** Makes a proxy. Connections are kept and shared by all calls to the same upstream. */
 export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProxy {
   const { guard, now = Date.now } = options;
-  const { maxAnswerBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
+  const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS } = options;
   const opened = openAgent({
     connect: guard.connect,
     pipelining: 1,
@@ -154,7 +154,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const fields = fieldsFor(req, call, target, start, now());
     const begun = performance.now();
     const toPublic = (location: string) => publicLocation(location, url, target, publicPath);
-    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxAnswerBytes, toPublic, beforeHead };
+    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxResponseBytes, toPublic, beforeHead };
     const exchange = new Exchange(res, rules);
     const body =
       start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);

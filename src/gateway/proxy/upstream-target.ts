@@ -33,7 +33,7 @@ export function upstreamTarget(url: string, rest: string): UpstreamTarget | unde
 }
 
 /**
- * An address that an upstream's answer names (`Location`), as callers reach it: below the upstream's base it becomes the
+ * An address that an upstream's response names (`Location`), as callers reach it: below the upstream's base it becomes the
  * same place below `publicPath`. Other addresses stay as they are.
  * @param sent - where the answered request went
  */

@@ -65,7 +65,7 @@ const SECONDS = /^\d{1,12}$/;
 
 /**
  * For an upstream behind the gateway: whether a request comes from there, and who paid for it. Headers such as
- * `X-Tollhouse-Payer` are to be believed from the answer of this function only. Signatures are compared in constant time.
+ * `X-Tollhouse-Payer` are to be believed from the response of this function only. Signatures are compared in constant time.
  *
  * ```ts
  * app.use(express.raw({ type: () => true, limit: '10mb' }), (req, res, next) => {

@@ -3,7 +3,7 @@ import type { DeliveryStore, TakenDelivery } from '../../storage/webhooks/delive
 import type { DisabledReason, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
 import { eventMessage } from './event-message.js';
 import { FAILING_MS, isGone, outcomeOf } from './webhook-schedule.js';
-import type { WebhookAnswer, WebhookSender } from './webhook-sender.js';
+import type { WebhookResponse, WebhookSender } from './webhook-sender.js';
 import { webhookHeaders } from './webhook-signature.js';
 
 /** What attempts are made with. */
@@ -50,7 +50,7 @@ function signingSecrets({ secret, previousSecret, previousUntil = 0 }: WebhookRe
 
 function reasonToDisable(
   { failingSince }: WebhookRecord,
-  answer: WebhookAnswer,
+  answer: WebhookResponse,
   now: number,
 ): DisabledReason | undefined {
   if (isGone(answer)) return 'gone';

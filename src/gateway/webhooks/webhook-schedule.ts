@@ -1,5 +1,5 @@
 import type { AttemptOutcome } from '../../storage/webhooks/deliveries.js';
-import type { WebhookAnswer } from './webhook-sender.js';
+import type { WebhookResponse } from './webhook-sender.js';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -41,10 +41,10 @@ export interface AttemptPlace {
 }
 
 /**
- * What follows from an answer: only 2xx is success, 410 and the tenth failure are the end. A `Retry-After` later than the
+ * What follows from a response: only 2xx is success, 410 and the tenth failure are the end. A `Retry-After` later than the
  * schedule is honoured, up to a day.
  */
-export function outcomeOf(answer: WebhookAnswer, { place, now, random }: AttemptPlace): AttemptOutcome {
+export function outcomeOf(answer: WebhookResponse, { place, now, random }: AttemptPlace): AttemptOutcome {
   if (isSuccess(answer)) return { state: 'delivered' };
   const pause = PAUSES_MS[place];
   if (pause === undefined || isGone(answer)) return { state: 'failed' };
@@ -53,11 +53,11 @@ export function outcomeOf(answer: WebhookAnswer, { place, now, random }: Attempt
 }
 
 /** Whether a receiver says that it is no more. */
-export function isGone({ status }: WebhookAnswer): boolean {
+export function isGone({ status }: WebhookResponse): boolean {
   return status === GONE;
 }
 
-function isSuccess({ status = 0, error }: WebhookAnswer): boolean {
+function isSuccess({ status = 0, error }: WebhookResponse): boolean {
   return error === undefined && status >= 200 && status < 300;
 }
 

@@ -11,11 +11,11 @@ export interface WebhookRequest {
 }
 
 /** What came back. */
-export interface WebhookAnswer {
+export interface WebhookResponse {
   readonly durationMs: number;
   /** HTTP status, as soon as there was one. */
   readonly status?: number;
-  /** Why there was no whole answer: `timeout`, or the code of what went wrong, such as `ECONNREFUSED`. */
+  /** Why there was no whole response: `timeout`, or the code of what went wrong, such as `ECONNREFUSED`. */
   readonly error?: string;
   /** The header `Retry-After`. */
   readonly retryAfter?: string;
@@ -32,14 +32,14 @@ export interface WebhookSenderOptions {
 
 /** Sends messages over HTTP. */
 export interface WebhookSender {
-  /** Posts a message and follows no redirect. Every failure is an answer; nothing rejects. */
-  send(request: WebhookRequest): Promise<WebhookAnswer>;
+  /** Posts a message and follows no redirect. Every failure is a response; nothing rejects. */
+  send(request: WebhookRequest): Promise<WebhookResponse>;
   /** Ends the connections; messages under way fail. */
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 15_000;
-/** So much of an answer is read and kept, in bytes. */
+/** So much of a response is read and kept, in bytes. */
 const MAX_ANSWER_BYTES = 4_096;
 const MAX_HEADER_BYTES = 16 * 1024;
 const IDLE_MS = 10_000;

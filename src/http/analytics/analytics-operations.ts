@@ -1,6 +1,6 @@
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
-import { analyticsAnswer, callsAnswer } from './analytics-responses.js';
+import { analyticsResponse, callsResponse } from './analytics-responses.js';
 import { analyticsQuery, callsQuery } from './analytics-router.js';
 
 const TAG = 'Analytics';
@@ -18,7 +18,7 @@ export const ANALYTICS_OPERATIONS: readonly Operation[] = [
       'At most 1,000 steps, those in which nothing happened included. Default: the last 30 days by day, the last 24 hours by ' +
       'hour. The series is also answered as `text/csv`.',
     query: analyticsQuery,
-    answers: { 200: { description: 'The figures.', schema: analyticsAnswer, mediaType: 'text/csv' } },
+    answers: { 200: { description: 'The figures.', schema: analyticsResponse, mediaType: 'text/csv' } },
     errors: ERRORS,
   },
   {
@@ -28,7 +28,7 @@ export const ANALYTICS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Calls of a project that reached its upstream, newest first',
     query: callsQuery,
-    answers: { 200: { description: 'One page of them.', schema: callsAnswer } },
+    answers: { 200: { description: 'One page of them.', schema: callsResponse } },
     errors: ERRORS,
   },
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { address, countSchema, signature } from '../framework/response.js';
 
 const time = z.iso.datetime();
@@ -21,7 +21,7 @@ const figures = {
 };
 
 /** Answer of `GET /api/v1/projects/:project_id/analytics`. */
-export const analyticsAnswer = z.object({
+export const analyticsResponse = z.object({
   interval: z.enum(['hour', 'day']),
   from: time,
   to: time.describe('Not included.'),
@@ -31,7 +31,7 @@ export const analyticsAnswer = z.object({
 });
 
 /** A call of a project as its owner sees it. */
-export const callAnswer = z.object({
+export const callResponse = z.object({
   id: z.string(),
   at: time,
   method: z.string(),
@@ -51,4 +51,4 @@ export const callAnswer = z.object({
 });
 
 /** Answer of `GET /api/v1/projects/:project_id/calls`. */
-export const callsAnswer = listAnswerOf(callAnswer);
+export const callsResponse = listResponseOf(callResponse);

@@ -7,7 +7,7 @@ import { type DescribeToken, labelsOf } from '../../gateway/token-label.js';
 import type { Scope } from '../../identity/service-keys/scopes.js';
 import { callerOf } from '../framework/api-caller.js';
 import { handled } from '../framework/handled.js';
-import { listAnswer, pageQuery, readCursor } from '../framework/list-response.js';
+import { listResponse, pageQuery, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { rangeQuery, readRange } from '../framework/range-query.js';
@@ -69,7 +69,7 @@ export function createAnalyticsRouter(options: AnalyticsRouterOptions): Router {
     const mints = found.flatMap(({ charge }) => charge?.mint ?? []);
     const tokens = await labelsOf(mints, describeToken);
     res.json(
-      listAnswer(
+      listResponse(
         found,
         limit,
         ({ seq }) => [String(seq)],

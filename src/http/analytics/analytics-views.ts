@@ -5,7 +5,7 @@ import { formatAmount } from '../../protocol/money/money.js';
 import type { ListedCall } from '../../storage/calls/call-store.js';
 import { toCsv } from '../framework/csv.js';
 import type { Answer } from '../framework/response.js';
-import type { analyticsAnswer, callAnswer } from './analytics-responses.js';
+import type { analyticsResponse, callResponse } from './analytics-responses.js';
 
 type Labels = ReadonlyMap<string, TokenLabel>;
 
@@ -13,7 +13,7 @@ type Labels = ReadonlyMap<string, TokenLabel>;
 export function analyticsView(
   { series, totals, tokens }: ProjectAnalytics,
   { interval, from, to }: TimeSteps,
-): Answer<typeof analyticsAnswer> {
+): Answer<typeof analyticsResponse> {
   return {
     interval: interval === 'hour' ? 'hour' : 'day',
     from: timeText(from),
@@ -42,7 +42,7 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
 }
 
 /** A call as the project's owner sees it. */
-export function callView(call: ListedCall, tokens: Labels): Answer<typeof callAnswer> {
+export function callView(call: ListedCall, tokens: Labels): Answer<typeof callResponse> {
   const { charge } = call;
   const label = charge === undefined ? undefined : tokens.get(charge.mint);
   return {

@@ -1,9 +1,9 @@
 import type { Operation } from '../openapi/operation.js';
-import { challengeAnswer, grantAnswer, jwksAnswer } from './auth-responses.js';
+import { challengeResponse, grantResponse, jwksResponse } from './auth-responses.js';
 import { challengeBody, refreshBody, revokeBody, tokenBody } from './auth-router.js';
 
 const TAG = 'Sign-in';
-const TOKENS = { description: 'Access and refresh token.', schema: grantAnswer };
+const TOKENS = { description: 'Access and refresh token.', schema: grantResponse };
 
 /** Sign-in of wallets. */
 export const AUTH_OPERATIONS: readonly Operation[] = [
@@ -14,7 +14,7 @@ export const AUTH_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'A message for a wallet to sign',
     body: challengeBody,
-    answers: { 200: { description: 'The message.', schema: challengeAnswer } },
+    answers: { 200: { description: 'The message.', schema: challengeResponse } },
     errors: ['validation_failed', 'invalid_request', 'not_configured'],
   },
   {
@@ -53,6 +53,6 @@ export const AUTH_OPERATIONS: readonly Operation[] = [
     id: 'getKeys',
     tag: TAG,
     summary: 'Public keys of the access tokens',
-    answers: { 200: { description: 'RFC 7517; empty where tokens are signed with a secret.', schema: jwksAnswer } },
+    answers: { 200: { description: 'RFC 7517; empty where tokens are signed with a secret.', schema: jwksResponse } },
   },
 ];

@@ -1,7 +1,7 @@
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
 import { eventsQuery, streamQuery } from './events-queries.js';
-import { eventsAnswer } from './events-responses.js';
+import { eventsResponse } from './events-responses.js';
 
 const TAG = 'Events';
 const PATH = '/api/v1/events';
@@ -15,7 +15,7 @@ export const EVENTS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'What happened, newest first',
     query: eventsQuery,
-    answers: { 200: { description: 'One page of events.', schema: eventsAnswer } },
+    answers: { 200: { description: 'One page of events.', schema: eventsResponse } },
     errors: [...CALLER_ERRORS, 'validation_failed', 'not_found'],
   },
   {

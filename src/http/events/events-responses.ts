@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../storage/events/events.js';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 
 /** An event as lists, streams and webhooks show it. */
-export const eventAnswer = z.object({
+export const eventResponse = z.object({
   id: z.string(),
   type: z.enum(EVENT_TYPES),
   timestamp: z.iso.datetime(),
@@ -12,4 +12,4 @@ export const eventAnswer = z.object({
 });
 
 /** Answer of `GET /api/v1/events`. */
-export const eventsAnswer = listAnswerOf(eventAnswer);
+export const eventsResponse = listResponseOf(eventResponse);

@@ -7,7 +7,7 @@ import { EVENTS_BEGIN, type EventLog, type LoggedEvent } from '../../storage/eve
 import type { EventType } from '../../storage/events/events.js';
 import { type ApiCallerParts, callerOf } from '../framework/api-caller.js';
 import { handled } from '../framework/handled.js';
-import { listAnswer, readCursor } from '../framework/list-response.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
@@ -80,7 +80,7 @@ async function listEvents(log: EventLog, req: Request) {
     ...(projectId === undefined ? {} : { projectId }),
     ...(tx === undefined || seq === undefined ? {} : { before: { tx, seq } }),
   });
-  return listAnswer(found, limit, ({ position }) => [position.tx, position.seq], eventMessage);
+  return listResponse(found, limit, ({ position }) => [position.tx, position.seq], eventMessage);
 }
 
 async function selectionOf(req: Request, log: EventLog): Promise<StreamSelection> {
@@ -109,7 +109,7 @@ function createRoom() {
   const open = new Map<string, number>();
   let all = 0;
   return {
-    /** Answers how to leave; throws `rate_limited` when there is no room. */
+    /** Returns how to leave; throws `rate_limited` when there is no room. */
     enter(wallet: string): () => void {
       const own = open.get(wallet) ?? 0;
       if (own >= MAX_STREAMS_OF_WALLET || all >= MAX_STREAMS) {

@@ -12,7 +12,7 @@ const READ_BEFORE =
 /**
  * Reads a JSON body, if there is one. A body of another type is answered 415, one that is too long or broken becomes an error of
  * `express.json()`. Where a parser of the app came first, what it parsed counts, and text or bytes are parsed here; where
- * nothing is left, the answer is 500 `body_already_read`.
+ * nothing is left, the response is 500 `body_already_read`.
  *
  * @param limit - longest body, as Express writes sizes: `100kb`
  */

@@ -22,7 +22,7 @@ export const pageQuery = {
 };
 
 /** A list as clients see it. */
-export interface ListAnswer<T> {
+export interface ListResponse<T> {
   readonly object: 'list';
   readonly data: readonly T[];
   readonly has_more: boolean;
@@ -31,7 +31,7 @@ export interface ListAnswer<T> {
 }
 
 /** The schema of a list of such items. */
-export function listAnswerOf<S extends z.ZodType>(item: S) {
+export function listResponseOf<S extends z.ZodType>(item: S) {
   return z.object({
     object: z.literal('list'),
     data: z.array(item),
@@ -50,12 +50,12 @@ export type CursorKey = readonly (string | number)[];
  * @param keyOf - the key after which the next page begins
  * @param show - an item as clients see it
  */
-export function listAnswer<T, V>(
+export function listResponse<T, V>(
   found: readonly T[],
   limit: number,
   keyOf: (item: T) => CursorKey,
   show: (item: T) => V,
-): ListAnswer<V> {
+): ListResponse<V> {
   const page = found.slice(0, limit);
   const last = page.at(-1);
   const hasMore = found.length > limit && last !== undefined;

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Keeps an answer out of caches: it holds secrets, or is for its caller only. */
+/** Keeps a response out of caches: it holds secrets, or is for its caller only. */
 export const noStore: RequestHandler = (_req, res, next) => {
   res.setHeader('Cache-Control', 'no-store');
   next();

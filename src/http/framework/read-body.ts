@@ -13,7 +13,7 @@ export interface FaultCodes {
 
 type Issue = Pick<z.core.$ZodIssue, 'code' | 'path' | 'message'>;
 
-/** So many faults are told; of a list of thousands, each wrong, the answer would be far larger than the request. */
+/** So many faults are told; of a list of thousands, each wrong, the response would be far larger than the request. */
 const MAX_FAULTS = 20;
 
 /** Longer names of unknown fields are told cut off. */

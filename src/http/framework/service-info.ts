@@ -1,9 +1,9 @@
 import { VERSION } from '../../lib/version.js';
 import type { Answer } from './response.js';
-import type { serviceAnswer } from './service-responses.js';
+import type { serviceResponse } from './service-responses.js';
 
 /** What the service says of itself at `GET /` and `GET /discovery` (interface-specification.md). */
-export const SERVICE: Answer<typeof serviceAnswer> = {
+export const SERVICE: Answer<typeof serviceResponse> = {
   service: 'Tollhouse',
   version: VERSION,
   features: ['multi-token', 'zero-fee', 'token-gated', 'x402', 'solana-pay'],

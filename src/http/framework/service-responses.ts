@@ -6,7 +6,7 @@ const version = z.string().describe('Version of the service (semantic versioning
 const health = z.enum(['active', 'degraded', 'down']);
 
 /** Answer of `GET /`. */
-export const serviceAnswer = z.object({
+export const serviceResponse = z.object({
   service: z.string(),
   version,
   features: z.array(z.string()),
@@ -14,7 +14,7 @@ export const serviceAnswer = z.object({
 });
 
 /** Answer of `GET /health`. */
-export const healthAnswer = z.object({
+export const healthResponse = z.object({
   status: z.enum(['healthy', 'degraded']),
   version,
   networks: z.partialRecord(networkId, health),
@@ -22,14 +22,14 @@ export const healthAnswer = z.object({
 });
 
 /** Answer of `GET /wallet-status`. */
-export const walletStatusAnswer = z.object({
+export const walletStatusResponse = z.object({
   wallet: address,
   balances: z.record(z.string(), z.number().min(0)).describe('By symbol, in whole tokens.'),
   operational: z.boolean().describe('Whether the wallet can pay the fees of a hundred settlements more.'),
 });
 
-/** Networks in the answer of `GET /supported`. */
-export const networksAnswer = z.partialRecord(
+/** Networks in the response of `GET /supported`. */
+export const networksResponse = z.partialRecord(
   networkId,
   z.object({
     name: z.string(),
@@ -41,13 +41,13 @@ export const networksAnswer = z.partialRecord(
 );
 
 /** Answer of `GET /healthz`. */
-export const aliveAnswer = z.object({ status: z.literal('ok') });
+export const aliveResponse = z.object({ status: z.literal('ok') });
 
 const check = z.enum(['ok', 'low', 'empty', 'unreachable', 'wrong_network', 'limit_reached', 'unpayable']);
 const finding = z.object({ code: z.string(), severity: z.enum(['error', 'warning']) });
 
 /** Answer of `GET /readyz` while it is ready. */
-export const readyAnswer = z.object({
+export const readyResponse = z.object({
   status: z.literal('ready'),
   checks: z.object({
     rpc: check,

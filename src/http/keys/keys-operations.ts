@@ -1,7 +1,7 @@
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
 import { generateBody, keysQuery } from './keys-bodies.js';
-import { keyAnswer, keysAnswer, revealedKeyAnswer } from './keys-responses.js';
+import { keyResponse, keysResponse, revealedKeyResponse } from './keys-responses.js';
 
 const TAG = 'Service keys';
 
@@ -17,7 +17,7 @@ export const KEYS_OPERATIONS: readonly Operation[] = [
       'With an access token only: a key makes no keys. Calls carry `api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`. The secret is shown this once.',
     body: generateBody,
     answers: {
-      201: { description: 'The key and its secret; `Location` says where the key is.', schema: revealedKeyAnswer },
+      201: { description: 'The key and its secret; `Location` says where the key is.', schema: revealedKeyResponse },
     },
     errors: [...CALLER_ERRORS, 'validation_failed'],
   },
@@ -28,7 +28,7 @@ export const KEYS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Your service keys, newest first, revoked ones too',
     query: keysQuery,
-    answers: { 200: { description: 'One page of them.', schema: keysAnswer } },
+    answers: { 200: { description: 'One page of them.', schema: keysResponse } },
     errors: [...CALLER_ERRORS, 'validation_failed'],
   },
   {
@@ -37,7 +37,7 @@ export const KEYS_OPERATIONS: readonly Operation[] = [
     id: 'getKey',
     tag: TAG,
     summary: 'One of your service keys',
-    answers: { 200: { description: 'The key.', schema: keyAnswer } },
+    answers: { 200: { description: 'The key.', schema: keyResponse } },
     errors: [...CALLER_ERRORS, 'not_found'],
   },
   {
@@ -47,7 +47,7 @@ export const KEYS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Give a service key another secret',
     description: 'The secret before it is good for 24 hours more. A service key may do this to itself only.',
-    answers: { 200: { description: 'The key and its new secret, shown this once.', schema: revealedKeyAnswer } },
+    answers: { 200: { description: 'The key and its new secret, shown this once.', schema: revealedKeyResponse } },
     errors: [...CALLER_ERRORS, 'not_found'],
   },
   {

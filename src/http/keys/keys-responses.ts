@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { SCOPES } from '../../identity/service-keys/scopes.js';
 import { SPENDING_ACTIONS, SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { address } from '../framework/response.js';
 
 const time = z.iso.datetime();
 
 /** A service key as its owner sees it. */
-export const keyAnswer = z.object({
+export const keyResponse = z.object({
   id: z.string(),
   api_key: z.string().describe('For the header `X-Service-Key`.'),
   name: z.string(),
@@ -36,9 +36,9 @@ export const keyAnswer = z.object({
 });
 
 /** A service key with its secret. */
-export const revealedKeyAnswer = keyAnswer.extend({
+export const revealedKeyResponse = keyResponse.extend({
   api_secret: z.string().describe('For the header `X-Service-Secret`; shown this once.'),
 });
 
 /** Answer of `GET /api/v1/keys`. */
-export const keysAnswer = listAnswerOf(keyAnswer);
+export const keysResponse = listResponseOf(keyResponse);

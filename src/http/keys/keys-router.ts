@@ -9,7 +9,7 @@ import type { KeyPage } from '../../storage/keys/service-keys.js';
 import { callerOf } from '../framework/api-caller.js';
 import { handled } from '../framework/handled.js';
 import { jsonBody } from '../framework/json-body.js';
-import { listAnswer, readCursor } from '../framework/list-response.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
@@ -48,7 +48,7 @@ export function createKeysRouter({ keys, callerFor, now = Date.now }: KeysRouter
     const page = readPage(req);
     const found = await keys.list(callerOf(req), { ...page, limit: page.limit + 1 });
     const show = (key: ServiceKey) => showKey(key, now());
-    res.json(listAnswer(found, page.limit, ({ createdAt, id }) => [createdAt, id], show));
+    res.json(listResponse(found, page.limit, ({ createdAt, id }) => [createdAt, id], show));
   });
   const get = guarded('keys:read', async (req, res) => {
     res.json(showKey(await keys.get(callerOf(req), idOf(req)), now()));

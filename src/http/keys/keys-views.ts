@@ -2,13 +2,13 @@ import type { ServiceKey } from '../../identity/service-keys/service-key-types.j
 import type { RevealedKey } from '../../identity/service-keys/service-keys.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Answer } from '../framework/response.js';
-import type { keyAnswer, revealedKeyAnswer } from './keys-responses.js';
+import type { keyResponse, revealedKeyResponse } from './keys-responses.js';
 
 /**
  * A key as its owner sees it.
  * @param now - milliseconds since the epoch, for the status
  */
-export function showKey(key: ServiceKey, now: number): Answer<typeof keyAnswer> {
+export function showKey(key: ServiceKey, now: number): Answer<typeof keyResponse> {
   const { spending, previousUntil } = key;
   return {
     id: key.id,
@@ -33,7 +33,7 @@ export function showKey(key: ServiceKey, now: number): Answer<typeof keyAnswer> 
 }
 
 /** A key with its secret, as its owner sees it once. */
-export function showRevealedKey({ key, secret }: RevealedKey, now: number): Answer<typeof revealedKeyAnswer> {
+export function showRevealedKey({ key, secret }: RevealedKey, now: number): Answer<typeof revealedKeyResponse> {
   return { ...showKey(key, now), api_secret: secret };
 }
 

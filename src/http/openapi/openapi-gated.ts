@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../errors/errors.js';
 import type { Listing } from '../../middleware/terms/catalogue.js';
 import { pathParameters } from './openapi.js';
-import { PAYMENT_HEADERS, problemAnswers } from './openapi-problems.js';
+import { PAYMENT_HEADERS, problemResponses } from './openapi-problems.js';
 
 const TAG = 'Paid';
 const ERRORS_OF_GATES: readonly ErrorCode[] = [
@@ -33,7 +33,7 @@ export function describeListing({ path, described }: Listing, origin: string): o
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: {
       200: { description: 'The paid answer.', headers: PAYMENT_HEADERS, content: { [mimeType]: { schema: {} } } },
-      ...problemAnswers(ERRORS_OF_GATES),
+      ...problemResponses(ERRORS_OF_GATES),
     },
   };
 }

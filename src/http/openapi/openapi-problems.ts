@@ -24,7 +24,7 @@ const PAYMENT_REQUIRED = 402;
 /** Header fields that terms and receipts come in. */
 export const PAYMENT_HEADERS = Object.fromEntries(EXPOSED_HEADERS.map((name) => [name, { schema: text }]));
 
-/** The schema of every error answer (RFC 9457; service.md §1), with every code that there is. */
+/** The schema of every error response (RFC 9457; service.md §1), with every code that there is. */
 export function problemSchema(): object {
   return {
     type: 'object',
@@ -58,18 +58,18 @@ export interface OperationInput {
   readonly key?: boolean;
 }
 
-/** The error answers of an operation that has these errors, by status; each says which codes it has. */
-export function problemAnswers(
+/** The error responses of an operation that has these errors, by status; each says which codes it has. */
+export function problemResponses(
   errors: readonly ErrorCode[],
   { body = false, key = false }: OperationInput = {},
 ): Record<string, object> {
   const codes = [...errors, ...(body ? WITH_BODY : []), ...(key ? REPEATABLE : []), ...ANY];
   const byStatus = groupBy(new Set(codes), (code) => ERRORS[code].status);
-  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), problemAnswer(status, some)]));
+  return Object.fromEntries([...byStatus].map(([status, some]) => [String(status), problemResponse(status, some)]));
 }
 
-/** One error answer that has one of some codes. Terms of payment are JSON of x402, which is a problem as well. */
-function problemAnswer(status: number, codes: readonly ErrorCode[]): object {
+/** One error response that has one of some codes. Terms of payment are JSON of x402, which is a problem as well. */
+function problemResponse(status: number, codes: readonly ErrorCode[]): object {
   const offers = status === PAYMENT_REQUIRED;
   const schema = {
     allOf: [

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { groupBy } from '../../lib/group-by.js';
-import { problemAnswers, problemSchema } from './openapi-problems.js';
-import type { Operation, OperationAnswer } from './operation.js';
+import { problemResponses, problemSchema } from './openapi-problems.js';
+import type { Operation, OperationResponse } from './operation.js';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -86,7 +86,7 @@ function describe(operation: Operation): object {
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
     responses: {
       ...answersOf(operation),
-      ...problemAnswers(errors, { body: body !== undefined, key }),
+      ...problemResponses(errors, { body: body !== undefined, key }),
     },
   };
 }
@@ -98,11 +98,11 @@ function takesKey({ method, takesKey: given }: Operation): boolean {
 function answersOf(operation: Operation): Record<string, object> {
   const headers = takesKey(operation) ? { headers: REPLAYED } : {};
   return Object.fromEntries(
-    Object.entries(operation.answers).map(([status, answer]) => [status, { ...describeAnswer(answer), ...headers }]),
+    Object.entries(operation.answers).map(([status, answer]) => [status, { ...describeResponse(answer), ...headers }]),
   );
 }
 
-function describeAnswer({ description, schema, mediaType }: OperationAnswer): object {
+function describeResponse({ description, schema, mediaType }: OperationResponse): object {
   const content = {
     ...(schema === undefined ? {} : jsonContent(schema)),
     ...(mediaType === undefined ? {} : { [mediaType]: { schema: { type: 'string' } } }),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/errors.js';
 
 /** What an operation answers with when all is well. */
-export interface OperationAnswer {
+export interface OperationResponse {
   readonly description: string;
   /** Default: there is no body, or one that is no JSON. */
   readonly schema?: z.ZodType;
@@ -27,7 +27,7 @@ export interface Operation {
   readonly takesKey?: boolean;
   readonly body?: z.ZodType;
   /** By status. */
-  readonly answers: Readonly<Record<number, OperationAnswer>>;
+  readonly answers: Readonly<Record<number, OperationResponse>>;
   /** Its own errors; those that any operation has, or any with a body, are added. */
   readonly errors?: readonly ErrorCode[];
 }

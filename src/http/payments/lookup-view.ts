@@ -3,7 +3,7 @@ import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { Answer } from '../framework/response.js';
-import type { verifiedAnswer } from './payment-responses.js';
+import type { verifiedResponse } from './payment-responses.js';
 import type { ExpectedTransfer } from './verify-body.js';
 
 type Received = ChainLookup['received'][number];
@@ -17,7 +17,7 @@ export function lookupView(
   found: ChainLookup,
   expected: ExpectedTransfer | undefined,
   tokens: readonly Token[],
-): Answer<typeof verifiedAnswer> {
+): Answer<typeof verifiedResponse> {
   const { status, received, transfers } = found;
   const [shown] = received.filter((it) => isExpected(it, found, expected, tokens)).sort(paidFirst);
   const final = status === 'confirmed' || status === 'finalized';

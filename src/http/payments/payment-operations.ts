@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { facilitatorBody, settleAnswer, supportedAnswer, verifyAnswer } from '../../protocol/wire/schemas.js';
-import { networksAnswer } from '../framework/service-responses.js';
+import { facilitatorBody, settleResponse, supportedResponse, verifyResponse } from '../../protocol/wire/schemas.js';
+import { networksResponse } from '../framework/service-responses.js';
 import type { Operation } from '../openapi/operation.js';
 import { createPaymentBody, settleBody, transactionBody } from './contract-schemas.js';
 import {
-  createdPaymentAnswer,
-  paymentAnswer,
-  settledAnswer,
-  verifiedAnswer,
-  walletLabelAnswer,
-  walletTransactionAnswer,
+  createdPaymentResponse,
+  paymentResponse,
+  settledResponse,
+  verifiedResponse,
+  walletLabelResponse,
+  walletTransactionResponse,
 } from './payment-responses.js';
 import { verifyBody } from './verify-body.js';
 
@@ -26,7 +26,10 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     summary: 'Networks and tokens',
     description: "The contract's networks and, beside them, x402's kinds, extensions and signers.",
     answers: {
-      200: { description: 'What can be settled now.', schema: supportedAnswer.extend({ networks: networksAnswer }) },
+      200: {
+        description: 'What can be settled now.',
+        schema: supportedResponse.extend({ networks: networksResponse }),
+      },
     },
     errors: ['payment_backend_unavailable'],
   },
@@ -39,7 +42,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     description:
       'With `payer` the answer holds a finished transaction to sign. Without, the slots of the payer are placeholders; `POST /payments/{id}/transaction` fills them.',
     body: createPaymentBody,
-    answers: { 200: { description: 'The payment, and the transfer that pays it.', schema: createdPaymentAnswer } },
+    answers: { 200: { description: 'The payment, and the transfer that pays it.', schema: createdPaymentResponse } },
     errors: [
       'invalid_amount',
       'invalid_token',
@@ -63,7 +66,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     id: 'getPayment',
     tag: PAYMENTS_TAG,
     summary: 'Where a payment stands',
-    answers: { 200: { description: 'The payment and its state.', schema: paymentAnswer } },
+    answers: { 200: { description: 'The payment and its state.', schema: paymentResponse } },
     errors: ['payment_not_found', 'payment_backend_unavailable'],
   },
   {
@@ -78,7 +81,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     answers: {
       200: {
         description: "The settlement; in x402's shape also one that was refused.",
-        schema: z.union([settledAnswer, settleAnswer]),
+        schema: z.union([settledResponse, settleResponse]),
       },
     },
     errors: [
@@ -103,7 +106,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     tag: PAYMENTS_TAG,
     summary: 'Look a transaction up, or verify an x402 payment',
     body: z.union([verifyBody, facilitatorBody]),
-    answers: { 200: { description: 'What was found.', schema: z.union([verifiedAnswer, verifyAnswer]) } },
+    answers: { 200: { description: 'What was found.', schema: z.union([verifiedResponse, verifyResponse]) } },
     errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
@@ -121,7 +124,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     id: 'describeToWallet',
     tag: WALLETS_TAG,
     summary: 'What a wallet shows before it asks for the transaction',
-    answers: { 200: { description: 'Label and icon.', schema: walletLabelAnswer } },
+    answers: { 200: { description: 'Label and icon.', schema: walletLabelResponse } },
   },
   {
     method: 'post',
@@ -135,7 +138,7 @@ export const PAYMENT_OPERATIONS: readonly Operation[] = [
     answers: {
       200: {
         description: 'The unsigned transaction.',
-        schema: z.union([createdPaymentAnswer, walletTransactionAnswer]),
+        schema: z.union([createdPaymentResponse, walletTransactionResponse]),
       },
     },
     errors: [

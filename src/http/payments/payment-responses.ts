@@ -18,7 +18,7 @@ const decimals = countSchema.describe('Decimal places of the token.');
 const reference = address.describe('Public key that the transaction must name (Solana Pay).');
 
 /** Answer of `POST /create-payment` and of `POST /payments/:id/transaction` for a payer. */
-export const createdPaymentAnswer = z.object({
+export const createdPaymentResponse = z.object({
   payment_id: z.string(),
   transaction: z.object({
     from: address.describe('The payer; the System Program while it is not known.'),
@@ -37,16 +37,16 @@ export const createdPaymentAnswer = z.object({
 });
 
 /** Answer of `POST /payments/:id/transaction` for a Solana Pay wallet. */
-export const walletTransactionAnswer = z.object({
+export const walletTransactionResponse = z.object({
   transaction: z.base64().describe('Unsigned; the wallet pays the network fee and sends it.'),
   message: z.string(),
 });
 
 /** Answer of `GET /payments/:id/transaction`. */
-export const walletLabelAnswer = z.object({ label: z.string(), icon: z.url() });
+export const walletLabelResponse = z.object({ label: z.string(), icon: z.url() });
 
 /** Answer of `GET /payments/:id`. */
-export const paymentAnswer = z.object({
+export const paymentResponse = z.object({
   payment_id: z.string(),
   status: z
     .enum(['created', 'pending', 'settled', 'failed', 'expired'])
@@ -72,7 +72,7 @@ export const paymentAnswer = z.object({
 });
 
 /** Answer of `POST /settle` in the contract's shape. */
-export const settledAnswer = z.object({
+export const settledResponse = z.object({
   success: z.literal(true),
   tx_signature: signature,
   block_number: countSchema.describe('Slot.'),
@@ -92,7 +92,7 @@ const arrived = z.object({
 const transfer = arrived.extend({ from: address.describe('Who signed for it.') });
 
 /** Answer of `POST /verify` in the contract's shape. What is not known is null. */
-export const verifiedAnswer = z.object({
+export const verifiedResponse = z.object({
   verified: z.boolean(),
   status: z.enum(['confirmed', 'finalized', 'pending', 'failed', 'not_found']),
   block_number: countSchema.nullable().describe('Slot.'),

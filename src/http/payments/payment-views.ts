@@ -6,7 +6,7 @@ import type {
 import type { Token } from '../../protocol/types.js';
 import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
 import type { Answer } from '../framework/response.js';
-import type { createdPaymentAnswer, paymentAnswer } from './payment-responses.js';
+import type { createdPaymentResponse, paymentResponse } from './payment-responses.js';
 
 /** Accounts of an instruction whose address depends on a payer that is not known yet. */
 type Role = 'payer' | 'payer_token_account';
@@ -18,7 +18,7 @@ type Role = 'payer' | 'payer_token_account';
 export function createdPaymentView(
   { request, transfer }: CreatedPayment,
   base: string,
-): Answer<typeof createdPaymentAnswer> {
+): Answer<typeof createdPaymentResponse> {
   const { id, network, token, expiresAt, reference, payTo, amount } = request;
   const { from, instructions, transaction, feePayer } = transfer;
   const known = transaction !== undefined;
@@ -65,7 +65,7 @@ export function paymentStateView({
   receipt,
   signature,
   reason,
-}: PaymentRequestState): Answer<typeof paymentAnswer> {
+}: PaymentRequestState): Answer<typeof paymentResponse> {
   const { id, network, token, amount, payTo, legs, reference, memo, metadata, createdAt, expiresAt } = request;
   return {
     payment_id: id,

@@ -3,13 +3,13 @@ import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { PayoutRecord } from '../../storage/payouts/payout-store.js';
 import type { Answer } from '../framework/response.js';
-import type { owedItem, payoutAnswer } from './payouts-responses.js';
+import type { owedItem, payoutResponse } from './payouts-responses.js';
 
 /**
  * A payout as its owner sees it.
  * @param explorer - address of a block explorer, before `/tx/…`
  */
-export function payoutView(payout: PayoutRecord, token: Token, explorer: string): Answer<typeof payoutAnswer> {
+export function payoutView(payout: PayoutRecord, token: Token, explorer: string): Answer<typeof payoutResponse> {
   const { id, projectId, state, network, wallet, mint, legs, total, signed, reason, createdAt, updatedAt } = payout;
   return {
     id,

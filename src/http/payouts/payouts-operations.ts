@@ -1,6 +1,6 @@
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
-import { owedAnswer, payoutRequestAnswer, payoutsAnswer } from './payouts-responses.js';
+import { owedResponse, payoutRequestResponse, payoutsResponse } from './payouts-responses.js';
 import { payoutsQuery } from './payouts-router.js';
 
 const TAG = 'Payouts';
@@ -16,7 +16,7 @@ export const PAYOUTS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Payouts of a project, newest first',
     query: payoutsQuery,
-    answers: { 200: { description: 'One page of them.', schema: payoutsAnswer } },
+    answers: { 200: { description: 'One page of them.', schema: payoutsResponse } },
     errors: [...ERRORS, 'validation_failed'],
   },
   {
@@ -27,7 +27,7 @@ export const PAYOUTS_OPERATIONS: readonly Operation[] = [
     summary: 'What a project owes, by recipient and token',
     description:
       'Only what came in a payment with one transfer is owed; a payment of `/create-payment` goes to every recipient at once.',
-    answers: { 200: { description: 'What is owed and is in no payout.', schema: owedAnswer } },
+    answers: { 200: { description: 'What is owed and is in no payout.', schema: owedResponse } },
     errors: ERRORS,
   },
   {
@@ -39,10 +39,10 @@ export const PAYOUTS_OPERATIONS: readonly Operation[] = [
     description:
       'Recipients without a token account are left out and stay owed, and so are those who are owed too little to be worth a transaction: the answer says from which amount or time on they are paid. The network fee is ours. Payouts are also made without being asked for, above a threshold and after a day.',
     answers: {
-      200: { description: 'Nothing can be paid.', schema: payoutRequestAnswer },
+      200: { description: 'Nothing can be paid.', schema: payoutRequestResponse },
       202: {
         description: 'Payouts are on their way; the list tells what becomes of them.',
-        schema: payoutRequestAnswer,
+        schema: payoutRequestResponse,
       },
     },
     errors: ERRORS,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { HELD_REASONS } from '../../storage/payouts/payout-store.js';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { address, countSchema, networkId, signature } from '../framework/response.js';
 
 const amounts = {
@@ -11,7 +11,7 @@ const asset = { token: z.string().describe('Symbol; the mint of an unknown token
 const reason = z.enum(HELD_REASONS).nullable();
 
 /** One payout. */
-export const payoutAnswer = z.object({
+export const payoutResponse = z.object({
   id: z.string().describe('Also the memo of its transaction.'),
   project_id: z.string(),
   state: z
@@ -30,7 +30,7 @@ export const payoutAnswer = z.object({
 });
 
 /** Answer of `GET /api/v1/projects/:project_id/payouts`. */
-export const payoutsAnswer = listAnswerOf(payoutAnswer);
+export const payoutsResponse = listResponseOf(payoutResponse);
 
 /** What one recipient is owed of one token, and is in no payout. */
 export const owedItem = z.object({
@@ -47,10 +47,10 @@ export const owedItem = z.object({
 });
 
 /** Answer of `GET /api/v1/projects/:project_id/payouts/owed`. */
-export const owedAnswer = z.object({ data: z.array(owedItem) });
+export const owedResponse = z.object({ data: z.array(owedItem) });
 
 /** Answer of `POST /api/v1/projects/:project_id/payouts`. */
-export const payoutRequestAnswer = z.object({
-  payouts: z.array(payoutAnswer).describe('What is being paid now, one transaction each.'),
+export const payoutRequestResponse = z.object({
+  payouts: z.array(payoutResponse).describe('What is being paid now, one transaction each.'),
   owed: z.array(owedItem).describe('What stays owed, and why.'),
 });

@@ -8,7 +8,7 @@ import type { PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-
 import { callerOf } from '../framework/api-caller.js';
 import { explorerOf } from '../framework/explorer.js';
 import { handled } from '../framework/handled.js';
-import { listAnswer, pageQuery, readCursor } from '../framework/list-response.js';
+import { listResponse, pageQuery, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
@@ -67,7 +67,7 @@ export function createPayoutsRouter(options: PayoutsRouterOptions): Router {
   const list = handled(async (req, res) => {
     const { limit, cursor } = readBody(payoutsQuery, req.query);
     const found = await payouts.list(await projectOf(req), limit + 1, positionOf(cursor));
-    const page = listAnswer(
+    const page = listResponse(
       found,
       limit,
       ({ createdAt, id }) => [createdAt, id],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { address, countSchema } from '../framework/response.js';
-import { priceAnswer } from './projects-responses.js';
+import { priceResponse } from './projects-responses.js';
 
 /** A project in the marketplace. */
 export const marketItem = z.object({
@@ -12,7 +12,7 @@ export const marketItem = z.object({
   description: z.string().nullable(),
   tags: z.array(z.string()),
   owner: address,
-  pricing: priceAnswer,
+  pricing: priceResponse,
   calls: countSchema.describe('Calls that reached the project lately.'),
   success_rate: z.number().min(0).max(1).nullable().describe('Share of them that it answered; null without calls.'),
   p95_ms: countSchema.nullable().describe('95 of 100 were answered within so many milliseconds; null where not known.'),
@@ -27,7 +27,7 @@ export const marketItem = z.object({
 });
 
 /** Answer of `GET /api/v1/marketplace`. */
-export const marketList = listAnswerOf(marketItem);
+export const marketList = listResponseOf(marketItem);
 
 /** Answer of `GET /api/v1/marketplace/:slug`. */
 export const marketProject = marketItem.extend({

@@ -5,7 +5,7 @@ import { mountAddress } from '../../middleware/gate/request-url.js';
 import { isAddress } from '../../protocol/address.js';
 import { priceKey } from '../../storage/projects/projects.js';
 import { handled } from '../framework/handled.js';
-import { listAnswer, pageQuery, readCursor } from '../framework/list-response.js';
+import { listResponse, pageQuery, readCursor } from '../framework/list-response.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
 import { refuseOtherMethods } from '../framework/refuse-other-methods.js';
@@ -82,7 +82,7 @@ async function search(marketplace: Marketplace, req: Request, origin: string) {
     ...(maxPrice === undefined ? {} : { maxPrice: priceKey(maxPrice) }),
     ...(place === undefined ? {} : { after: { rank: place[1], id: place[2] }, since: place[3] }),
   });
-  return listAnswer(
+  return listResponse(
     items,
     limit,
     ({ project, rank }) => [sort, rank, project.id, since],

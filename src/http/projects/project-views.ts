@@ -4,7 +4,7 @@ import { formatAmount } from '../../protocol/money/money.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import type { Answer } from '../framework/response.js';
 import type { ProjectBody } from './project-schemas.js';
-import type { priceAnswer, projectAnswer, projectItem } from './projects-responses.js';
+import type { priceResponse, projectItem, projectResponse } from './projects-responses.js';
 
 /** What a client wrote, as the gateway takes it. */
 export function draftFrom({ upstream, limits, ...body }: ProjectBody): ProjectDraft {
@@ -33,7 +33,7 @@ export function bodyFrom({ upstream, limits, ...draft }: ProjectDraft): object {
 }
 
 /** What a call costs. */
-export function priceView({ amount, token, network }: ProjectPrice): Answer<typeof priceAnswer> {
+export function priceView({ amount, token, network }: ProjectPrice): Answer<typeof priceResponse> {
   return {
     amount: formatAmount(amount, token.decimals),
     amount_atomic: String(amount),
@@ -79,7 +79,7 @@ export function projectView(
   { project, openapi }: DocumentedProject,
   origin: string,
   showsSecret: boolean,
-): Answer<typeof projectAnswer> {
+): Answer<typeof projectResponse> {
   return {
     ...projectItemView(project, origin),
     openapi: openapi ?? null,

@@ -2,12 +2,12 @@ import type { ErrorCode } from '../../errors/errors.js';
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
 import { projectBody, projectPatch } from './project-schemas.js';
-import { projectAnswer, projectList } from './projects-responses.js';
+import { projectList, projectResponse } from './projects-responses.js';
 import { projectsQuery } from './projects-router.js';
 
 const TAG = 'Projects';
 const PATH = '/api/v1/projects';
-const PROJECT = { 200: { description: 'The project; its `ETag` names the version.', schema: projectAnswer } };
+const PROJECT = { 200: { description: 'The project; its `ETag` names the version.', schema: projectResponse } };
 const CHANGE_ERRORS: readonly ErrorCode[] = [...CALLER_ERRORS, 'project_not_found', 'precondition_failed'];
 const WITH_IF_MATCH = 'With `If-Match` the version that it names is meant, and no other.';
 
@@ -21,7 +21,7 @@ export const PROJECTS_OPERATIONS: readonly Operation[] = [
     summary: 'Put a price in front of an upstream',
     body: projectBody,
     answers: {
-      201: { description: 'The project; `Location` says where it is.', schema: projectAnswer },
+      201: { description: 'The project; `Location` says where it is.', schema: projectResponse },
     },
     errors: [...CALLER_ERRORS, 'validation_failed', 'slug_taken', 'chain_unavailable', 'payment_backend_unavailable'],
   },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { address, countSchema, networkId } from '../framework/response.js';
 
 /** A price with its token. */
-export const priceAnswer = z.object({
+export const priceResponse = z.object({
   amount: z.string().describe('In whole tokens, decimal.'),
   amount_atomic: z.string().describe("In the token's smallest unit."),
   token: z.string().describe('Symbol; the mint of an unknown token.'),
@@ -14,7 +14,7 @@ export const priceAnswer = z.object({
 });
 
 /** A call that shows how. */
-export const exampleAnswer = z.object({
+export const exampleResponse = z.object({
   method: z.string(),
   path: z.string().describe('Below `/v1/<slug>`.'),
   body: z.unknown().optional(),
@@ -37,22 +37,22 @@ export const projectItem = z.object({
   state: z.enum(['active', 'paused', 'deleted']),
   visibility: z.enum(['private', 'listed']),
   upstream: z.object({ url: z.string(), timeout_ms: countSchema }),
-  pricing: priceAnswer,
+  pricing: priceResponse,
   split: z.array(share),
   limits: z.object({ per_second: countSchema, concurrent: countSchema, max_body_bytes: countSchema }),
   tags: z.array(z.string()),
   metadata: z.record(z.string(), z.string()).nullable(),
-  example: exampleAnswer.nullable(),
+  example: exampleResponse.nullable(),
   version: countSchema.describe('One more with every change; the `ETag` holds it.'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 
 /** Answer of `GET /api/v1/projects`. */
-export const projectList = listAnswerOf(projectItem);
+export const projectList = listResponseOf(projectItem);
 
 /** A project. */
-export const projectAnswer = projectItem.extend({
+export const projectResponse = projectItem.extend({
   openapi: z.record(z.string(), z.unknown()).nullable(),
   gateway_secret: z
     .string()

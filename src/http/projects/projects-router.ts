@@ -11,7 +11,7 @@ import { callerOf } from '../framework/api-caller.js';
 import { entityTag, ifMatch } from '../framework/entity-tag.js';
 import { handled } from '../framework/handled.js';
 import { jsonBody } from '../framework/json-body.js';
-import { listAnswer, pageQuery, readCursor } from '../framework/list-response.js';
+import { listResponse, pageQuery, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
@@ -87,7 +87,7 @@ async function listProjects({ projects, baseUrl }: ProjectsRouterOptions, req: R
     projectId === undefined
       ? await projects.list(wallet, limit + 1, after)
       : await onlyProject(projects, { owner: wallet, id: projectId });
-  return listAnswer(
+  return listResponse(
     found,
     limit,
     ({ createdAt, id }) => [createdAt, id],

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { discoveryAnswer, searchAnswer, wellKnownAnswer } from '../../protocol/wire/schemas.js';
+import { discoveryResponse, searchResponse, wellKnownResponse } from '../../protocol/wire/schemas.js';
 import { listQuery, searchQuery } from '../discovery/discovery-schemas.js';
 import {
-  aliveAnswer,
-  healthAnswer,
-  readyAnswer,
-  serviceAnswer,
-  walletStatusAnswer,
+  aliveResponse,
+  healthResponse,
+  readyResponse,
+  serviceResponse,
+  walletStatusResponse,
 } from '../framework/service-responses.js';
 import type { Operation } from '../openapi/operation.js';
 
@@ -22,7 +22,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     id: 'getService',
     tag: SERVICE_TAG,
     summary: 'What this service is',
-    answers: { 200: { description: 'Name, version, features and paths.', schema: serviceAnswer } },
+    answers: { 200: { description: 'Name, version, features and paths.', schema: serviceResponse } },
   },
   {
     method: 'get',
@@ -30,7 +30,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     id: 'getHealth',
     tag: SERVICE_TAG,
     summary: 'How the networks and the facilitation are',
-    answers: { 200: { description: 'The state, good or bad, never older than five seconds.', schema: healthAnswer } },
+    answers: { 200: { description: 'The state, good or bad, never older than five seconds.', schema: healthResponse } },
   },
   {
     method: 'get',
@@ -38,7 +38,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     id: 'getWalletStatus',
     tag: SERVICE_TAG,
     summary: 'What the facilitation wallet holds',
-    answers: { 200: { description: 'Balances in whole tokens.', schema: walletStatusAnswer } },
+    answers: { 200: { description: 'Balances in whole tokens.', schema: walletStatusResponse } },
     errors: ['chain_unavailable'],
   },
   {
@@ -47,7 +47,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     id: 'getAlive',
     tag: SERVICE_TAG,
     summary: 'Whether the process answers',
-    answers: { 200: { description: 'It does.', schema: aliveAnswer } },
+    answers: { 200: { description: 'It does.', schema: aliveResponse } },
   },
   {
     method: 'get',
@@ -55,7 +55,7 @@ export const SERVICE_OPERATIONS: readonly Operation[] = [
     id: 'getReady',
     tag: SERVICE_TAG,
     summary: 'Whether payments can be taken',
-    answers: { 200: { description: 'They can.', schema: readyAnswer } },
+    answers: { 200: { description: 'They can.', schema: readyResponse } },
     errors: ['not_ready'],
   },
   {
@@ -86,7 +86,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     tag: DISCOVERY_TAG,
     summary: 'What can be bought here, and what this service is',
     query: listQuery,
-    answers: { 200: { description: RESOURCES, schema: discoveryAnswer.extend({ service: serviceAnswer }) } },
+    answers: { 200: { description: RESOURCES, schema: discoveryResponse.extend({ service: serviceResponse }) } },
     errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
@@ -96,7 +96,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     tag: DISCOVERY_TAG,
     summary: 'What can be bought here',
     query: listQuery,
-    answers: { 200: { description: RESOURCES, schema: discoveryAnswer } },
+    answers: { 200: { description: RESOURCES, schema: discoveryResponse } },
     errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
@@ -106,7 +106,7 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     tag: DISCOVERY_TAG,
     summary: 'What can be bought here under some words',
     query: searchQuery,
-    answers: { 200: { description: 'Those in which most of the words occur come first.', schema: searchAnswer } },
+    answers: { 200: { description: 'Those in which most of the words occur come first.', schema: searchResponse } },
     errors: ['payment_backend_unavailable', 'fee_limit_reached'],
   },
   {
@@ -115,6 +115,6 @@ export const DISCOVERY_OPERATIONS: readonly Operation[] = [
     id: 'getWellKnown',
     tag: DISCOVERY_TAG,
     summary: 'Addresses that can be paid for',
-    answers: { 200: { description: 'For crawlers that know the host only.', schema: wellKnownAnswer } },
+    answers: { 200: { description: 'For crawlers that know the host only.', schema: wellKnownResponse } },
   },
 ];

@@ -10,7 +10,7 @@ import { problemHandler } from '../framework/problem-handler.js';
 import { refuseOtherMethods } from '../framework/refuse-other-methods.js';
 import type { Answer } from '../framework/response.js';
 import { SERVICE } from '../framework/service-info.js';
-import type { healthAnswer, walletStatusAnswer } from '../framework/service-responses.js';
+import type { healthResponse, walletStatusResponse } from '../framework/service-responses.js';
 
 const SOL_DECIMALS = 9;
 /** Tokens beside SOL whose balances `GET /wallet-status` tells. */
@@ -37,7 +37,7 @@ export function createServiceRouter(facilitator: Facilitator): Router {
   return router;
 }
 
-async function healthOf(facilitator: Facilitator): Promise<Answer<typeof healthAnswer>> {
+async function healthOf(facilitator: Facilitator): Promise<Answer<typeof healthResponse>> {
   const { status, wallet } = await facilitator.health();
   return {
     status: status === 'active' ? 'healthy' : 'degraded',
@@ -48,7 +48,10 @@ async function healthOf(facilitator: Facilitator): Promise<Answer<typeof healthA
 }
 
 /** Asks for nothing that gates do not remember as well, so that this public address costs few calls. */
-async function walletStatus(facilitator: Facilitator, holdings: Holdings): Promise<Answer<typeof walletStatusAnswer>> {
+async function walletStatus(
+  facilitator: Facilitator,
+  holdings: Holdings,
+): Promise<Answer<typeof walletStatusResponse>> {
   const { faults, wallet, lamports } = await facilitator.health();
   if (lamports === undefined) {
     const detail = 'The Solana RPC does not answer, so the balances of the wallet are not known.';

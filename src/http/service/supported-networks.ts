@@ -1,7 +1,7 @@
 import type { Facilitator } from '../../facilitator/types.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Answer } from '../framework/response.js';
-import type { networksAnswer } from '../framework/service-responses.js';
+import type { networksResponse } from '../framework/service-responses.js';
 
 const NAMES: Readonly<Record<NetworkId, string>> = {
   solana: 'Solana Mainnet',
@@ -19,7 +19,7 @@ const CONTRACT_ORDER = ['SOL', 'USDC', 'USDT'];
 export function supportedNetworks({
   network,
   tokens,
-}: Pick<Facilitator, 'network' | 'tokens'>): Answer<typeof networksAnswer> {
+}: Pick<Facilitator, 'network' | 'tokens'>): Answer<typeof networksResponse> {
   const symbols = new Set(['SOL', ...tokens.map(({ symbol }) => symbol)]);
   const first = CONTRACT_ORDER.filter((it) => symbols.has(it));
   const rest = [...symbols].filter((it) => !CONTRACT_ORDER.includes(it));

@@ -23,7 +23,7 @@ const NO_ANSWER = { statusCode: 200, headers: {}, body: new Uint8Array() };
 /**
  * Sees to it that at most one payment to a recipient is settled under one identifier of the payer's (x402's
  * `payment-identifier`). The same payment again is the ledger's business: it is no stored success, because the identifier is
- * known to the payer, who would be served anew by every server that believes in it. A server asks for its own answer again
+ * known to the payer, who would be served anew by every server that believes in it. A server asks for its own response again
  * with an `Idempotency-Key`.
  */
 export async function identifySettlement(

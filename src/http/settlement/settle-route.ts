@@ -7,7 +7,7 @@ import { decodeBase64 } from '../../protocol/wire/json.js';
 import { readBody } from '../framework/read-body.js';
 import type { Answer } from '../framework/response.js';
 import { settleBody } from '../payments/contract-schemas.js';
-import type { settledAnswer } from '../payments/payment-responses.js';
+import type { settledResponse } from '../payments/payment-responses.js';
 
 /** Whether a body of `POST /settle` has the contract's shape; x402's has `paymentPayload`. */
 export function isContractSettle(body: unknown): boolean {
@@ -98,7 +98,7 @@ function answer(res: Response, settlement: RequestSettlement, explorerUrl: strin
 function settledView(
   { receipt, facts }: Extract<RequestSettlement, { readonly status: 'settled' }>,
   explorerUrl: string,
-): Answer<typeof settledAnswer> {
+): Answer<typeof settledResponse> {
   return {
     success: true,
     tx_signature: receipt.signature,

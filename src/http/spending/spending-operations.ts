@@ -1,6 +1,6 @@
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
-import { spendingAnswer } from './spending-responses.js';
+import { spendingResponse } from './spending-responses.js';
 import { spendingQuery } from './spending-router.js';
 
 /** What keys spend. */
@@ -15,7 +15,7 @@ export const SPENDING_OPERATIONS: readonly Operation[] = [
       'Default: the last 30 days by day, the last year by month. A wallet sees all of its keys, and the budgets of the newest ' +
       '100; a service key sees itself.',
     query: spendingQuery,
-    answers: { 200: { description: 'The spending.', schema: spendingAnswer } },
+    answers: { 200: { description: 'The spending.', schema: spendingResponse } },
     errors: [...CALLER_ERRORS, 'validation_failed', 'not_found'],
   },
 ];

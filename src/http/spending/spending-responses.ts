@@ -13,7 +13,7 @@ const money = {
 const byToken = z.record(z.string(), z.string());
 
 /** Answer of `GET /api/v1/spending`. */
-export const spendingAnswer = z.object({
+export const spendingResponse = z.object({
   interval: z.enum(['day', 'month']),
   from: time,
   to: time.describe('Not included.'),

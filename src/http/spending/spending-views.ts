@@ -3,12 +3,15 @@ import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { SpendingSum } from '../../storage/calls/call-store.js';
 import type { Answer } from '../framework/response.js';
-import type { spendingAnswer } from './spending-responses.js';
+import type { spendingResponse } from './spending-responses.js';
 
 type Labels = SpendingReport['tokens'];
 
 /** What keys have spent, as their owner sees it. */
-export function spendingView(report: SpendingReport, { interval, from, to }: TimeSteps): Answer<typeof spendingAnswer> {
+export function spendingView(
+  report: SpendingReport,
+  { interval, from, to }: TimeSteps,
+): Answer<typeof spendingResponse> {
   const { rows, totals, series, budgets, tokens } = report;
   return {
     interval: interval === 'month' ? 'month' : 'day',

@@ -1,5 +1,5 @@
 import type { Operation } from '../openapi/operation.js';
-import { accessAnswer, tiersAnswer, tokensAnswer, walletTierAnswer } from './token-gate-responses.js';
+import { accessResponse, tiersResponse, tokensResponse, walletTierResponse } from './token-gate-responses.js';
 import { checkAccessBody, getTierQuery } from './token-gate-router.js';
 
 const TAG = 'Token gate';
@@ -14,7 +14,7 @@ export const TOKEN_GATE_OPERATIONS: readonly Operation[] = [
     summary: 'Whether a wallet holds enough of a token',
     description: 'A report. A wallet that is named here has proven nothing.',
     body: checkAccessBody,
-    answers: { 200: { description: 'The balance, and whether it is enough.', schema: accessAnswer } },
+    answers: { 200: { description: 'The balance, and whether it is enough.', schema: accessResponse } },
     errors: ['invalid_wallet', 'invalid_token', 'invalid_amount', 'chain_unavailable'],
   },
   {
@@ -24,7 +24,7 @@ export const TOKEN_GATE_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'The tier that a wallet reaches',
     query: getTierQuery,
-    answers: { 200: { description: 'The tier, and what is missing for the next.', schema: walletTierAnswer } },
+    answers: { 200: { description: 'The tier, and what is missing for the next.', schema: walletTierResponse } },
     errors: ['invalid_wallet', 'chain_unavailable'],
   },
   {
@@ -33,7 +33,7 @@ export const TOKEN_GATE_OPERATIONS: readonly Operation[] = [
     id: 'listTiers',
     tag: TAG,
     summary: 'All tiers, from the lowest to the highest',
-    answers: { 200: { description: 'The tiers, and the token that decides.', schema: tiersAnswer } },
+    answers: { 200: { description: 'The tiers, and the token that decides.', schema: tiersResponse } },
   },
   {
     method: 'get',
@@ -41,6 +41,6 @@ export const TOKEN_GATE_OPERATIONS: readonly Operation[] = [
     id: 'listTokens',
     tag: TAG,
     summary: 'Tokens that are known by symbol',
-    answers: { 200: { description: 'The tokens.', schema: tokensAnswer } },
+    answers: { 200: { description: 'The tokens.', schema: tokensResponse } },
   },
 ];

@@ -11,7 +11,7 @@ const tier = z.object({
 });
 
 /** Answer of `POST /token-gate/check-access`. */
-export const accessAnswer = z.object({
+export const accessResponse = z.object({
   has_access: z.boolean(),
   balance,
   min_balance: balance,
@@ -22,10 +22,10 @@ export const accessAnswer = z.object({
 });
 
 /** Answer of `GET /token-gate/tiers`. */
-export const tiersAnswer = z.object({ tiers: z.array(tier), mint: address });
+export const tiersResponse = z.object({ tiers: z.array(tier), mint: address });
 
 /** Answer of `GET /token-gate/get-tier`. */
-export const walletTierAnswer = z.object({
+export const walletTierResponse = z.object({
   wallet: address,
   tier: tier.nullable(),
   balance,
@@ -35,7 +35,7 @@ export const walletTierAnswer = z.object({
 });
 
 /** Answer of `GET /token-gate/accepted-tokens`. */
-export const tokensAnswer = z.object({
+export const tokensResponse = z.object({
   tokens: z.array(
     z.object({ symbol: z.string(), mint: address, decimals: countSchema, network: networkId, program: address }),
   ),

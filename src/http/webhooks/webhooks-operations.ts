@@ -3,20 +3,20 @@ import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { Operation } from '../openapi/operation.js';
 import { deliveriesQuery, recoverBody, testBody, webhookBody, webhookPatch, webhooksQuery } from './webhooks-bodies.js';
 import {
-  deliveriesAnswer,
-  deliveryAnswer,
-  loggedDeliveryAnswer,
-  recoverAnswer,
-  revealedWebhookAnswer,
-  webhookAnswer,
-  webhooksAnswer,
+  deliveriesResponse,
+  deliveryResponse,
+  loggedDeliveryResponse,
+  recoverResponse,
+  revealedWebhookResponse,
+  webhookResponse,
+  webhooksResponse,
 } from './webhooks-responses.js';
 
 const TAG = 'Webhooks';
 const PATH = '/api/v1/webhooks';
 const DELIVERY = `${PATH}/:id/deliveries/:delivery`;
 const ONE: readonly ErrorCode[] = [...CALLER_ERRORS, 'not_found'];
-const QUEUED = { 202: { description: 'It is made within moments.', schema: deliveryAnswer } };
+const QUEUED = { 202: { description: 'It is made within moments.', schema: deliveryResponse } };
 const SIGNED =
   'Messages are signed as in Standard Webhooks 1.0: `webhook-id`, `webhook-timestamp`, `webhook-signature`. Answer 2xx within ' +
   '15 seconds. Otherwise there are up to nine more attempts within some 76 hours; the same event may come more than once.';
@@ -32,7 +32,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     description: SIGNED,
     body: webhookBody,
     answers: {
-      201: { description: 'The webhook and its secret; `Location` says where it is.', schema: revealedWebhookAnswer },
+      201: { description: 'The webhook and its secret; `Location` says where it is.', schema: revealedWebhookResponse },
     },
     errors: [...CALLER_ERRORS, 'validation_failed', 'webhook_limit_reached'],
   },
@@ -43,7 +43,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Your webhooks, newest first',
     query: webhooksQuery,
-    answers: { 200: { description: 'One page of them.', schema: webhooksAnswer } },
+    answers: { 200: { description: 'One page of them.', schema: webhooksResponse } },
     errors: [...CALLER_ERRORS, 'validation_failed'],
   },
   {
@@ -52,7 +52,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     id: 'getWebhook',
     tag: TAG,
     summary: 'One of your webhooks',
-    answers: { 200: { description: 'The webhook.', schema: webhookAnswer } },
+    answers: { 200: { description: 'The webhook.', schema: webhookResponse } },
     errors: ONE,
   },
   {
@@ -63,7 +63,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     summary: 'Change a webhook, disable or enable it',
     description: 'What is left out stays as it is.',
     body: webhookPatch,
-    answers: { 200: { description: 'The webhook.', schema: webhookAnswer } },
+    answers: { 200: { description: 'The webhook.', schema: webhookResponse } },
     errors: [...ONE, 'validation_failed'],
   },
   {
@@ -82,7 +82,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'Give a webhook another secret',
     description: 'Messages are signed with the secret before as well for 24 hours.',
-    answers: { 200: { description: 'The webhook and its new secret.', schema: revealedWebhookAnswer } },
+    answers: { 200: { description: 'The webhook and its new secret.', schema: revealedWebhookResponse } },
     errors: ONE,
   },
   {
@@ -103,7 +103,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     summary: 'Make once more what failed since a time',
     description: 'Also what happened while the webhook was disabled.',
     body: recoverBody,
-    answers: { 202: { description: 'They are made within moments.', schema: recoverAnswer } },
+    answers: { 202: { description: 'They are made within moments.', schema: recoverResponse } },
     errors: [...ONE, 'validation_failed', 'webhook_disabled'],
   },
   {
@@ -113,7 +113,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     tag: TAG,
     summary: 'What was, or is to be, posted, newest first',
     query: deliveriesQuery,
-    answers: { 200: { description: 'One page of them.', schema: deliveriesAnswer } },
+    answers: { 200: { description: 'One page of them.', schema: deliveriesResponse } },
     errors: [...ONE, 'validation_failed'],
   },
   {
@@ -122,7 +122,7 @@ export const WEBHOOKS_OPERATIONS: readonly Operation[] = [
     id: 'getDelivery',
     tag: TAG,
     summary: 'A delivery with every attempt at it',
-    answers: { 200: { description: 'The delivery.', schema: loggedDeliveryAnswer } },
+    answers: { 200: { description: 'The delivery.', schema: loggedDeliveryResponse } },
     errors: ONE,
   },
   {

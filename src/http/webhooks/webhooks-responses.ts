@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../storage/events/events.js';
-import { listAnswerOf } from '../framework/list-response.js';
+import { listResponseOf } from '../framework/list-response.js';
 import { countSchema } from '../framework/response.js';
 
 const time = z.iso.datetime();
 
 /** A webhook as its owner sees it. */
-export const webhookAnswer = z.object({
+export const webhookResponse = z.object({
   id: z.string(),
   url: z.string(),
   events: z.array(z.enum([...EVENT_TYPES, '*'])),
@@ -26,15 +26,15 @@ export const webhookAnswer = z.object({
 });
 
 /** A webhook with its secret. */
-export const revealedWebhookAnswer = webhookAnswer.extend({
+export const revealedWebhookResponse = webhookResponse.extend({
   secret: z.string().describe('Signs every message (Standard Webhooks); shown this once.'),
 });
 
 /** Answer of `GET /api/v1/webhooks`. */
-export const webhooksAnswer = listAnswerOf(webhookAnswer);
+export const webhooksResponse = listResponseOf(webhookResponse);
 
 /** An event on its way to a webhook. */
-export const deliveryAnswer = z.object({
+export const deliveryResponse = z.object({
   id: z.string(),
   event_id: z.string().describe('The header `webhook-id` of every attempt.'),
   event_type: z.enum(EVENT_TYPES),
@@ -46,7 +46,7 @@ export const deliveryAnswer = z.object({
 });
 
 /** A delivery with all attempts at it. */
-export const loggedDeliveryAnswer = deliveryAnswer.extend({
+export const loggedDeliveryResponse = deliveryResponse.extend({
   log: z.array(
     z.object({
       number: countSchema,
@@ -60,7 +60,7 @@ export const loggedDeliveryAnswer = deliveryAnswer.extend({
 });
 
 /** Answer of `GET /api/v1/webhooks/:id/deliveries`. */
-export const deliveriesAnswer = listAnswerOf(deliveryAnswer);
+export const deliveriesResponse = listResponseOf(deliveryResponse);
 
 /** Answer of `POST /api/v1/webhooks/:id/recover`. */
-export const recoverAnswer = z.object({ recovered: countSchema.describe('Deliveries that are made once more.') });
+export const recoverResponse = z.object({ recovered: countSchema.describe('Deliveries that are made once more.') });

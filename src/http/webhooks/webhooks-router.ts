@@ -5,7 +5,7 @@ import type { Scope } from '../../identity/service-keys/scopes.js';
 import { callerOf } from '../framework/api-caller.js';
 import { handled } from '../framework/handled.js';
 import { jsonBody } from '../framework/json-body.js';
-import { listAnswer, readCursor } from '../framework/list-response.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
 import { noStore } from '../framework/no-store.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { readBody } from '../framework/read-body.js';
@@ -81,7 +81,7 @@ function ownHandlers({ webhooks, now = Date.now }: WebhooksRouterOptions) {
     list: handled(async (req, res) => {
       const { limit, cursor } = readBody(webhooksQuery, req.query);
       const found = await webhooks.list(callerOf(req), pageFrom(limit, cursor));
-      res.json(listAnswer(found, limit, createdKey, (it) => showWebhook(it, now())));
+      res.json(listResponse(found, limit, createdKey, (it) => showWebhook(it, now())));
     }),
     create: handled(async (req, res) => {
       const { project_id: projectId, ...draft } = readBody(webhookBody, req.body);
@@ -118,7 +118,7 @@ async function listDeliveries(webhooks: Webhooks, req: Request) {
   const { limit, cursor, status } = readBody(deliveriesQuery, req.query);
   const state = status === undefined ? {} : { state: status };
   const found = await webhooks.deliveries(callerOf(req), idOf(req), { ...pageFrom(limit, cursor), ...state });
-  return listAnswer(found, limit, createdKey, showDelivery);
+  return listResponse(found, limit, createdKey, showDelivery);
 }
 
 function createdKey({ createdAt, id }: { readonly createdAt: number; readonly id: string }) {

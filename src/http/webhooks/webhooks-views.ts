@@ -3,17 +3,17 @@ import type { DeliveryAttempt, DeliveryRecord } from '../../storage/webhooks/del
 import type { WebhookRecord } from '../../storage/webhooks/webhooks.js';
 import type { Answer } from '../framework/response.js';
 import type {
-  deliveryAnswer,
-  loggedDeliveryAnswer,
-  revealedWebhookAnswer,
-  webhookAnswer,
+  deliveryResponse,
+  loggedDeliveryResponse,
+  revealedWebhookResponse,
+  webhookResponse,
 } from './webhooks-responses.js';
 
 /**
  * A webhook as its owner sees it.
  * @param now - milliseconds since the epoch, for what has ended by then
  */
-export function showWebhook(webhook: WebhookRecord, now: number): Answer<typeof webhookAnswer> {
+export function showWebhook(webhook: WebhookRecord, now: number): Answer<typeof webhookResponse> {
   const { disabledReason, previousUntil = 0 } = webhook;
   return {
     id: webhook.id,
@@ -31,12 +31,12 @@ export function showWebhook(webhook: WebhookRecord, now: number): Answer<typeof 
 }
 
 /** A webhook with its secret, as its owner sees it once. */
-export function showRevealedWebhook(webhook: WebhookRecord, now: number): Answer<typeof revealedWebhookAnswer> {
+export function showRevealedWebhook(webhook: WebhookRecord, now: number): Answer<typeof revealedWebhookResponse> {
   return { ...showWebhook(webhook, now), secret: webhook.secret };
 }
 
 /** A delivery as the webhook's owner sees it. */
-export function showDelivery(delivery: DeliveryRecord): Answer<typeof deliveryAnswer> {
+export function showDelivery(delivery: DeliveryRecord): Answer<typeof deliveryResponse> {
   return {
     id: delivery.id,
     event_id: delivery.eventId,
@@ -50,7 +50,7 @@ export function showDelivery(delivery: DeliveryRecord): Answer<typeof deliveryAn
 }
 
 /** A delivery with all attempts at it. */
-export function showLoggedDelivery({ delivery, attempts }: LoggedDelivery): Answer<typeof loggedDeliveryAnswer> {
+export function showLoggedDelivery({ delivery, attempts }: LoggedDelivery): Answer<typeof loggedDeliveryResponse> {
   return { ...showDelivery(delivery), log: attempts.map(showAttempt) };
 }
 

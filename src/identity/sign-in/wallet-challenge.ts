@@ -11,13 +11,13 @@ import { isSignedBy, readSignature } from './wallet-signature.js';
 export interface WalletChallenge {
   /** Sign In With Solana text: sign exactly these characters as UTF-8. */
   readonly message: string;
-  /** Names the challenge when it is answered. Good for one answer. */
+  /** Names the challenge when it is answered. Good for one response. */
   readonly nonce: string;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** The answer to a challenge. */
+/** The response to a challenge. */
 export interface SignedChallenge {
   /** Base58. */
   readonly wallet: string;
@@ -35,7 +35,7 @@ export interface WalletChallenges {
    */
   issue(wallet: string, url: string): Promise<WalletChallenge>;
   /**
-   * Checks an answer and uses its nonce up. Resolves when the caller owns the wallet.
+   * Checks a response and uses its nonce up. Resolves when the caller owns the wallet.
    * @throws TollhouseError `invalid_sign_in`, `sign_in_replayed`
    */
   redeem(answer: SignedChallenge): Promise<void>;

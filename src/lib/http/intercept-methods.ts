@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client; `out`: the answer was let
+ * `hold`: the handler's calls are kept; `mute`: they do nothing; `open`: they reach the client; `out`: the response was let
  * out, the handler is mute, and wrappers that send it later may still see to its head.
  */
 export type Mode = 'hold' | 'mute' | 'open' | 'out';
@@ -10,10 +10,10 @@ export type InterceptedMethod = (...args: unknown[]) => unknown;
 
 const HOLDING_METHODS = ['write', 'end', 'writeHead', 'flushHeaders'] as const;
 
-/** A method that does something of its own while the answer is held. */
+/** A method that does something of its own while the response is held. */
 export type HoldingMethod = (typeof HOLDING_METHODS)[number];
 
-/** These would send something at once, and have nothing to say while the answer is held. */
+/** These would send something at once, and have nothing to say while the response is held. */
 const SENDING_METHODS = ['writeContinue', 'writeProcessing', 'writeEarlyHints', 'addTrailers'];
 /** These only prepare the head; they do so until the handler is done. */
 const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'];
@@ -21,7 +21,7 @@ const HEAD_METHODS = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader']
 const RETURNS_RESPONSE: ReadonlySet<string> = new Set(['end', 'writeHead', 'setHeader', 'setHeaders', 'appendHeader']);
 
 /**
- * Lets the methods of a response do what its mode says, `holding` among them what they do in mode `hold`. Answers the
+ * Lets the methods of a response do what its mode says, `holding` among them what they do in mode `hold`. Returns the
  * function that puts the interception back on top of what wrappers have put over it since.
  */
 export function interceptMethods(

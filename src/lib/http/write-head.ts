@@ -28,7 +28,7 @@ function pairUp(list: readonly unknown[]): (readonly [string, unknown])[] {
   return list.flatMap((name, index) => (index % 2 === 0 ? [[String(name), list[index + 1]] as const] : []));
 }
 
-/** Calls `adjust` when the head of the answer is complete and not sent yet. */
+/** Calls `adjust` when the head of the response is complete and not sent yet. */
 export function onHeaders(res: ServerResponse, adjust: (res: ServerResponse) => void): void {
   const original = res.writeHead;
   let isComplete = false;

@@ -7,9 +7,9 @@ const WHERE = 'anyOf';
 /**
  * Express middleware that lets in whom one of several gates lets in: `anyOf(requireTier({ … }), requirePayment({ … }))`
  * opens to holders and asks the rest to pay. The gates are asked in their order and the first that admits serves, so a
- * payment is not taken from a holder when the payment gate comes last. Refusals become one answer: the 402 where a payment
+ * payment is not taken from a holder when the payment gate comes last. Refusals become one response: the 402 where a payment
  * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Who shows a service key
- * that is refused is told so and not asked to pay instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the answer is 503, so that
+ * that is refused is told so and not asked to pay instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the response is 503, so that
  * nobody is asked to pay for what a holder has.
  * @param gates - made by `requireTier`, `requireTokenBalance`, `serviceKeyAuth`, `requirePayment` or `anyOf`
  * @throws TollhouseError `bad_option` when something else is given

@@ -3,7 +3,7 @@ import { CODECS } from '../../protocol/codecs/codecs.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { exposeHeaders } from './respond.js';
 
-/** Headers of answers that scripts of other origins may read. */
+/** Headers of responses that scripts of other origins may read. */
 const EXPOSED = [
   ...CODECS.flatMap((door) => door.exposedHeaders),
   'RateLimit',
@@ -40,7 +40,7 @@ const ORIGIN = 'Access-Control-Allow-Origin';
 
 /**
  * Express middleware that opens an API to scripts of every origin, without cookies: payments, tokens and keys are in headers,
- * which no browser adds on its own. Preflights are answered here. An answer that has an allowed origin already keeps it.
+ * which no browser adds on its own. Preflights are answered here. A response that has an allowed origin already keeps it.
  */
 export const cors: RequestHandler = (req, res, next) => {
   if (!res.hasHeader(ORIGIN)) res.setHeader(ORIGIN, '*');

@@ -73,7 +73,7 @@ export function admitOf(handler: unknown): Admit | undefined {
   return isAdmit(admit) ? admit : undefined;
 }
 
-/** Answers an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
+/** Returns an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
 export function answerFault(res: Response, next: NextFunction, error: unknown): void {
   if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
   else next(error);

@@ -9,7 +9,7 @@ export const REQUEST_ID_HEADER = 'X-Request-Id';
 const WELL_FORMED = /^[\w.:=+/-]{1,128}$/;
 
 /**
- * The id of a request, which its answer carries from now on: the one that is on the answer already, else a well-formed one
+ * The id of a request, which its response carries from now on: the one that is on the response already, else a well-formed one
  * that the caller sent, else a new one.
  */
 export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
@@ -21,7 +21,7 @@ export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
   return id;
 }
 
-/** Express middleware that gives every answer an `X-Request-Id`. */
+/** Express middleware that gives every response an `X-Request-Id`. */
 export const requestId: RequestHandler = (_req, res, next) => {
   requestIdOf(res);
   next();

@@ -6,7 +6,7 @@ export interface RequestNote<Holder extends object, Value> {
 }
 
 /**
- * Makes a kind of note. It lies beside the object: Express gives each request and each answer a prototype of its app, after
+ * Makes a kind of note. It lies beside the object: Express gives each request and each response a prototype of its app, after
  * which V8 makes a hidden class for every single one of them, and a property more on it costs more than a gate's whole check.
  */
 export function createRequestNote<Holder extends object, Value>(): RequestNote<Holder, Value> {

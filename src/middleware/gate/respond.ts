@@ -8,22 +8,22 @@ export const EXPOSE_HEADERS = 'Access-Control-Expose-Headers';
 
 const codes = createRequestNote<Response, ErrorCode>();
 
-/** The code of the problem that a request was answered with; undefined for other answers. */
+/** The code of the problem that a request was answered with; undefined for other responses. */
 export function problemCodeOf(res: Response): ErrorCode | undefined {
   return codes.of(res);
 }
 
-/** Notes the code of an answer that is a problem and was not made by {@link sendProblem}. */
+/** Notes the code of a response that is a problem and was not made by {@link sendProblem}. */
 export function noteProblemCode(res: Response, code: ErrorCode): void {
   codes.put(res, code);
 }
 
-/** What an error answer carries beside its problem's fixed members. */
+/** What an error response carries beside its problem's fixed members. */
 export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
   readonly headers?: Readonly<Record<string, string>>;
   /** Seconds for `Retry-After`. */
   readonly retryAfterSeconds?: number | undefined;
-  /** Members of this one answer's problem, by the names they have on the wire. */
+  /** Members of this one response's problem, by the names they have on the wire. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ export function exposeHeaders(res: Response, names: readonly string[]): void {
   res.setHeader(EXPOSE_HEADERS, withExposed(res.getHeader(EXPOSE_HEADERS), names));
 }
 
-/** What was joined before: most gates have one list of names for every answer, and find the same names on it. */
+/** What was joined before: most gates have one list of names for every response, and find the same names on it. */
 const joined = new WeakMap<readonly string[], Map<unknown, string>>();
 /** The names that an upstream or a handler exposes are its own; so many of them are remembered. */
 const MAX_JOINED = 50;
@@ -85,7 +85,7 @@ function joinExposed(value: unknown, names: readonly string[]): string {
   return [...new Set([...present, ...names].filter((it) => it !== ''))].join(', ');
 }
 
-/** The `Cache-Control` of a paid answer: never in a cache that others share, otherwise as the handler wants it. */
+/** The `Cache-Control` of a paid response: never in a cache that others share, otherwise as the handler wants it. */
 export function privateCacheControl(value: unknown): string {
   if (value === undefined) return 'private';
   const directives = String(value ?? '')

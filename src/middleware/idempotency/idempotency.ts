@@ -25,10 +25,10 @@ export interface IdempotencyOptions {
   /**
    * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
    * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
-   * 16 characters or more, so that a client that changes its network still finds its answer; shorter ones count per address.
+   * 16 characters or more, so that a client that changes its network still finds its response; shorter ones count per address.
    */
   readonly scopeOf?: OfRequest<string | Promise<string>>;
-  /** How long an answer may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
+  /** How long a response may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
   readonly leaseMs?: number;
 }
 
@@ -68,7 +68,7 @@ type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
 
 /**
  * Express middleware that makes POST and PATCH requests safe to repeat. A request with an `Idempotency-Key` is
- * run once: the same one again gets the same answer, with `Idempotency-Replayed: true`, for 24 hours; one with another body or
+ * run once: the same one again gets the same response, with `Idempotency-Replayed: true`, for 24 hours; one with another body or
  * query under the key is 422, one that comes while the first is running 409. Answers that a retry may change are not kept:
  * 401, 402, 403, 408, 409, 429 and the like, 500 and above; nor are bodies above 1 MiB. What is kept is encrypted with a key
  * derived from the client's, so use keys that nobody can guess, a UUID for instance. Requests without the header pass.
@@ -127,7 +127,7 @@ function answerKnown(res: Response, known: Known): void {
   sendProblem(res, 'idempotency_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-/** Whether a retry may change the answer. */
+/** Whether a retry may change the response. */
 function isOpen(res: Response): boolean {
   const code = problemCodeOf(res);
   if (code !== undefined && ERRORS[code].retryable) return true;

@@ -10,17 +10,17 @@ export type Known =
   | { readonly status: 'replay'; readonly response: StoredResponse }
   | { readonly status: 'mismatch' | 'running' };
 
-/** A request whose answer can be asked for again. */
+/** A request whose response can be asked for again. */
 export interface IdempotentRequest {
   /** What is known of it; undefined when it can begin. */
   find(): Promise<Known | undefined>;
   /** Begins it, unless it is known. */
   begin(): Promise<Known | { readonly status: 'started' }>;
-  /** Keeps its answer; tells whether it is kept. */
+  /** Keeps its response; tells whether it is kept. */
   finish(response: StoredResponse): Promise<boolean>;
-  /** Ends it without an answer: the same request may begin anew, and no other under this secret. */
+  /** Ends it without a response: the same request may begin anew, and no other under this secret. */
   release(): Promise<boolean>;
-  /** Ends it without an answer, as if it had not begun. */
+  /** Ends it without a response, as if it had not begun. */
   abandon(): Promise<boolean>;
 }
 
@@ -32,11 +32,11 @@ export interface IdempotentRequestParts {
   /** What the client names the request by. */
   readonly secret: string;
   readonly fingerprint: string;
-  /** How long the answer may take before a crash is assumed, in milliseconds. */
+  /** How long the response may take before a crash is assumed, in milliseconds. */
   readonly leaseMs: number;
 }
 
-/** One run of a request. When it ends and the store fails, the answer leaves all the same and a warning tells of it. */
+/** One run of a request. When it ends and the store fails, the response leaves all the same and a warning tells of it. */
 export function createIdempotentRequest({
   store,
   scope,

@@ -143,7 +143,7 @@ function writeOffer(
   return {
     challenge: offer,
     headers: said.map(({ headers }) => headers),
-    // Two halves of one object: what differs from answer to answer comes between them.
+    // Two halves of one object: what differs from response to answer comes between them.
     head: JSON.stringify(problem(code, detail)).slice(0, -1),
     tail: JSON.stringify(Object.assign({}, ...said.map(({ body }) => body))).slice(1),
   };

@@ -88,7 +88,7 @@ interface Head {
   written: boolean;
 }
 
-/** What the methods that send do while the answer is held. Like the real ones they go through `writeHead`, which wrappers may have replaced. */
+/** What the methods that send do while the response is held. Like the real ones they go through `writeHead`, which wrappers may have replaced. */
 function holdingMethods(
   res: ServerResponse,
   head: Head,

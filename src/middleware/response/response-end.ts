@@ -4,7 +4,7 @@ import { hasLeft } from '../../lib/http/response-left.js';
 import { isKept } from './idempotency-notes.js';
 
 /**
- * Whether nobody waits for the answer any more. An answer whose turn on its connection had not come yet, behind those of
+ * Whether nobody waits for the response any more. A response whose turn on its connection had not come yet, behind those of
  * requests that were sent before it, is not closed with the connection: only the socket knows.
  */
 export function isClientGone(res: ServerResponse): boolean {
@@ -58,7 +58,7 @@ export function closed(res: ServerResponse): Promise<void> {
 }
 
 /**
- * Watches by whom a response is broken off that is begun and not ended. Answers whether it was this side: its app destroyed
+ * Watches by whom a response is broken off that is begun and not ended. Returns whether it was this side: its app destroyed
  * the response, or the connection without a sign from the client. Whatever the client brings about is its own doing: that
  * it ends or resets the connection, is silent for too long, or sends what is no HTTP.
  */

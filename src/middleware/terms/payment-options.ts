@@ -27,12 +27,12 @@ export interface RequirePaymentOptions {
   readonly payTo: AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
   /** What is sold, in a sentence for people; also the title of the paywall page. */
   readonly description?: string;
-  /** Media type of the paid answer. */
+  /** Media type of the paid response. */
   readonly mimeType?: string;
   /** Memo that the payment must carry, at most 256 bytes of UTF-8: an order number, for instance. */
   readonly memo?: string | OfRequest<string | undefined | Promise<string | undefined>>;
   /**
-   * `after` (default): the handler runs first and its answer is held until the money has landed; an error costs the payer
+   * `after` (default): the handler runs first and its response is held until the money has landed; an error costs the payer
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
    */
   readonly settle?: 'after' | 'before';
@@ -41,7 +41,7 @@ export interface RequirePaymentOptions {
   /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
   readonly maxTimeoutSeconds?: number;
   /**
-   * With `settle: 'after'`: how long the handler may take before the answer is 504, in milliseconds. Default 30,000. With
+   * With `settle: 'after'`: how long the handler may take before the response is 504, in milliseconds. Default 30,000. With
    * `before`: how long it may go on for a client that is gone before anything was sent, and can come again for the response.
    */
   readonly handlerTimeoutMs?: number;
@@ -55,7 +55,7 @@ export interface RequirePaymentOptions {
    * `before` a response stays owed. Default: every status below 400; a redirect is a response, its `Location` may be the goods.
    */
   readonly charge?: (res: Response) => boolean;
-  /** With `settle: 'after'`: how much of an answer is held, in bytes. Default 4 MiB. */
+  /** With `settle: 'after'`: how much of a response is held, in bytes. Default 4 MiB. */
   readonly maxHeldBytes?: number;
   /** Address under which clients reach this server, for the 402's resource URL. Default: from the request. */
   readonly baseUrl?: string;
@@ -78,7 +78,7 @@ export interface RequirePaymentOptions {
   readonly requestNames?: RequestNames<'payment'>;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
-  /** Called when the money has landed; again for the same receipt where an answer that did not arrive is asked for again. */
+  /** Called when the money has landed; again for the same receipt where a response that did not arrive is asked for again. */
   readonly onSettled?: (event: { readonly req: Request; readonly receipt: Receipt }) => void;
   /**
    * Called when a payment was refused or failed. `findings`: what is known to be wrong with the set-up, for the operator's eyes;

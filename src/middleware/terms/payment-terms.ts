@@ -12,7 +12,7 @@ import type { Price, ResolvedPaymentOptions } from './payment-options.js';
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
 type RouteTerms = Omit<Terms, 'feePayer'>;
 
-/** Answers the terms for one request; the fee payer is that of `kind`. */
+/** Returns the terms for one request; the fee payer is that of `kind`. */
 export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly Terms[]> | readonly Terms[];
 
 /**

@@ -40,7 +40,7 @@ const options = z.strictObject({
 
 /**
  * Express middleware that lets in whose wallet has reached a membership tier. The caller proves the wallet as for
- * `requireTokenBalance`; the answers are the same, 403 naming the tier that is next. The wallet is on `req.wallet`, and on
+ * `requireTokenBalance`; the responses are the same, 403 naming the tier that is next. The wallet is on `req.wallet`, and on
  * `req.tier` the highest tier that was seen to be reached: at least the required one. Where it takes several token
  * accounts to reach a higher one, that is not looked for; `readTier` does. Can be given to `anyOf`.
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong

@@ -171,7 +171,7 @@ function warnOfToken(where: string): void {
 }
 
 /**
- * Lets a request on whose answer is for its caller only.
+ * Lets a request on whose response is for its caller only.
  * @param proofs - the headers that say who is calling
  */
 export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
@@ -181,7 +181,7 @@ export function enterPrivately(res: Response, next: NextFunction, proofs = WALLE
   next();
 }
 
-/** Tells caches that the answer depends on who is calling. */
+/** Tells caches that the response depends on who is calling. */
 export function varyByCaller(res: Response): void {
   res.vary(WALLET_HEADERS);
 }

@@ -39,6 +39,6 @@ export interface PaymentCodec {
   challenge(offer: Challenge): CodecChallenge;
   /** Reads the payment header. Never throws: a malformed header is a value. */
   read(header: string): Reading;
-  /** Headers of the answer that tell how the settlement ended. */
+  /** Headers of the response that tell how the settlement ended. */
   receipt(settlement: Settlement, network: NetworkId): Readonly<Record<string, string>>;
 }

@@ -16,7 +16,7 @@ import { readPayloadV2 } from './x402-v2.js';
 export type FacilitatorCall =
   | {
       readonly ok: true;
-      /** Version of the request; the answer is written in the same. */
+      /** Version of the request; the response is written in the same. */
       readonly version: WireVersion;
       readonly payment: Payment;
       readonly terms: Terms;
@@ -91,7 +91,7 @@ export function readFacilitatorCall(paymentPayload: unknown, paymentRequirements
   return uncalled(version, unreadable('invalid_exact_svm_network_mismatch', detail));
 }
 
-/** The answer of `POST /verify`; it is the same in both versions. */
+/** The response of `POST /verify`; it is the same in both versions. */
 export function encodeVerification(verification: Verification): VerifyResponse {
   if (verification.ok) return { isValid: true, payer: verification.payer };
   const { reason, message, payer } = verification;
@@ -104,7 +104,7 @@ export function encodeVerification(verification: Verification): VerifyResponse {
 }
 
 /**
- * The answer of `POST /settle`.
+ * The response of `POST /settle`.
  *
  * @param network - of a settlement that did not land
  * @param version - of the request. Default 2
@@ -113,7 +113,7 @@ export function encodeSettlement(settlement: Settlement, network: NetworkId, ver
   return SETTLE_RESPONSES[version](settlement, network);
 }
 
-/** The answer of `GET /supported`: each kind in both versions, under each version's network name. */
+/** The response of `GET /supported`: each kind in both versions, under each version's network name. */
 export function encodeSupported({ kinds, extensions, signers }: Supported): SupportedResponse {
   return {
     kinds: kinds.flatMap((kind) => [

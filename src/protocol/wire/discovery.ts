@@ -69,12 +69,12 @@ export function passesFilter({ terms, extensions }: CataloguedResource, filter: 
   );
 }
 
-/** The answer of `GET /discovery/resources` (x402.md §4). */
+/** The response of `GET /discovery/resources` (x402.md §4). */
 export function encodeDiscovery({ items, limit, offset, total }: Page<CataloguedResource>) {
   return { x402Version: 2, items: items.map(encodeItem), pagination: { limit, offset, total } } as const;
 }
 
-/** The answer of `GET /discovery/search`; the cursor is where the next page begins. */
+/** The response of `GET /discovery/search`; the cursor is where the next page begins. */
 export function encodeDiscoverySearch({ items, limit, offset, total }: Page<CataloguedResource>) {
   const next = offset + items.length;
   return {
@@ -85,7 +85,7 @@ export function encodeDiscoverySearch({ items, limit, offset, total }: Page<Cata
   } as const;
 }
 
-/** The answer of `GET /.well-known/x402`: addresses that can be paid for, for crawlers that know nothing but the host. */
+/** The response of `GET /.well-known/x402`: addresses that can be paid for, for crawlers that know nothing but the host. */
 export function encodeWellKnown(resources: readonly string[], discovery: string) {
   return { version: 1, x402Version: 2, resources, discovery } as const;
 }

@@ -66,9 +66,9 @@ export function encodeFacilitatorRequest(payment: Payment, terms: Terms): Verify
   };
 }
 
-/** Reads the answer of another facilitator's `POST /verify`. A reason that is not known here survives in the message. */
+/** Reads the response of another facilitator's `POST /verify`. A reason that is not known here survives in the message. */
 export function decodeVerification(body: unknown, { payer }: RemotePayment): Parsed<Verification> {
-  const answer = readAnswer(VerifyAnswer, body);
+  const answer = readResponse(VerifyAnswer, body);
   if (!answer.ok) return answer;
   const { isValid, invalidReason, invalidMessage } = answer.value;
   if (isValid) return parsed({ ok: true, payer });
@@ -77,12 +77,12 @@ export function decodeVerification(body: unknown, { payer }: RemotePayment): Par
 }
 
 /**
- * Reads the answer of another facilitator's `POST /settle`. `failed` is only what says that this call moved no money:
+ * Reads the response of another facilitator's `POST /settle`. `failed` is only what says that this call moved no money:
  * a refusal for a reason that is known here, of a transaction that was not sent, or a transaction that landed with an
  * error, expired, or was settled by an earlier call. Anything else that is no success is `pending`: the money may have moved, or may yet.
  */
 export function decodeSettlement(body: unknown, asked: RemotePayment): Parsed<Settlement> {
-  const answer = readAnswer(SettleAnswer, body);
+  const answer = readResponse(SettleAnswer, body);
   if (!answer.ok) return answer;
   const { success, network, transaction: signature } = answer.value;
   const { terms } = asked;
@@ -96,9 +96,9 @@ export function decodeSettlement(body: unknown, asked: RemotePayment): Parsed<Se
   return parsed({ status: 'settled', receipt });
 }
 
-/** Reads the answer of another facilitator's `GET /supported`: what can be settled there with version 2 on Solana. */
+/** Reads the response of another facilitator's `GET /supported`: what can be settled there with version 2 on Solana. */
 export function decodeSupported(body: unknown): Parsed<Supported> {
-  const answer = readAnswer(SupportedAnswer, body);
+  const answer = readResponse(SupportedAnswer, body);
   if (!answer.ok) return answer;
   const { kinds, extensions, signers } = answer.value;
   const keys = Object.entries(signers ?? {}).flatMap(([family, list]) => (family.startsWith('solana:') ? list : []));
@@ -160,7 +160,7 @@ function readHint(extra: Readonly<Record<string, unknown>>): BlockhashHint | und
   return lastValidBlockHeight < 0 ? undefined : { blockhash, lastValidBlockHeight };
 }
 
-function readAnswer<S extends z.ZodType>(schema: S, body: unknown): Parsed<z.output<S>> {
+function readResponse<S extends z.ZodType>(schema: S, body: unknown): Parsed<z.output<S>> {
   const fault = jsonFault(body);
   if (fault !== undefined) return unparsed(fault);
   const shape = schema.safeParse(body);

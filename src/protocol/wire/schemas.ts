@@ -51,7 +51,7 @@ export const facilitatorBody = z.union([
 ]);
 
 /** Answer of `POST /verify` in x402's shape. */
-export const verifyAnswer = z.object({
+export const verifyResponse = z.object({
   isValid: z.boolean(),
   invalidReason: z.string().optional(),
   invalidMessage: z.string().optional(),
@@ -59,7 +59,7 @@ export const verifyAnswer = z.object({
 });
 
 /** Answer of `POST /settle` in x402's shape, of both versions. */
-export const settleAnswer = z.object({
+export const settleResponse = z.object({
   success: z.boolean(),
   errorReason: z.string().optional(),
   errorMessage: z.string().optional(),
@@ -69,8 +69,8 @@ export const settleAnswer = z.object({
   amount: z.string().optional(),
 });
 
-/** x402's part of the answer of `GET /supported`. */
-export const supportedAnswer = z.object({
+/** x402's part of the response of `GET /supported`. */
+export const supportedResponse = z.object({
   kinds: z.array(z.object({ x402Version: version, scheme: z.string(), network: z.string(), extra })),
   extensions: z.array(z.string()),
   signers: z.record(z.string(), z.array(z.string())),
@@ -91,14 +91,14 @@ const item = z.object({
 });
 
 /** Answer of `GET /discovery/resources`. */
-export const discoveryAnswer = z.object({
+export const discoveryResponse = z.object({
   x402Version: z.literal(2),
   items: z.array(item),
   pagination: z.object({ limit: z.int(), offset: z.int(), total: z.int() }),
 });
 
 /** Answer of `GET /discovery/search`. */
-export const searchAnswer = z.object({
+export const searchResponse = z.object({
   x402Version: z.literal(2),
   resources: z.array(item),
   partialResults: z.boolean(),
@@ -106,7 +106,7 @@ export const searchAnswer = z.object({
 });
 
 /** Answer of `GET /.well-known/x402`. */
-export const wellKnownAnswer = z.object({
+export const wellKnownResponse = z.object({
   version: z.literal(1),
   x402Version: z.literal(2),
   resources: z.array(z.string()),

@@ -12,7 +12,7 @@ export interface WithContext {
   readonly value: unknown;
 }
 
-/** Version the sandbox says it is: that of the node software whose answers it imitates. */
+/** Version the sandbox says it is: that of the node software whose responses it imitates. */
 export const API_VERSION = '3.0.0';
 
 const COMMITMENTS: ReadonlySet<unknown> = new Set(['processed', 'confirmed', 'finalized']);

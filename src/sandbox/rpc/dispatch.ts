@@ -58,7 +58,7 @@ export function createDispatch({ transport, counter, faults, signal }: DispatchP
   };
 }
 
-/** The body of an error answer that belongs to no call. */
+/** The body of an error response that belongs to no call. */
 export function errorBody(error: JsonRpcFault, id: unknown = null): unknown {
   const { code, message, data } = error;
   return { jsonrpc: '2.0', error: data === undefined ? { code, message } : { code, message, data }, id };

@@ -36,7 +36,7 @@ type Active = Map<number, Subscription>;
 
 /**
  * Milliseconds before a signature that has been reached already is notified. web3.js loses a notification that arrives in
- * one packet with the answer to its subscription.
+ * one packet with the response to its subscription.
  */
 const ALREADY_REACHED_MS = 10;
 const COMMITMENTS: readonly Commitment[] = ['processed', 'confirmed', 'finalized'];

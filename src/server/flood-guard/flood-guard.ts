@@ -17,7 +17,7 @@ export interface FloodGuardOptions {
   readonly now?: () => number;
 }
 
-/** Keeps one address from taking the server away from the others, at a cost that is small beside an answer of the app. */
+/** Keeps one address from taking the server away from the others, at a cost that is small beside a response of the app. */
 export interface FloodGuard {
   /** Stands in front of whatever answers requests. */
   requests(handle: RequestListener): RequestListener;

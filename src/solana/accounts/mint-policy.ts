@@ -13,7 +13,7 @@ export interface MintPolicyOptions {
   readonly trustedMints: ReadonlySet<string>;
 }
 
-/** Answers why a token is not taken, or undefined. */
+/** Returns why a token is not taken, or undefined. */
 export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason | undefined>;
 
 const CACHE_MS = 300_000;

@@ -31,7 +31,7 @@ export interface Delivery {
   readonly lastValidBlockHeight?: number;
   /** Whether the endpoint simulates it before forwarding. */
   readonly preflight: boolean;
-  /** How long to wait before the answer is `unknown`, in milliseconds. */
+  /** How long to wait before the response is `unknown`, in milliseconds. */
   readonly timeoutMs: number;
 }
 

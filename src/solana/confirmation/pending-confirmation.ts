@@ -74,7 +74,7 @@ export class PendingConfirmation {
   }
 
   /**
-   * Ends the wait; only the first end counts. Answers whether this was it. What is on the chain before the node has answered
+   * Ends the wait; only the first end counts. Returns whether this was it. What is on the chain before the node has answered
    * to the first send is believed after it only: it may have landed long ago, and then the node says so.
    */
   end(landing: Landing): boolean {
@@ -92,7 +92,7 @@ export class PendingConfirmation {
     if (this.#isFirstEnd()) this.#reject(error);
   }
 
-  /** Takes in what a look-up told. Answers whether that ended the wait. */
+  /** Takes in what a look-up told. Returns whether that ended the wait. */
   learn(state: SignatureState | null): boolean {
     this.seen = state !== null;
     if (state === null || LEVEL[state.commitment] < LEVEL[this.wanted.commitment]) return false;

@@ -28,7 +28,7 @@ interface Subscription {
 
 type ServerId = number | string;
 
-/** Notifications kept that came before the answer to their subscription. */
+/** Notifications kept that came before the response to their subscription. */
 const MAX_EARLY = 64;
 
 /**

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 const ASKED = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'slotSubscribe', params: [] });
 
 /**
- * Whether a WebSocket endpoint takes subscriptions: connects, subscribes, and leaves. Answers what is wrong, undefined when
+ * Whether a WebSocket endpoint takes subscriptions: connects, subscribes, and leaves. Returns what is wrong, undefined when
  * nothing is; never rejects.
  * @param timeoutMs - deadline of all of it, in milliseconds
  * @param signal - ends it at once

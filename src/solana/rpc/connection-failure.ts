@@ -1,4 +1,4 @@
-/** How an HTTP call ended without an answer. */
+/** How an HTTP call ended without a response. */
 export interface ConnectionFailure {
   /** The system's or undici's error code, `unknown` where there is none. */
   readonly code: string;
@@ -26,7 +26,7 @@ const NOT_SENT = new Set([
 /** System calls of a connection that stands: a way that breaks later has the same code as one that was never there. */
 const CONNECTED: ReadonlySet<unknown> = new Set(['read', 'write']);
 
-/** Reads the error of an HTTP call that got no answer. */
+/** Reads the error of an HTTP call that got no response. */
 export function connectionFailure(error: unknown): ConnectionFailure {
   const { code, syscall } = systemError(error);
   return { code, mayHaveArrived: !NOT_SENT.has(code) || CONNECTED.has(syscall) };

@@ -1,5 +1,5 @@
 import { createEndpointHealth, type EndpointHealth, type HealthOptions, TRY_MS } from './endpoint-health.js';
-import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
+import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
 import { ResponseShapeError } from './response-shape-error.js';
 import { RpcError } from './rpc.js';
 import { mayBeSent } from './send-failure.js';
@@ -105,7 +105,7 @@ function readResult<T>(member: Member, method: string, result: unknown, read: (r
   try {
     return read(result);
   } catch (error) {
-    if (error instanceof ResponseShapeError) throw badAnswer(`${method} at ${member.endpoint.host}`, error.message);
+    if (error instanceof ResponseShapeError) throw badResponse(`${method} at ${member.endpoint.host}`, error.message);
     throw error;
   }
 }

@@ -11,7 +11,7 @@ export interface HttpPost {
 }
 
 /** What came back, read to its end. */
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface HttpAnswer {
 /** A POST on its way. */
 export interface PendingPost {
   /** Rejects with undici's error, or with what it was given up with. */
-  readonly answer: Promise<HttpAnswer>;
+  readonly answer: Promise<HttpResponse>;
   /** Whether a byte of it may have left. While it is false, giving it up keeps it here. */
   readonly hasLeft: boolean;
   giveUp(reason: Error): void;
@@ -34,8 +34,8 @@ export function post(through: Pool, { path, headers, body }: HttpPost): PendingP
 }
 
 class Exchange implements Dispatcher.DispatchHandler, PendingPost {
-  readonly answer: Promise<HttpAnswer>;
-  #resolve: (answer: HttpAnswer) => void = () => {};
+  readonly answer: Promise<HttpResponse>;
+  #resolve: (answer: HttpResponse) => void = () => {};
   #reject: (error: unknown) => void = () => {};
   #controller: Controller | undefined;
   #givenUp: Error | undefined;

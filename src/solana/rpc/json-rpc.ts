@@ -2,7 +2,7 @@ import type { Pool } from 'undici';
 import { badOption } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
 import { connectionFailure } from './connection-failure.js';
-import { type HttpAnswer, post } from './http-post.js';
+import { type HttpResponse, post } from './http-post.js';
 import { isRecord } from './response-shape.js';
 import { RpcError } from './rpc.js';
 
@@ -11,7 +11,7 @@ export interface JsonRpcOptions {
   /** Address of the endpoint, `http:` or `https:`; a user and password in it are sent as basic authorization. */
   readonly url: string;
   /** Largest answer that is read, in bytes. Default 16 MiB. */
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   /** Most connections kept open at once; further calls queue. Default 64. */
   readonly connections?: number;
 }
@@ -53,7 +53,7 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
     connections: options.connections ?? DEFAULT_CONNECTIONS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
-    maxResponseSize: options.maxAnswerBytes ?? DEFAULT_MAX_ANSWER_BYTES,
+    maxResponseSize: options.maxResponseBytes ?? DEFAULT_MAX_ANSWER_BYTES,
   };
   // Loaded from the first endpoint on, not with the package.
   const openPool = async (): Promise<Pool> => new (await loadUndici()).Pool(url.origin, poolOptions);
@@ -90,7 +90,7 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
       // After a standstill of this process, what has come meanwhile is read first: it is not the endpoint that was late.
       const timer = setTimeout(() => setImmediate(() => isOver || giveUp()), timeoutMs);
       try {
-        return readAnswer(where, id, await sent.answer);
+        return readResponse(where, id, await sent.answer);
       } catch (cause) {
         if (cause instanceof RpcError) throw cause;
         throw transportError(where, cause, sent.hasLeft);
@@ -121,7 +121,7 @@ function authorization(url: URL): { authorization?: string } {
  * Only a JSON-RPC reply to this very call is a node's own word. A status without one is the word of whatever stands before
  * the node, which may have passed the call on all the same.
  */
-function readAnswer(where: string, id: number, { status, headers, text }: HttpAnswer): unknown {
+function readResponse(where: string, id: number, { status, headers, text }: HttpResponse): unknown {
   const retryAfter = headers['retry-after'];
   if (status === 429) throw rateLimited(where, retryAfter);
   if (status === 401 || status === 403) throw turnedAway(where, status);
@@ -129,10 +129,10 @@ function readAnswer(where: string, id: number, { status, headers, text }: HttpAn
   const reply = message?.['jsonrpc'] === '2.0' && message['id'] === id ? message : undefined;
   if (reply !== undefined && 'error' in reply) throw answerError(where, reply['error'], retryAfter);
   if (status >= 400 && status < 500) throw turnedAway(where, status);
-  if (status !== 200) throw badAnswer(where, `answered HTTP ${status}`);
-  if (message === undefined) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
-  if (reply === undefined) throw badAnswer(where, 'the answer is not the JSON-RPC 2.0 reply to this call');
-  if (!('result' in reply)) throw badAnswer(where, 'the answer is not JSON-RPC 2.0');
+  if (status !== 200) throw badResponse(where, `answered HTTP ${status}`);
+  if (message === undefined) throw badResponse(where, 'the answer is not JSON-RPC 2.0');
+  if (reply === undefined) throw badResponse(where, 'the answer is not the JSON-RPC 2.0 reply to this call');
+  if (!('result' in reply)) throw badResponse(where, 'the answer is not JSON-RPC 2.0');
   return reply['result'];
 }
 
@@ -148,7 +148,7 @@ function parseMessage(text: string): Record<string, unknown> | undefined {
 }
 
 function answerError(where: string, error: unknown, retryAfter: string | string[] | undefined): RpcError {
-  if (!isRecord(error) || typeof error['code'] !== 'number') return badAnswer(where, 'the error has no code');
+  if (!isRecord(error) || typeof error['code'] !== 'number') return badResponse(where, 'the error has no code');
   const code = error['code'];
   if (RATE_LIMIT_CODES.has(code)) return rateLimited(where, retryAfter);
   const text = typeof error['message'] === 'string' ? error['message'].slice(0, 500) : 'no message';
@@ -167,15 +167,15 @@ function turnedAway(where: string, status: number): RpcError {
   return new RpcError('unreachable', text, { mayHaveArrived: true });
 }
 
-/** The error for an answer of the wrong shape. */
-export function badAnswer(where: string, what: string): RpcError {
+/** The error for a response of the wrong shape. */
+export function badResponse(where: string, what: string): RpcError {
   return new RpcError('bad_answer', `${where}: ${what}`, { mayHaveArrived: true });
 }
 
 function transportError(where: string, cause: unknown, hasLeft: boolean): RpcError {
   const { code } = connectionFailure(cause);
   const doubt = doubtIf(hasLeft);
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badAnswer(where, 'the answer is too large');
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badResponse(where, 'the answer is too large');
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
     return new RpcError('closed', `${where}: closed`, doubt);
   const what = hasLeft ? 'connection lost' : 'no connection';

@@ -62,7 +62,7 @@ export interface HistoryEntry {
   readonly memo?: string | null;
 }
 
-/** What is read of an answer. By hand: it comes with every call that was paid, and a schema takes several times as long. */
+/** What is read of a response. By hand: it comes with every call that was paid, and a schema takes several times as long. */
 interface Answer {
   readonly slot: number;
   readonly blockTime: number | undefined;
@@ -96,7 +96,7 @@ interface TokenBalance {
 const HIGHEST_INDEX = 255;
 const AMOUNT = /^\d{1,20}$/;
 
-function readAnswer(result: unknown): Answer {
+function readResponse(result: unknown): Answer {
   const { slot, blockTime, transaction, meta } = record(result, 'transaction');
   const about = record(meta, 'meta');
   const { writable, readonly: readOnly } = record(about['loadedAddresses'] ?? {}, 'loadedAddresses');
@@ -161,7 +161,7 @@ function numberOf(value: unknown, name: string): number {
 /** Result of `getTransaction` in the encoding `base64`: only the bytes tell which payment it is. */
 export function readLandedTransaction(result: unknown): LandedTransaction | null {
   if (result === null) return null;
-  const answer = readAnswer(result);
+  const answer = readResponse(result);
   const { slot, blockTime, transaction, err, fee, computeUnits, loaded } = answer;
   const decoded = decodeTransaction(Buffer.from(transaction, 'base64'), loaded);
   if (!decoded.ok) throw new ResponseShapeError(`transaction: ${decoded.detail}`);

@@ -5,7 +5,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value of an answer that must be an object; throws {@link ResponseShapeError}, as all of these do. */
+/** A value of a response that must be an object; throws {@link ResponseShapeError}, as all of these do. */
 export function record(value: unknown, name: string): Record<string, unknown> {
   if (isRecord(value)) return value;
   throw new ResponseShapeError(`${name} is not an object`);
@@ -23,7 +23,7 @@ export function count(value: unknown, name: string): number {
   throw new ResponseShapeError(`${name} is not a whole number`);
 }
 
-/** Lists of an answer, each entry read; none where there is no list. */
+/** Lists of a response, each entry read; none where there is no list. */
 export function listOf<T>(value: unknown, name: string, read: (entry: unknown, name: string) => T): readonly T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw new ResponseShapeError(`${name} is not a list`);

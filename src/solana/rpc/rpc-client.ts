@@ -21,7 +21,7 @@ export interface SolanaRpcOptions {
   /** Deadline of a call with all its tries, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
   /** Largest answer that is read, in bytes. Default 16 MiB. */
-  readonly maxAnswerBytes?: number;
+  readonly maxResponseBytes?: number;
   /** Most connections to one endpoint. Default 64. */
   readonly connections?: number;
   /** Rest of an endpoint after its first failure, in milliseconds; doubles with each further one. Default 100. */

@@ -87,7 +87,7 @@ export interface SolanaRpc {
   ): Promise<readonly AccountState[]>;
   /** Runs the transaction without its signatures being checked and without effect. */
   simulateTransaction(transaction: Uint8Array, options: SimulationOptions): Promise<SimulationOutcome>;
-  /** Hands the transaction to the cluster; safe to repeat with the same bytes. Answers the signature. */
+  /** Hands the transaction to the cluster; safe to repeat with the same bytes. Returns the signature. */
   sendTransaction(transaction: Uint8Array, options: SendOptions): Promise<string>;
   /** Where the signatures stand; at most 256. Only `searchHistory` finds what is older than some 300 slots. */
   getSignatureStatuses(

@@ -1,4 +1,4 @@
-import { badAnswer, type JsonRpcEndpoint } from './json-rpc.js';
+import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
 import { count } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
 import type { SolanaNode } from './rpc.js';
@@ -18,7 +18,7 @@ export function createSolanaNode(endpoint: JsonRpcEndpoint, timeoutMs: number): 
     try {
       return read(result);
     } catch (error) {
-      if (error instanceof ResponseShapeError) throw badAnswer(`${method} at ${endpoint.host}`, error.message);
+      if (error instanceof ResponseShapeError) throw badResponse(`${method} at ${endpoint.host}`, error.message);
       throw error;
     }
   }

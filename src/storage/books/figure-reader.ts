@@ -47,7 +47,7 @@ export interface SameMoney {
   readonly wrapped: string;
 }
 
-/** Compares calls with payments, and sums with calls, each answer in one statement. At most 1,000 of each are answered. */
+/** Compares calls with payments, and sums with calls, each response in one statement. At most 1,000 of each are answered. */
 export interface FigureReader {
   /** Calls since a time, milliseconds since the epoch, that used up a payment otherwise than the payment says. */
   charges(from: number, sol: SameMoney): Promise<readonly MischargedCall[]>;

@@ -69,7 +69,7 @@ export interface SplitHolding {
   readonly amount: bigint;
 }
 
-/** Reads what is owed, for those who look after the books. Each page and each answer is the books of one moment. */
+/** Reads what is owed, for those who look after the books. Each page and each response is the books of one moment. */
 export interface OwedReader {
   /** Payments of a network that were first seen since a time and have shares, the oldest first, in pages. */
   shared(network: NetworkId, from: number): AsyncIterable<readonly SharedPayment[]>;

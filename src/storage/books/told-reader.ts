@@ -32,7 +32,7 @@ export interface Untold {
 }
 
 /**
- * Compares events with what they tell of, each answer in one statement: the books of one moment. At most 1,000 of each
+ * Compares events with what they tell of, each response in one statement: the books of one moment. At most 1,000 of each
  * kind are answered.
  */
 export interface ToldReader {

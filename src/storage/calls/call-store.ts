@@ -188,7 +188,7 @@ export interface CallStore {
   giveBack(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
-   * @returns false when the payment was not held any more; then nothing was written, and the answer must not be counted as paid
+   * @returns false when the payment was not held any more; then nothing was written, and the response must not be counted as paid
    */
   finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
   /**

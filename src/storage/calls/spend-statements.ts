@@ -105,7 +105,7 @@ export const SPEND = {
     text: `select start, mint, sum(calls) as calls, ${halves('amount')} from tollhouse_spend
       where ${BY_OWNER} group by start, mint order by start, mint`,
   },
-  /** Answers a row when it was not told before: of this limit, this share or a higher one. */
+  /** Returns a row when it was not told before: of this limit, this share or a higher one. */
   tell: {
     name: 'tollhouse_tell_budget',
     text: `insert into tollhouse_spend (${SPEND_KEY}, owner, amount, calls, told_percent, told_limit)

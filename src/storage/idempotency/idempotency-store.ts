@@ -21,7 +21,7 @@ export interface IdempotentRun {
 
 /**
  * Answers that can be asked for again (service.md §1, Idempotency-Key). Every method is one atomic step, and rejects with
- * `store_unavailable` when the store cannot be reached. The bytes of an answer mean nothing to the store. It forgets them
+ * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
  * after its retention, and the oldest earlier where they are too many; a run that is under way or has crashed keeps its id
  * for as long.
  */
@@ -30,24 +30,24 @@ export interface IdempotencyStore {
   find(id: string, fingerprint: string): Promise<KnownResponse | undefined>;
   /** Begins a run, for exactly one caller, or tells why not. */
   begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }>;
-  /** Keeps the answer of a run. False, and nothing is kept, when the run was taken over or forgotten. */
+  /** Keeps the response of a run. False, and nothing is kept, when the run was taken over or forgotten. */
   finish(id: string, lease: string, answer: Uint8Array): Promise<boolean>;
   /**
-   * Keeps an answer that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
+   * Keeps a response that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
    * is larger than everything that is kept may be.
    */
   put(id: string, answer: Uint8Array): Promise<boolean>;
   /** What was {@link put} under an id. */
   get(id: string): Promise<Uint8Array | undefined>;
-  /** Ends a run without an answer: the same request may begin anew at once, and no other. False when it is not the caller's. */
+  /** Ends a run without a response: the same request may begin anew at once, and no other. False when it is not the caller's. */
   release(id: string, lease: string): Promise<boolean>;
-  /** Ends a run without an answer, as if it had not begun. False when the run is over already, or somebody else's. */
+  /** Ends a run without a response, as if it had not begun. False when the run is over already, or somebody else's. */
   abandon(id: string, lease: string): Promise<boolean>;
 }
 
-/** Bounds of what a store of answers keeps. */
+/** Bounds of what a store of responses keeps. */
 export interface IdempotencyBounds {
-  /** How long an answer is kept, in milliseconds. Default 24 hours. */
+  /** How long a response is kept, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
   /** How many bytes are kept in all; the oldest answers go first. */
   readonly maxBytes?: number;
@@ -55,11 +55,11 @@ export interface IdempotencyBounds {
   readonly now?: () => number;
 }
 
-/** How long answers are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
+/** How long responses are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
 export const RESPONSE_RETENTION_MS = 86_400_000;
 
-/** The fingerprint of answers that no run was begun for. */
+/** The fingerprint of responses that no run was begun for. */
 export const NO_RUN = '';
 
-/** Rough size of an entry beside its answer, in bytes. */
+/** Rough size of an entry beside its response, in bytes. */
 export const ENTRY_BYTES = 512;

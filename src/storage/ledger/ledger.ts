@@ -186,7 +186,7 @@ export interface Ledger {
   /**
    * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
    * was forgotten makes place; so does one that was not sent by the end of its lease, which then is lost to its
-   * holder. Answers the payment that pays it afterwards, undefined when there is no such request. The payment must have been
+   * holder. Returns the payment that pays it afterwards, undefined when there is no such request. The payment must have been
    * claimed.
    */
   attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;

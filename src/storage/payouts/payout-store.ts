@@ -152,7 +152,7 @@ export interface PayoutPosition {
  * has passed to somebody else.
  */
 export interface PayoutStore {
-  /** Books what is owed of payments that have landed, and were not booked yet. Answers how many payments it were. */
+  /** Books what is owed of payments that have landed, and were not booked yet. Returns how many payments it were. */
   accrue(limit: number): Promise<number>;
   /** What a project owes and is in no payout, by recipient and token. */
   owed(projectId: string): Promise<readonly OwedSum[]>;

@@ -14,7 +14,7 @@ export interface ProjectShare extends Share {
 /** Where the calls of a project go. */
 export interface ProjectUpstream {
   readonly url: string;
-  /** How long its answer may take, in milliseconds. */
+  /** How long its response may take, in milliseconds. */
   readonly timeoutMs: number;
 }
 

@@ -121,7 +121,7 @@ function postgresDatabase(pool: pg.Pool, connect: () => pg.Client): SqlDatabase 
       client.release();
       return result;
     } catch (cause) {
-      // Closing the connection rolls back, also where it no longer answers.
+      // Closing the connection rolls back, also where it no longer responses.
       client.release(true);
       throw storeUnavailable(cause);
     }

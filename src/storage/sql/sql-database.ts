@@ -25,7 +25,7 @@ export type Step = readonly [statement: Statement, ...values: SqlInput[]];
 
 /**
  * A database under the SQL stores. Everything rejects with `store_unavailable` when the database does not answer, and
- * nothing has changed then, except that a write whose answer was lost may have been made.
+ * nothing has changed then, except that a write whose response was lost may have been made.
  */
 export interface SqlDatabase {
   /** For the few statements that cannot be the same in both. */
@@ -34,10 +34,10 @@ export interface SqlDatabase {
   readonly presence: Presence;
   /** Runs one statement, atomic by itself, and answers its rows (`SELECT` or `RETURNING`). */
   query(...step: Step): Promise<readonly Row[]>;
-  /** Runs steps in order in one transaction: all of them or none. Answers the rows of each. */
+  /** Runs steps in order in one transaction: all of them or none. Returns the rows of each. */
   batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]>;
   /**
-   * Runs `guard` and, only if it answers a row, the steps after it, in one transaction. Answers the rows of the guard.
+   * Runs `guard` and, only if it answers a row, the steps after it, in one transaction. Returns the rows of the guard.
    */
   batchIf(guard: Step, steps: readonly Step[]): Promise<readonly Row[]>;
   close(): Promise<void>;

@@ -27,11 +27,11 @@ export interface DeliveryAttempt {
   /** When it began, milliseconds since the epoch. */
   readonly at: number;
   readonly durationMs: number;
-  /** HTTP status, if there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number;
-  /** Why there was no whole answer, for programs: `timeout`, `address_refused`, `ECONNREFUSED`. */
+  /** Why there was no whole response, for programs: `timeout`, `address_refused`, `ECONNREFUSED`. */
   readonly error?: string;
-  /** The beginning of the answer's body. */
+  /** The beginning of the response's body. */
   readonly answer?: string;
 }
 

@@ -21,7 +21,7 @@ const MAX_WAITING_BYTES = 64 * 1024;
 
 /**
  * Sends requests at a fixed rate whatever becomes of them, over connections that are opened again at once when they are closed;
- * half of them are kept as long as may be, the others are given up after a moment. Of answers only the beginning is looked at.
+ * half of them are kept as long as may be, the others are given up after a moment. Of responses only the beginning is looked at.
  */
 export async function start(settings: Settings): Promise<ContestantParts> {
   const { hostname, port } = new URL(settings.url);

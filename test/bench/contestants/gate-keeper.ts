@@ -27,7 +27,7 @@ export interface GateKeeperSettings {
 const NO_LIMIT = 1_000_000;
 const handler: RequestHandler = (_req, res) => void res.json({ members: 'only', rows: [1, 2, 3, 4, 5] });
 
-/** One Express app with the same answer behind each gate, and behind none. */
+/** One Express app with the same response behind each gate, and behind none. */
 export async function start({ rpcUrl, keypair, seed }: GateKeeperSettings): Promise<ContestantParts> {
   const network = 'solana-devnet';
   const facilitator = createFacilitator({ network, rpcUrl, keypair, tokens: SANDBOX_TOKENS });

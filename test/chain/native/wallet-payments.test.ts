@@ -21,7 +21,7 @@ async function scene(wanted: Record<string, unknown> = {}): Promise<{ created: C
   return { created, honest: await stand().draft(created, payer, payer) };
 }
 
-/** One look at the chain: the answer is believed for two seconds. */
+/** One look at the chain: the response is believed for two seconds. */
 const statusOf = async ({ payment_id }: CreatedBody) => (await stand().get(`/payments/${payment_id}`)).body['status'];
 
 /** A memo would have to be signed by what it names. */

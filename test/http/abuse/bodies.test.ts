@@ -97,7 +97,7 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
     }, express);
   });
 
-  /** A POST by somebody who has signed in, where that is asked for; the answer must be a problem and short. */
+  /** A POST by somebody who has signed in, where that is asked for; the response must be a problem and short. */
   async function refusal(path: string, body: Body, headers: ProofHeaders = {}, method = 'POST') {
     const proof = SIGNED_IN.some((it) => path.startsWith(it)) ? stand().asOwner : {};
     const answer = await fetch(url + path, {

@@ -7,7 +7,7 @@ import { until } from '../../helpers/until.js';
 
 const stand = useGatewayStand();
 
-/** Calls a project and hangs up when the answer says a word. */
+/** Calls a project and hangs up when the response says a word. */
 function hangUp(url: string, headers: ProofHeaders, word: string): Promise<string> {
   return new Promise((resolve) => {
     let read = '';

@@ -1,10 +1,10 @@
 import { useGatewayStand } from '../../helpers/gateway-stand.js';
 import { encodeHeader } from '../../helpers/payments.js';
-import { ask as askOnce, linesOf, type RawAnswer } from '../../helpers/raw-http.js';
+import { ask as askOnce, linesOf, type RawResponse } from '../../helpers/raw-http.js';
 import { EXPRESSES } from '../../helpers/toll-stand.js';
 
 /** Asks until the limit on a key lets it: a quick machine meets it here. */
-async function ask(...request: Parameters<typeof askOnce>): Promise<RawAnswer> {
+async function ask(...request: Parameters<typeof askOnce>): Promise<RawResponse> {
   let answer = await askOnce(...request);
   while (answer.status === 429) answer = await askOnce(...request);
   return answer;

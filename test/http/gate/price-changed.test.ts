@@ -1,5 +1,5 @@
 import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 
 const stand = useGatewayStand();
@@ -13,7 +13,7 @@ const CENT: Price = { amount: '0.01', token: 'USDC' };
 const FIVE: Price = { amount: '5', token: 'USDC' };
 const UNITS = { USDC: 1_000_000, SOL: 1_000_000_000 };
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 const SERVED = [200, undefined];
 const REFUSED = [403, 'spending_limit_reached'];
 
@@ -42,7 +42,7 @@ const show = ({ slug }: MadeProject, { key }: Caller, signature: string) =>
   stand().client.call(slug, { headers: { ...key.headers, ...proofHeader(signature) } });
 
 /** Pays at one price and calls at another. */
-async function callAfter(caller: Caller, from: Price, to: Price): Promise<ClientAnswer> {
+async function callAfter(caller: Caller, from: Price, to: Price): Promise<ClientResponse> {
   const project = await stand().newProject({ pricing: from });
   const signature = await paidRequest(project, caller, from);
   await reprice(project, to);
@@ -68,7 +68,7 @@ describe('a budget is asked for what was paid, whatever is asked for now', () =>
     const refused = await show(project, caller, signature);
     expect(outcome(refused)).toEqual(REFUSED);
     expect(refused.body['detail']).toContain('this call costs 5 USDC');
-    // Nobody holds it: the same answer again, and not that it is in use.
+    // Nobody holds it: the same response again, and not that it is in use.
     expect(outcome(await show(project, caller, signature))).toEqual(REFUSED);
     expect(stand().hits()).toBe(before);
   });

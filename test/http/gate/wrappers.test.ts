@@ -34,7 +34,7 @@ const compressing: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Saves something before the answer leaves, as `express-session` does: the head is written later, with a cookie. */
+/** Saves something before the response leaves, as `express-session` does: the head is written later, with a cookie. */
 const saving: RequestHandler = (_req, res, next) => {
   const end: Method = res.end as Method;
   const writeHead: Method = res.writeHead as Method;

@@ -2,7 +2,7 @@ import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { splitAmount } from '../../../src/protocol/money/split.js';
 import { confirmed, sendToChain, signTransfer, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientAnswer, proofHeader } from '../../helpers/gateway-client.js';
+import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 import { encodeHeader, receiptOf, signPayment } from '../../helpers/payments.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
@@ -22,15 +22,15 @@ function show(
   return client.call(`${slug ?? project.slug}${rest}`, { headers: { ...(headers ?? key.headers), ...proof } });
 }
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 /** Why the payment was refused, as x402 says it. */
-const refusal = ({ status, body }: ClientAnswer) => [status, body['code'], body['error']];
+const refusal = ({ status, body }: ClientResponse) => [status, body['code'], body['error']];
 
 const SERVED = [200, undefined];
 const USED = [402, 'payment_already_used'];
 /** The upstream's own response, once more. */
 const REPLAY = [200, 'paid for', 'true', null];
-const replay = ({ status, text, headers }: ClientAnswer) => [
+const replay = ({ status, text, headers }: ClientResponse) => [
   status,
   text,
   headers.get('idempotency-replayed'),
@@ -188,7 +188,7 @@ describe('a transfer that is not the price', () => {
     caller = await stand().newCaller();
   });
 
-  async function transferred(...given: Parameters<typeof signTransfer>[1]['legs'][number][]): Promise<ClientAnswer> {
+  async function transferred(...given: Parameters<typeof signTransfer>[1]['legs'][number][]): Promise<ClientResponse> {
     const signature = await transferDirectly(stand().sandbox, {
       wallet: caller.wallet,
       legs: given,

@@ -164,7 +164,7 @@ describe.each(DATABASES)('from a project to its payout, on %s', (_name, openData
 
   test('sees what it has spent', async () => {
     const spending = async () => (await client.ask('GET', '/api/v1/spending', undefined, key.headers)).body;
-    // A call is booked when its whole answer has left.
+    // A call is booked when its whole response has left.
     await until(async () => JSON.stringify(await spending()).includes('"calls":2'));
     const body = await spending();
     const both = { amount_atomic: String(2n * CALL_PRICE), token: 'USDC', calls: 2 };

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
-import { CALL_PRICE, type ClientAnswer, type MadeProject } from '../../helpers/gateway-client.js';
+import { CALL_PRICE, type ClientResponse, type MadeProject } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 import { createGate, signPayment } from '../../helpers/payments.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
@@ -15,10 +15,10 @@ const USED = [402, 'payment_already_used'];
 
 beforeEach(() => stand().upstream.respond(answers));
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 
 /** Calls a project with the stand's key, unless other headers are given, until no earlier call holds the payment. */
-async function call({ slug }: MadeProject, headers: ProofHeaders, init: RequestInit = {}): Promise<ClientAnswer> {
+async function call({ slug }: MadeProject, headers: ProofHeaders, init: RequestInit = {}): Promise<ClientResponse> {
   const sent = { ...init, headers: { ...stand().key.headers, ...headers } };
   let answer = await stand().client.call(slug, sent);
   while (answer.status === 409) answer = await stand().client.call(slug, sent);
@@ -182,7 +182,11 @@ test('when the caller goes away the upstream is told, and the payment stays good
 describe('who does not get to pay', () => {
   afterEach(() => stand().upstream.respond(answers));
 
-  async function expectTurnedAway(asked: Promise<ClientAnswer>, status: number, code: string): Promise<ClientAnswer> {
+  async function expectTurnedAway(
+    asked: Promise<ClientResponse>,
+    status: number,
+    code: string,
+  ): Promise<ClientResponse> {
     const before = stand().hits();
     const answer = await asked;
     expect([...outcome(answer), answer.headers.get('x-service-error')]).toEqual([status, code, 'gateway']);

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { ProjectFigures } from '../../../src/gateway/projects/marketplace.js';
 import { createDiscoveryRouter } from '../../../src/http/discovery/discovery-router.js';
 import { projectListings } from '../../../src/http/projects/project-listings.js';
-import { openProjectsStand, outcomeOf, type ProjectsStand, type ReadAnswer } from '../../helpers/projects-stand.js';
+import { openProjectsStand, outcomeOf, type ProjectsStand, type ReadResponse } from '../../helpers/projects-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
 import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
@@ -55,7 +55,7 @@ const search = (query = '') => stand.ask('GET', `/marketplace?${query}`);
 const pageOf = async (query = '') => (await search(query)).body as object as Page;
 const slugsOf = ({ data }: Page) => data.map(({ slug }) => slug);
 const priced = (amount: string, token: string) => ({ pricing: { amount, token } });
-const one = (slug: string): Promise<ReadAnswer> => stand.ask('GET', `/marketplace/${slug}`);
+const one = (slug: string): Promise<ReadResponse> => stand.ask('GET', `/marketplace/${slug}`);
 
 describe('a project', () => {
   beforeEach(empty);

@@ -53,7 +53,7 @@ afterEach(async () => {
   await keys.close();
 });
 
-/** Asks; the answer must be as the OpenAPI document says. */
+/** Asks; the response must be as the OpenAPI document says. */
 async function ask(method: string, path = '', headers: ProofHeaders = asAlice, project = 'prj_shop'): Promise<Answer> {
   const route = `/api/v1/projects/${project}/payouts${path}`;
   const answer = await fetch(url + route, { method, headers });

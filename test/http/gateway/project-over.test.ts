@@ -1,11 +1,11 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { CALL_PRICE, type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 
 const stand = useGatewayStand();
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 const SERVED = [200, undefined];
 
 let caller: Caller;

@@ -5,7 +5,7 @@ import {
   openProjectsStand,
   outcomeOf,
   type ProjectsStand,
-  type ReadAnswer,
+  type ReadResponse,
 } from '../../helpers/projects-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
 import { EXPRESSES } from '../../helpers/toll-stand.js';
@@ -46,9 +46,9 @@ const post = (body: unknown, headers = asAlice) => stand.ask('POST', PROJECTS, h
 const patch = (id: string, body: unknown, headers: ProofHeaders = {}) =>
   stand.ask('PATCH', `${PROJECTS}/${id}`, { ...asAlice, ...headers }, body);
 const get = (id: string, headers = asAlice) => stand.ask('GET', `${PROJECTS}/${id}`, headers);
-const idOf = ({ body }: ReadAnswer) => String(body['id']);
-const tagOf = ({ headers }: ReadAnswer) => headers.get('etag') ?? '';
-const pointersOf = ({ body }: ReadAnswer) => (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
+const idOf = ({ body }: ReadResponse) => String(body['id']);
+const tagOf = ({ headers }: ReadResponse) => headers.get('etag') ?? '';
+const pointersOf = ({ body }: ReadResponse) => (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
 
 async function create(changes: object = {}, headers = asAlice): Promise<string> {
   const answer = await post(draft(changes), headers);

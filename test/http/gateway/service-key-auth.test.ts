@@ -59,7 +59,7 @@ describe.each(EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
   const call = (headers: ProofHeaders = {}, path = '/call', base = url) =>
     fetch(base + path, { headers: { 'x-forwarded-for': HOME, ...headers } });
 
-  /** Status and code of an answer. */
+  /** Status and code of a response. */
   async function outcomeOf(answering: Promise<Response>): Promise<readonly unknown[]> {
     const answer = await answering;
     const { code } = (await answer.json()) as { readonly code?: string };

@@ -38,7 +38,7 @@ describe.each(EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
   });
   afterEach(() => keys.close());
 
-  /** Asks; the answer must be as the OpenAPI document says. */
+  /** Asks; the response must be as the OpenAPI document says. */
   async function ask(method: string, route: string, headers: ProofHeaders = asAlice, body?: unknown): Promise<Answer> {
     const content = body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };

@@ -226,7 +226,7 @@ describe('the body of an answer', () => {
     const stand = await openUpstreamStand({ http });
     const caller = await sendAndPause(stand);
     await standsStill(() => written);
-    // Two pairs of socket buffers of the system, which are some megabytes each, and no answer in our memory.
+    // Two pairs of socket buffers of the system, which are some megabytes each, and no response in our memory.
     expect(written).toBeLessThan(40 * MIB);
     expect(stand.outcomes).toEqual([]);
     let got = 0;

@@ -19,7 +19,7 @@ function answering(bytes: string, then: (socket: Socket) => void = () => {}) {
 const end = (socket: Socket) => void socket.end();
 const reset = (socket: Socket) => void socket.resetAndDestroy();
 
-/** What a caller gets: an answer, or a broken one. */
+/** What a caller gets: a response, or a broken one. */
 async function get(stand: UpstreamStand, path = '/'): Promise<{ status: number; body: string } | 'broken'> {
   try {
     const answer = await request(`${stand.url}${path}`, { dispatcher: agent });
@@ -36,7 +36,7 @@ async function outcomeOf(stand: UpstreamStand) {
   return stand.outcomes[0];
 }
 
-/** The answer to a call that fails before anything was sent. */
+/** The response to a call that fails before anything was sent. */
 async function problemOf(stand: UpstreamStand): Promise<unknown> {
   const answer = await get(stand);
   if (answer === 'broken') throw new Error('there was no answer');
@@ -49,7 +49,7 @@ async function problemOf(stand: UpstreamStand): Promise<unknown> {
   return [status, code];
 }
 
-/** The outcome of a call whose answer broke off in the middle. */
+/** The outcome of a call whose response broke off in the middle. */
 async function brokenOff(stand: UpstreamStand): Promise<unknown> {
   await expect(get(stand)).resolves.toBe('broken');
   const outcome = (await outcomeOf(stand)) as Undelivered;
@@ -132,7 +132,7 @@ describe('before anything was sent, the gateway answers', () => {
 
   test('an answer that says it is too large', async () => {
     const stand = await openUpstreamStand(answering(`${HEAD}Content-Length: 1001\r\n\r\n`), {
-      proxy: { maxAnswerBytes: 1000 },
+      proxy: { maxResponseBytes: 1000 },
     });
     await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_answer_too_large']);
     await until(() => stand.connections() === 0);
@@ -165,7 +165,7 @@ describe('in the middle, the connection of the caller is cut', () => {
       };
       socket.on('drain', more).once('data', () => socket.write(CHUNKED, more));
     };
-    const stand = await openUpstreamStand({ tcp }, { proxy: { maxAnswerBytes: 1_000_000 } });
+    const stand = await openUpstreamStand({ tcp }, { proxy: { maxResponseBytes: 1_000_000 } });
     await expect(brokenOff(stand)).resolves.toBe('upstream_answer_too_large');
     await until(() => stand.connections() === 0);
   });

@@ -6,7 +6,7 @@ import { openStorage } from '../../../src/storage/open-storage.js';
 import { openSqlite } from '../../../src/storage/sql/sqlite/sqlite-database.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { buildDraft } from '../../helpers/draft.js';
-import { type ServiceAnswer, signCreated, useNativeStand } from '../../helpers/native-stand.js';
+import { type ServiceResponse, signCreated, useNativeStand } from '../../helpers/native-stand.js';
 import { type SignedPayment, signPayment } from '../../helpers/payments.js';
 import { newProjectId, openPayoutStand } from '../../helpers/payout-stand.js';
 import { testClock } from '../../helpers/test-clock.js';
@@ -37,12 +37,12 @@ describe('as much was paid for network fees as may be in an hour', () => {
   const pay = async ({ v2 }: SignedPayment) => read(await fetch(paid, { headers: v2 }));
   const ask = async (path: string) => read(await fetch(new URL(path, paid)));
 
-  async function read(answer: Response): Promise<ServiceAnswer> {
+  async function read(answer: Response): Promise<ServiceResponse> {
     const text = await answer.text();
     return { status: answer.status, headers: answer.headers, body: text.startsWith('{') ? JSON.parse(text) : {} };
   }
 
-  function expectRefused({ status, headers, body }: ServiceAnswer): void {
+  function expectRefused({ status, headers, body }: ServiceResponse): void {
     expect([status, body]).toEqual([503, expect.objectContaining({ code: 'fee_limit_reached', retryable: true })]);
     expect(Number(headers.get('retry-after'))).toBe((endsAt - now()) / 1_000);
   }

@@ -214,13 +214,13 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     ['flushes its headers', (res) => res.flushHeaders()],
   ])('a handler that %s after its deadline neither crashes nor hangs, nor reaches the client', async (_what, late) => {
     const gate = createGate();
-    let lateAnswer: Promise<unknown> = Promise.resolve();
+    let lateResponse: Promise<unknown> = Promise.resolve();
     const payment = await signFor('/hurry', (_req, res) => {
-      lateAnswer = gate.opened.then(() => late(res));
+      lateResponse = gate.opened.then(() => late(res));
     });
     const answer = await fetch(`${url}/hurry`, { headers: payment.v2 });
     gate.open();
-    await lateAnswer;
+    await lateResponse;
 
     expect(answer.status).toBe(504);
     expect(await answer.json()).toMatchObject({ code: 'handler_timeout' });

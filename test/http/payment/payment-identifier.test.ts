@@ -129,7 +129,7 @@ describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
     entered = createGate();
   });
 
-  /** Sends until nothing is under way any more: an answer is written down a moment after it has left. */
+  /** Sends until nothing is under way any more: a response is written down a moment after it has left. */
   async function settled(path: string, init: RequestInit): Promise<Response> {
     for (;;) {
       const answer = await fetch(url + path, init);

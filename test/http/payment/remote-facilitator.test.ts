@@ -73,10 +73,10 @@ describe('a facilitator that is asked over HTTP', () => {
     };
   }
 
-  const loseAnswer = passOnThen((_req, res) => void res.socket?.destroy());
+  const loseResponse = passOnThen((_req, res) => void res.socket?.destroy());
 
   /** The service takes the payment; the connection breaks before it answers. */
-  const breakBeforeAnswer: RequestHandler = (_req, res, next) => {
+  const breakBeforeResponse: RequestHandler = (_req, res, next) => {
     res.json = () => {
       res.socket?.destroy();
       return res;
@@ -201,7 +201,7 @@ describe('a facilitator that is asked over HTTP', () => {
     const facilitator = remote();
     const { payment, terms } = await aPayment(facilitator);
     const before = balance(terms);
-    server.before = at('/settle', breakBeforeAnswer);
+    server.before = at('/settle', breakBeforeResponse);
     expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'pending' });
     server.before = (_req, _res, next) => next();
     expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
@@ -213,7 +213,7 @@ describe('a facilitator that is asked over HTTP', () => {
     const { payment, terms } = await aPayment(facilitator);
     const before = balance(terms);
     const claim = await openClaim(facilitator, payment, terms);
-    server.before = at('/settle', loseAnswer);
+    server.before = at('/settle', loseResponse);
     expect(await claim.settle()).toMatchObject({ status: 'pending' });
     expect(balance(terms) - before).toBe(ONE_CENT);
     expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('open');

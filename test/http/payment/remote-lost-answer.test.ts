@@ -14,7 +14,7 @@ const PRICE = 10_000n;
 const HIGHEST_FEE = 10_100n;
 const FOUR_MINUTES = 240_000;
 
-/** What becomes of the answers to settlements. `swallow`: the facilitator does not even hear of them. */
+/** What becomes of the responses to settlements. `swallow`: the facilitator does not even hear of them. */
 type Line = 'well' | 'lose' | 'swallow';
 
 const REMOTES: readonly (readonly [string, (stand: TollStand) => Promise<string>])[] = [
@@ -80,7 +80,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
     await stand.close();
   });
 
-  /** Passes everything on; the answers to settlements only while the line is well. */
+  /** Passes everything on; the responses to settlements only while the line is well. */
   function relayTo(target: string): (app: Express) => void {
     return (app) =>
       app.use(express.text({ type: () => true }), async (req, res) => {

@@ -10,7 +10,7 @@ import {
   signTransfer,
   transferDirectly,
 } from '../../helpers/direct-transfer.js';
-import { type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 import { reconciled } from '../../helpers/reconciled.js';
 
@@ -29,7 +29,7 @@ const ASSETS = { native: NATIVE_SOL, SOL: SOL_MINT };
 
 type Form = keyof typeof ASSETS;
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 const SERVED = [200, undefined];
 
 let project: MadeProject;

@@ -3,7 +3,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { buildDraft, type Draft } from '../../helpers/draft.js';
 import { emptyWallet } from '../../helpers/empty-wallet.js';
 import { headerV2 } from '../../helpers/hostile.js';
-import { type CreatedBody, type ServiceAnswer, signCreated, useNativeStand } from '../../helpers/native-stand.js';
+import { type CreatedBody, type ServiceResponse, signCreated, useNativeStand } from '../../helpers/native-stand.js';
 import { memo } from '../../helpers/raw-instructions.js';
 import { testClock } from '../../helpers/test-clock.js';
 import { until } from '../../helpers/until.js';
@@ -13,7 +13,7 @@ const { now, advance } = testClock(Date.now());
 const stand = useNativeStand({ now });
 const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 150 });
 
-const codeOf = ({ status, body }: ServiceAnswer) => [status, body['code'] ?? 'settled'];
+const codeOf = ({ status, body }: ServiceResponse) => [status, body['code'] ?? 'settled'];
 const received = (at = stand()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);
 
 /** The same payment as so many different transactions: a memo each. */

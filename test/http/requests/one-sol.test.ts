@@ -2,14 +2,14 @@ import { VersionedTransaction } from '@solana/web3.js';
 import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
 import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 import { signPayment } from '../../helpers/payments.js';
 
 const stand = useGatewayStand();
 const SOL = 1_000_000_000n;
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 const SERVED = [200, undefined];
 
 let project: MadeProject;
@@ -53,7 +53,7 @@ function payDirectly({ wallet, key }: Caller, token: 'SOL' | 'native'): Promise<
 const show = ({ key }: Caller, signature: string) =>
   stand().client.call(project.slug, { headers: { ...key.headers, ...proofHeader(signature) } });
 
-async function payByX402({ wallet, key }: Caller): Promise<ClientAnswer> {
+async function payByX402({ wallet, key }: Caller): Promise<ClientResponse> {
   const { client, sandbox } = stand();
   const init = { headers: key.headers };
   const { v2 } = await signPayment({ sandbox, payer: wallet }, `${client.url}/v1/${project.slug}`, { init });

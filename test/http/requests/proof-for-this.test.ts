@@ -3,7 +3,7 @@ import bs58 from 'bs58';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { splitAmount } from '../../../src/protocol/money/split.js';
 import { type DirectTransfer, signTransfer, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientAnswer, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
+import { CALL_PRICE, type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 import { receiptOf, signPayment } from '../../helpers/payments.js';
 
@@ -13,8 +13,8 @@ const HOUR_MS = 3_600_000;
 /** How long after its time a request can still be paid by what was signed in time. */
 const GRACE_MS = 90_000;
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
-const refusal = ({ status, body }: ClientAnswer) => [status, body['code'], body['error']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
+const refusal = ({ status, body }: ClientResponse) => [status, body['code'], body['error']];
 const SERVED = [200, undefined];
 const USED = [402, 'payment_already_used'];
 const refusedFor = (reason: string) => [402, 'payment_invalid', reason];
@@ -212,7 +212,7 @@ describe('a payment request is paid in its time', () => {
     const again = await client.ask('POST', `/payments/${id}/transaction`, { payer });
     expect(outcome(again)).toEqual([400, 'payment_expired']);
 
-    // Neither another transaction nor the late one itself settles it; the answer names the money.
+    // Neither another transaction nor the late one itself settles it; the response names the money.
     const other = { wallet: caller.wallet, legs: legsOf(stand().project), names: [reference] };
     for (const { bytes } of [await signTransfer(stand().sandbox, other), await landedBytes(signature)]) {
       const signed_transaction = Buffer.from(bytes).toString('base64');

@@ -5,7 +5,7 @@ import { createEd25519Signer } from '../../../src/lib/ed25519/ed25519.js';
 import { splitAmount } from '../../../src/protocol/money/split.js';
 import { unsignedTransaction } from '../../../src/solana/building/transfer-transaction.js';
 import { confirmed, latestBlockhash, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientAnswer, proofHeader } from '../../helpers/gateway-client.js';
+import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/gateway-client.js';
 import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
 
 const stand = useGatewayStand();
@@ -14,7 +14,7 @@ const PRICE_TEXT = '0.012347';
 const MANY = 1_003;
 const AT_ONCE = 100;
 
-const outcome = ({ status, body }: ClientAnswer) => [status, body['code']];
+const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 
 let caller: Caller;
 let strange: Keypair;
@@ -87,7 +87,7 @@ function quickSign(message: Uint8Array): Uint8Array {
 }
 
 /** Brings the facilitator's own transaction, signed by the caller, after all. */
-function settle({ id, serialized }: Asked): Promise<ClientAnswer> {
+function settle({ id, serialized }: Asked): Promise<ClientResponse> {
   const transaction = VersionedTransaction.deserialize(Buffer.from(serialized, 'base64'));
   transaction.sign([caller.wallet]);
   const signed_transaction = Buffer.from(transaction.serialize()).toString('base64');

@@ -175,7 +175,7 @@ describe('health tells the truth', () => {
     stand.sandbox.pauseSlots();
     const open = await fetch(`${url}/paid`, { headers: v2 });
     expect([open.status, await open.json()]).toEqual([503, expect.objectContaining({ code: 'settlement_pending' })]);
-    // The answer does not wait for the node.
+    // The response does not wait for the node.
     await until(() => stand.sandbox.balance(wallet) < RESERVE);
     const account = stand.sandbox.account(wallet);
     if (account === null) throw new Error('the fee payer is gone');

@@ -7,7 +7,7 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
 import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { type ContractAnswer, useContractStand } from '../../helpers/contract-stand.js';
+import { type ContractResponse, useContractStand } from '../../helpers/contract-stand.js';
 import { offeredTerms, payTerms } from '../../helpers/core-payments.js';
 import { createGate, signPayment } from '../../helpers/payments.js';
 import { type PostgresServer, startPostgres } from '../../helpers/postgres.js';
@@ -19,7 +19,7 @@ const contract = useContractStand();
 const folder = testFolder();
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
-function expectReplay(again: ContractAnswer, first: ContractAnswer): void {
+function expectReplay(again: ContractResponse, first: ContractResponse): void {
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect([again.status, again.body]).toEqual([first.status, first.body]);
 }
@@ -194,7 +194,7 @@ describe('over restarts and on several instances', () => {
     return { headers: { 'payment-signature': Buffer.from(json).toString('base64') } };
   }
 
-  /** Asks until the answer is not "in progress". */
+  /** Asks until the response is not "in progress". */
   async function outcome(ask: () => Promise<Response>): Promise<Response> {
     for (;;) {
       const answer = await ask();

@@ -9,7 +9,7 @@ import { EXPRESSES } from '../../helpers/toll-stand.js';
 
 const ADDRESS = '203.0.113.9';
 
-/** Answers what its path says, as our gates and routers would. */
+/** Returns what its path says, as our gates and routers would. */
 const handler: RequestHandler = (req, res) => {
   if (req.path === '/402') return sendProblem(res, 'payment_required', 'Pay.');
   if (req.path === '/401') return sendProblem(res, 'unauthenticated', 'Sign in.');

@@ -5,7 +5,7 @@
 // Prints what was answered as JSON. In a process of its own; `payAll` does it in that of a server.
 import { pathToFileURL } from 'node:url';
 
-/** @returns status, body and the names of the receipts of each answer */
+/** @returns status, body and the names of the receipts of each response */
 export async function payAll({ client, setup, calls }) {
   const { payingFetch } = await import(client);
   const pay = await payingFetch({ ...setup, secretKey: Uint8Array.from(setup.secretKey) });

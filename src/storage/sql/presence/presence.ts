@@ -6,7 +6,7 @@ export interface Presence {
   /** Names this process. Letters, digits, `-`, `_` and `/`. */
   readonly id: string;
   /**
-   * How long a process must not have been heard of before it is asked about, in milliseconds: 0 where the answer is
+   * How long a process must not have been heard of before it is asked about, in milliseconds: 0 where the response is
    * certain.
    */
   readonly silentMs: number;

@@ -17,7 +17,7 @@ const LANDED: LandedTransaction = {
   tokenAccounts: new Map(),
 };
 
-/** A node that gives these answers one after the other, the last one for ever. */
+/** A node that gives these responses one after the other, the last one for ever. */
 function nodeWith(...answers: (LandedTransaction | null | Error)[]) {
   let calls = 0;
   return {

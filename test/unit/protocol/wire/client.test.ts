@@ -26,7 +26,7 @@ const HINT = { blockhash: FEE_PAYER, lastValidBlockHeight: 9 };
 const NO_OFFER = 'the answer has no PAYMENT-REQUIRED header, and its body is no x402 offer';
 const NOTHING_PAYABLE = 'none of the offered terms is a Solana payment of the scheme "exact"';
 
-/** The fields of an answer, found by the exact name that the protocol gives them. */
+/** The fields of a response, found by the exact name that the protocol gives them. */
 function headersOf(fields: Readonly<Record<string, string>>): HeaderReader {
   return (name) => fields[name] ?? null;
 }

@@ -7,13 +7,13 @@ import {
 import type { CataloguedResource } from '../../../../src/protocol/wire/discovery.js';
 import { encodeDiscovery, encodeDiscoverySearch, encodeWellKnown } from '../../../../src/protocol/wire/discovery.js';
 import {
-  discoveryAnswer,
+  discoveryResponse,
   facilitatorBody,
-  searchAnswer,
-  settleAnswer,
-  supportedAnswer,
-  verifyAnswer,
-  wellKnownAnswer,
+  searchResponse,
+  settleResponse,
+  supportedResponse,
+  verifyResponse,
+  wellKnownResponse,
 } from '../../../../src/protocol/wire/schemas.js';
 import { FEE_PAYER, PAYER, PAYLOAD_V1, PAYLOAD_V2, SETTLEMENTS, TERMS, WIRE_TERMS } from '../samples.js';
 
@@ -44,32 +44,36 @@ const DOCUMENTED: [string, z.ZodType, object][] = [
   ['a body of version 2 that states it', facilitatorBody, { ...BODY_V2, x402Version: 2 }],
   ['a body of version 1', facilitatorBody, BODY_V1],
   ['a body of version 1 that states it', facilitatorBody, { ...BODY_V1, x402Version: 1 }],
-  ['a good payment', verifyAnswer, encodeVerification({ ok: true, payer: PAYER })],
+  ['a good payment', verifyResponse, encodeVerification({ ok: true, payer: PAYER })],
   [
     'a payment that is refused',
-    verifyAnswer,
+    verifyResponse,
     encodeVerification({ ok: false, reason: 'insufficient_funds', message: 'Too little.', payer: PAYER }),
   ],
   ...Object.entries(SETTLEMENTS).flatMap(([name, settlement]) =>
     ([1, 2] as const).map((version): [string, z.ZodType, object] => [
       `a ${name} settlement in version ${version}`,
-      settleAnswer,
+      settleResponse,
       encodeSettlement(settlement, 'solana-devnet', version),
     ]),
   ),
   [
     'what is supported',
-    supportedAnswer,
+    supportedResponse,
     encodeSupported({
       kinds: [{ scheme: 'exact', network: 'solana-devnet', feePayer: FEE_PAYER, hint: HINT }],
       extensions: ['bazaar'],
       signers: [FEE_PAYER],
     }),
   ],
-  ['a page of what is listed', discoveryAnswer, encodeDiscovery(PAGE)],
-  ['a page of what was found', searchAnswer, encodeDiscoverySearch(PAGE)],
-  ['the last page of it', searchAnswer, encodeDiscoverySearch({ ...PAGE, total: 2 })],
-  ['the addresses', wellKnownAnswer, encodeWellKnown(['https://api.example/report'], 'https://api.example/discovery')],
+  ['a page of what is listed', discoveryResponse, encodeDiscovery(PAGE)],
+  ['a page of what was found', searchResponse, encodeDiscoverySearch(PAGE)],
+  ['the last page of it', searchResponse, encodeDiscoverySearch({ ...PAGE, total: 2 })],
+  [
+    'the addresses',
+    wellKnownResponse,
+    encodeWellKnown(['https://api.example/report'], 'https://api.example/discovery'),
+  ],
 ];
 
 test.each(DOCUMENTED)('%s is of the documented form, every field of it', (_, schema, value) => {
@@ -83,23 +87,23 @@ test.each<[string, z.ZodType, object]>([
     { ...BODY_V2, ...{ paymentRequirements: REQUIREMENTS_V1 } },
   ],
   ['a body that states another version', facilitatorBody, { ...BODY_V2, x402Version: 1 }],
-  ['a verification without a verdict', verifyAnswer, { payer: PAYER }],
-  ['a settlement without its network', settleAnswer, { success: true, transaction: '' }],
+  ['a verification without a verdict', verifyResponse, { payer: PAYER }],
+  ['a settlement without its network', settleResponse, { success: true, transaction: '' }],
   [
     'a kind of version 3',
-    supportedAnswer,
+    supportedResponse,
     {
       ...encodeSupported({ kinds: [], extensions: [], signers: [] }),
       kinds: [{ x402Version: 3, scheme: 'exact', network: 'solana', extra: {} }],
     },
   ],
-  ['a page without its end', discoveryAnswer, { ...encodeDiscovery(PAGE), pagination: { limit: 1, offset: 0 } }],
+  ['a page without its end', discoveryResponse, { ...encodeDiscovery(PAGE), pagination: { limit: 1, offset: 0 } }],
   [
     'a search that does not say whether there is more',
-    searchAnswer,
+    searchResponse,
     { ...encodeDiscoverySearch(PAGE), partialResults: undefined },
   ],
-  ['addresses of another version', wellKnownAnswer, { ...encodeWellKnown([], ''), version: 2 }],
+  ['addresses of another version', wellKnownResponse, { ...encodeWellKnown([], ''), version: 2 }],
 ])('%s is not of the documented form', (_, schema, value) => {
   expect(schema.safeParse(value).success).toBe(false);
 });

@@ -13,7 +13,7 @@ interface Request {
   readonly params: readonly unknown[];
 }
 
-/** A WebSocket server that leaves the answers to the test. */
+/** A WebSocket server that leaves the responses to the test. */
 class Server {
   readonly requests: Request[] = [];
   readonly sockets: WebSocket[] = [];

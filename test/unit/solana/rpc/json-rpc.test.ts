@@ -21,7 +21,7 @@ function connect(url: string, options: Omit<JsonRpcOptions, 'url'> = {}): JsonRp
 
 async function callAgainst(reaction: Reaction, timeoutMs = LONG): Promise<unknown> {
   const { url } = await startRpcEndpoint(() => reaction);
-  return connect(url, { maxAnswerBytes: 10_000 }).call('getThing', [1, 'two'], timeoutMs);
+  return connect(url, { maxResponseBytes: 10_000 }).call('getThing', [1, 'two'], timeoutMs);
 }
 
 afterEach(async () => {
