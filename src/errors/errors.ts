@@ -127,7 +127,7 @@ export interface ErrorContext {
   readonly cause?: unknown;
 }
 
-/** The body of an error response, `application/problem+json` (RFC 9457; service.md §1). */
+/** The body of an error response, `application/problem+json` (RFC 9457). */
 export interface Problem {
   readonly type: string;
   readonly title: string;

@@ -116,7 +116,7 @@ export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
 }
 
 /**
- * The payment core, as gates and routers see it (design.md §3). The embedded one ({@link createFacilitator}) and another
+ * The payment core, as gates and routers see it. The embedded one ({@link createFacilitator}) and another
  * one's HTTP API ({@link remoteFacilitator}) are the same to them. It is also a `FacilitatorClient` of `@x402/core`:
  * `verify`, `settle` and `getSupported` speak the wire's objects.
  */

@@ -65,7 +65,7 @@ const options = z.strictObject({
 });
 
 /**
- * Makes a gateway: it sells upstream APIs by the call (service.md §3 to §6). Give it to `createRouter`, which mounts
+ * Makes a gateway: it sells upstream APIs by the call. Give it to `createRouter`, which mounts
  * `/v1/<slug>` and `/api/v1`, and to `serviceKeyAuth`. Nothing is connected, and nothing is done in the background, before
  * `start`. Close it before its facilitator and its storage.
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant

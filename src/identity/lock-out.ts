@@ -16,7 +16,7 @@ export interface LockOutSetup {
 }
 
 /**
- * Who has failed too often to prove who they are (service.md §1): locked out for a minute at first, twice as long each
+ * Who has failed too often to prove who they are: locked out for a minute at first, twice as long each
  * further time within a day, an hour at most.
  */
 export interface LockOuts {

@@ -15,7 +15,7 @@ export interface SignInSetup {
   readonly random: (size: number) => Uint8Array;
 }
 
-/** How long a sign-in may take, from the challenge to the proof (service.md §3). */
+/** How long a sign-in may take, from the challenge to the proof. */
 export const SIGN_IN_MS = 5 * 60_000;
 
 /** How far the clocks of instances that share counters may be apart. */

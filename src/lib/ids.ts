@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 
-/** Kinds of things that have an id (service.md §1). */
+/** Kinds of things that have an id. */
 export type IdPrefix = 'pay' | 'prj' | 'key' | 'evt' | 'whk' | 'dlv' | 'lst' | 'req' | 'call' | 'pyo';
 
 const ID_BYTES = 16;

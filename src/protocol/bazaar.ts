@@ -34,7 +34,7 @@ export const BAZAAR = 'bazaar';
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 const TEXT = { type: 'string' };
 
-/** The discovery data of a route as a 402 and the catalogue carry it: the `bazaar` extension of x402 (x402.md §6). */
+/** The discovery data of a route as a 402 and the catalogue carry it: the `bazaar` extension of x402 (protocol/README.md, "Extensions"). */
 export function bazaarExtension(route: RouteDeclaration) {
   const names = pathNames(route.path);
   const output = route.output === undefined ? undefined : outputParts(route.output);

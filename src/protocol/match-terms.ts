@@ -19,7 +19,7 @@ export function termsFingerprint(terms: Terms): string {
   return JSON.stringify([scheme, network, asset, String(amount), payTo, feePayer ?? null, memo ?? null]);
 }
 
-/** Accepted terms may carry more than was offered, never other values (x402.md §1). */
+/** Accepted terms may carry more than was offered, never other values (protocol/README.md, "Version 2"). */
 function isAccepted(offered: Terms, accepted: Terms): boolean {
   return (
     accepted.scheme === offered.scheme &&

@@ -1,4 +1,4 @@
-/** Name of the extension on the wire (x402.md §6). */
+/** Name of the extension on the wire (protocol/README.md, "Extensions"). */
 export const PAYMENT_IDENTIFIER = 'payment-identifier';
 
 const MIN_LENGTH = 16;

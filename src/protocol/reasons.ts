@@ -1,5 +1,5 @@
 /**
- * Why a payment was refused. The strings are part of the protocol (x402.md §4): clients branch on them, so those the
+ * Why a payment was refused. The strings are part of the protocol (protocol/README.md, "Facilitator API"): clients branch on them, so those the
  * reference has keep their spelling. Each sentence says what was wrong and what the payer can do.
  */
 export const REASONS = {

@@ -1,7 +1,7 @@
 import type { Storage, StorageOptions } from './storage.js';
 
 /**
- * Opens a database, brings its schema up to date, and makes a ledger and counters on it (service.md §7). The packages
+ * Opens a database, brings its schema up to date, and makes a ledger and counters on it. The packages
  * that a URL needs are loaded for that URL only: `kysely` and, on Node 20 and 22, `better-sqlite3` (also for `memory:`), `pg`
  * and `kysely`, `ioredis`.
  * @param databaseUrl - `sqlite:./data/tollhouse.db` (made when it is not there), `postgres://user:password@host:port/database`,

@@ -69,7 +69,7 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
 
 /**
  * Counts from one store, marks and values from another: a lost count lets a request pass, while a lost mark would let a
- * proof be used twice and a revoked token be good again (design.md §3: Redis is never the only one to know).
+ * proof be used twice and a revoked token be good again (Redis is never the only one to know).
  */
 function withCounts(base: Counters, { increment, decrement, reset }: Counters): Counters {
   return { ...base, increment, decrement, reset };

@@ -60,7 +60,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'address-input',
     'types',
     'networks/',
-    'payment-required',
+    'challenge',
     'money/',
     'supported',
     'wire/',

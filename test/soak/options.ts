@@ -19,7 +19,7 @@ export interface SoakOptions {
 }
 
 /** How it is called. */
-export const USAGE = `npm run soak -- [--minutes <n>] [--seed <n>] [--database sqlite|postgres|both] [--out <file.md>]
+export const USAGE = `npm run soak -- [--minutes <n>] [--seed <n>] [--database sqlite|postgres|both] [--out <file>]
 
   --minutes    how long, from 0.5 on; default 5
   --seed       whole number; default: a random one, which is printed

@@ -1,4 +1,4 @@
-// npm run soak -- [--minutes <n>] [--seed <n>] [--database sqlite|postgres|both] [--out <file.md>]
+// npm run soak -- [--minutes <n>] [--seed <n>] [--database sqlite|postgres|both] [--out <file>]
 import { writeFileSync } from 'node:fs';
 import { install } from 'undici';
 import { stopContestants } from '../bench/contestant.js';

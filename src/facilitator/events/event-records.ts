@@ -9,7 +9,7 @@ import type { PaymentEvents } from './events.js';
 export type KeptOutcome = 'payment.settled' | 'payment.failed' | 'payment.expired';
 
 /**
- * How a payment ended, as it is kept and sent (service.md §6). It belongs to the owner of the project, or else to the wallet
+ * How a payment ended, as it is kept and sent. It belongs to the owner of the project, or else to the wallet
  * that is paid.
  */
 export function outcomeEvent<Name extends KeptOutcome>(

@@ -16,7 +16,7 @@ export interface Recovered {
   readonly open: number;
 }
 
-/** What a facilitator tells about, by event name (service.md §6). */
+/** What a facilitator tells about, by event name. */
 export interface PaymentEvents {
   /** A payment was asked for. */
   readonly 'payment.created': { readonly request: PaymentRequestRecord };

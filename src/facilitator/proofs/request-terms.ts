@@ -44,7 +44,7 @@ export function sellerOf({
 
 /**
  * Ends the settlement of a request. One that was made for a project has bought nothing yet: its payment stays good for the
- * call that it is shown with (service.md §4).
+ * call that it is shown with.
  */
 export async function finishRequest(
   { ledger, leases }: Pick<RequestParts, 'ledger' | 'leases'>,

@@ -28,7 +28,7 @@ const FRESH_MS = 60_000;
 const REST_MS = 5_000;
 
 /**
- * Verifies and settles through other facilitators' HTTP API (x402.md §4). The pure rules are applied here first, with the
+ * Verifies and settles through other facilitators' HTTP API (protocol/README.md, "Facilitator API"). The pure rules are applied here first, with the
  * facilitators' signers as the keys to protect, so that garbage never leaves; what a settlement may cost is their money
  * and their rule.
  */

@@ -42,7 +42,7 @@ export class RemoteFault extends Error {
   }
 }
 
-/** One facilitator's HTTP API (x402.md §4). */
+/** One facilitator's HTTP API (protocol/README.md, "Facilitator API"). */
 export interface RemoteClient {
   /** Host and port, for messages. */
   readonly host: string;

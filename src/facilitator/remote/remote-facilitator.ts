@@ -16,7 +16,7 @@ import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remot
 const WHERE = 'remoteFacilitator';
 
 /**
- * Uses another facilitator over HTTP (x402.md §4) where an embedded one would be used: it verifies, settles and pays the
+ * Uses another facilitator over HTTP (protocol/README.md, "Facilitator API") where an embedded one would be used: it verifies, settles and pays the
  * network fees; payments are claimed and remembered here. How far a transaction must have come is the other's decision, a
  * route's `commitment` does not reach it. Nothing is awaited; it connects when it must. Close it when you are done.
  *

@@ -8,7 +8,7 @@ import type { Received } from '../../solana/landed/received.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { OpenedProof, ProofUse } from '../proofs/landed-proof.js';
 
-/** What somebody asks to be paid (interface-specification.md, `POST /create-payment`). */
+/** What somebody asks to be paid. */
 export interface NewPaymentRequest {
   /** Decimal amount in the token's own unit: a number is read through its shortest decimal text. */
   readonly amount: string | number;

@@ -6,7 +6,7 @@ import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.
 import { online } from '../backend/chain-landing.js';
 import type { PreparedTransfer } from './payment-request-types.js';
 
-/** Stands for the payer's wallet while it is not known (service.md §2). */
+/** Stands for the payer's wallet while it is not known. */
 const PLACEHOLDER = NATIVE_SOL;
 
 /** What is needed to prepare a transfer. */

@@ -9,7 +9,7 @@ export interface CallLimitsParts {
   readonly scale?: number | undefined;
 }
 
-/** Keeps calls of a project within what its upstream bears (service.md §1). */
+/** Keeps calls of a project within what its upstream bears. */
 export interface CallLimits {
   /**
    * Lets a call in; answers the function that ends it. Rejects with `rate_limited` above the project's calls a second, which

@@ -40,7 +40,7 @@ export interface AnalyticsParts {
   readonly now?: (() => number) | undefined;
 }
 
-/** Figures of projects, from the sums of hours; who may see them, the caller decides (service.md §5). */
+/** Figures of projects, from the sums of hours; who may see them, the caller decides. */
 export interface Analytics {
   /** @param steps - of hours or days */
   analyze(projectId: string, steps: TimeSteps): Promise<ProjectAnalytics>;

@@ -64,7 +64,7 @@ export interface SpendingReportParts {
   readonly now?: (() => number) | undefined;
 }
 
-/** Tells callers what they have spent (service.md §5). Rejects with `not_found` for a key that the caller may not see. */
+/** Tells callers what they have spent. Rejects with `not_found` for a key that the caller may not see. */
 export type SpendingReports = (question: SpendingQuestion) => Promise<SpendingReport>;
 
 /** Budgets of more keys than this, the newest, are told only when a key is asked for. */

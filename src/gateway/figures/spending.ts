@@ -26,7 +26,7 @@ export interface SpendingParts {
   readonly budgets?: ((key: SpendingKey) => readonly Budget[]) | undefined;
 }
 
-/** What keys may spend (service.md §4, §5). */
+/** What keys may spend. */
 export interface Spending {
   /**
    * Holds back what a call is going to cost. A key with a limit spends only tokens that it has a limit for, or the limit

@@ -21,7 +21,7 @@ export interface TimeSteps extends TimeRange {
   readonly starts: readonly number[];
 }
 
-/** Most steps of a series (service.md §5). */
+/** Most steps of a series. */
 export const MAX_STEPS = 1_000;
 
 /** What is shown when no start is given: a day by the hour, thirty days by the day, a year by the month. */

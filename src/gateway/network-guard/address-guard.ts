@@ -17,7 +17,7 @@ export interface AddressGuardOptions {
   readonly lookup?: Lookup;
 }
 
-/** Keeps outgoing calls to addresses that others choose away from our own network (service.md §4). */
+/** Keeps outgoing calls to addresses that others choose away from our own network. */
 export interface AddressGuard {
   /**
    * What is wrong with an address that somebody registers, as the rest of a sentence that begins with its name ("must

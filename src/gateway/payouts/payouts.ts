@@ -25,7 +25,7 @@ export interface PayoutsParts extends PayoutMinimums {
 }
 
 /**
- * Payouts of what is owed to the recipients of splits (service.md §5). Several instances may share a book: each payout is
+ * Payouts of what is owed to the recipients of splits. Several instances may share a book: each payout is
  * made by one of them, and taken over when that one dies.
  */
 export interface Payouts {

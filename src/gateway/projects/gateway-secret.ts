@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 
 const SECRET_BYTES = 32;
-/** How long an upstream has to learn a new secret; that of service keys is the same (service.md §3). */
+/** How long an upstream has to learn a new secret; that of service keys is the same. */
 const OVERLAP_MS = 24 * 3_600_000;
 
 /** A new secret by which an upstream knows our calls: `gws_` and base64url of 32 random bytes. */

@@ -43,7 +43,7 @@ export interface MarketPage {
   readonly since: number;
 }
 
-/** What is for sale here: active, listed projects (service.md §5). */
+/** What is for sale here: active, listed projects. */
 export interface Marketplace {
   search(search: MarketSearch): Promise<MarketPage>;
   /** Rejects with `project_not_found` where there is no such project, or none that is for sale. */

@@ -15,7 +15,7 @@ export interface ProjectDemand {
 }
 
 /**
- * How the calls of a project are paid (service.md §5, "Revenue split").
+ * How the calls of a project are paid.
  * @param splitWallet - holds what is owed to several recipients until it is paid out, base58
  */
 export function demandOf(

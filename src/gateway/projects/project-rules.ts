@@ -30,7 +30,6 @@ export interface ProjectRules {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Service.md §1. */
 const DEFAULT_LIMITS = { perSecond: 100, concurrent: 50, maxBodyBytes: 10 * 1024 * 1024 };
 /** Payments of our own making answer amounts as JSON numbers, which must be exact. */
 const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER);

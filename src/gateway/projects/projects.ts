@@ -30,7 +30,7 @@ export interface DocumentedProject {
 }
 
 /**
- * Projects and their owners (service.md §5). What is somebody else's is not there: `project_not_found`. A change rejects
+ * Projects and their owners. What is somebody else's is not there: `project_not_found`. A change rejects
  * with `precondition_failed` when it was not meant for the version that it meets.
  */
 export interface Projects extends Omit<ProjectCache, 'forget'> {

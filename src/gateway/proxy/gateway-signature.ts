@@ -48,7 +48,7 @@ export const SIGNATURE_VERSION = 'v1,';
 const FORM = 'tollhouse-gateway-v1';
 
 /**
- * HMAC-SHA256 of a call under a secret, whose whole text is the key (service.md §4). Signed are ten lines, joined by
+ * HMAC-SHA256 of a call under a secret, whose whole text is the key. Signed are ten lines, joined by
  * `\n`: `tollhouse-gateway-v1`, id, timestamp, method, path, body digest, payer, amount, token, payment; what is not
  * known is an empty line.
  */

@@ -42,7 +42,7 @@ const TRACE_PARENT = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/
 
 /**
  * The header fields that an upstream gets: the caller's without those of the connection, our credentials and payments, and
- * whatever could be mistaken for a word of ours; then ours (service.md §4).
+ * whatever could be mistaken for a word of ours; then ours.
  * @param given - fields of ours; they replace those that the caller sent under the same names
  * @param isAsSent - whether the body goes out in the bytes in which it came
  */

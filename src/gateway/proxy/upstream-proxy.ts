@@ -83,7 +83,7 @@ export interface Undelivered {
   readonly cause?: unknown;
 }
 
-/** Passes calls on to upstreams (service.md §4). */
+/** Passes calls on to upstreams. */
 export interface UpstreamProxy {
   /**
    * Passes one call on and streams the response back, never following redirects. Of a body that was read before, what is

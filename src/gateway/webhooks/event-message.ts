@@ -1,6 +1,6 @@
 import type { EventData, EventRecord, EventType } from '../../storage/events/events.js';
 
-/** An event as webhooks, streams and lists show it (service.md §6). */
+/** An event as webhooks, streams and lists show it. */
 export interface EventMessage {
   /** `evt_…`. */
   readonly id: string;

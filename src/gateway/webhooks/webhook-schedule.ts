@@ -6,7 +6,7 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * Pauses between the attempts at a delivery, each from the failure of the attempt before (service.md §6, as in Standard
+ * Pauses between the attempts at a delivery, each from the failure of the attempt before (as in Standard
  * Webhooks). The first attempt is made at once, and so there are ten, within some 76 hours.
  */
 export const PAUSES_MS: readonly number[] = [

@@ -16,7 +16,7 @@ export interface WebhookWorkerParts extends Pick<AttemptParts, 'webhooks'> {
   readonly onError?: (error: unknown) => void;
 }
 
-/** Delivers events to webhooks (service.md §6). Any number of workers share the deliveries of one database. */
+/** Delivers events to webhooks. Any number of workers share the deliveries of one database. */
 export interface WebhookWorker {
   /** Looks for work from now on: when it is woken, and every few seconds. Keeps no process alive. */
   start(): void;
@@ -30,7 +30,7 @@ export interface WebhookWorker {
   stop(): Promise<void>;
 }
 
-/** Service.md §6. */
+/** Attempts under way to one webhook. */
 const AT_ONCE = 4;
 /** Attempts under way in this process, to all webhooks together. */
 const MAX_UNDER_WAY = 64;

@@ -20,7 +20,7 @@ export interface WebhookChange extends Partial<Pick<WebhookDraft, 'url' | 'event
   readonly enabled?: boolean;
 }
 
-/** Webhooks and their owners (service.md §6). What is somebody else's is not there: `not_found`. */
+/** Webhooks and their owners. What is somebody else's is not there: `not_found`. */
 export interface Webhooks extends WebhookDeliveries {
   /** Rejects with `validation_failed`, or `webhook_limit_reached` when there are 20. */
   create(caller: WebhookCaller, draft: WebhookDraft): Promise<WebhookRecord>;
@@ -35,7 +35,7 @@ export interface Webhooks extends WebhookDeliveries {
 }
 
 const MAX_WEBHOOKS = 20;
-/** How long a receiver has to learn a new secret, in milliseconds; that of service keys is the same (service.md §3). */
+/** How long a receiver has to learn a new secret, in milliseconds; that of service keys is the same. */
 const OVERLAP_MS = 24 * 3_600_000;
 
 /** Makes the webhooks of a gateway. */

@@ -30,7 +30,7 @@ export interface KeyAuthenticatorSetup {
 type Refusal = Extract<KeyCheck, { ok: false }>;
 
 const SECOND_MS = 1_000;
-/** How old what is known of a key is at most; a revocation must be known everywhere after 30 s (service.md §3). */
+/** How old what is known of a key is at most; a revocation must be known everywhere after 30 s. */
 const STALE_MS = 15_000;
 /** The same where a secret is wrong: another process may have changed it. */
 const FRESH_MS = SECOND_MS;

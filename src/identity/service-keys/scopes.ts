@@ -1,6 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 
-/** What a service key may be good for (service.md §3): calls, and each part of `/api/v1` to read or to change. */
+/** What a service key may be good for: calls, and each part of `/api/v1` to read or to change. */
 export const SCOPES = [
   'call',
   'projects:read',

@@ -17,12 +17,12 @@ const CHECK_LENGTH = 6;
 const PUBLIC = new RegExp(`^toll_pk_(?:live|test)_[0-9A-Za-z]{${PUBLIC_LENGTH}}$`);
 const SECRET = new RegExp(`^(toll_sk_(?:live|test)_[0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{${CHECK_LENGTH}})$`);
 
-/** A new public key: `toll_pk_live_` and 22 base62 characters (service.md §3). */
+/** A new public key: `toll_pk_live_` and 22 base62 characters. */
 export function newPublicKey(mode: KeyMode, random: RandomBytes): string {
   return `toll_pk_${mode}_${randomText(PUBLIC_LENGTH, random)}`;
 }
 
-/** A new secret: `toll_sk_live_`, 43 base62 characters, and the CRC32 of all that as 6 more (service.md §3). */
+/** A new secret: `toll_sk_live_`, 43 base62 characters, and the CRC32 of all that as 6 more. */
 export function newSecret(mode: KeyMode, random: RandomBytes): string {
   const body = `toll_sk_${mode}_${randomText(SECRET_LENGTH, random)}`;
   return body + checkSum(body);

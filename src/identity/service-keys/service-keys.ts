@@ -27,7 +27,7 @@ export interface RevealedKey {
 }
 
 /**
- * Service keys (service.md §3). Whoever may not see a key is told `not_found`; every method rejects with `store_unavailable`
+ * Service keys. Whoever may not see a key is told `not_found`; every method rejects with `store_unavailable`
  * when the store does not answer.
  */
 export interface ServiceKeys extends KeyAuthenticator {
@@ -68,9 +68,9 @@ export interface ServiceKeysSetup extends Pick<NewKeySetup, 'tokens' | 'mode'> {
 
 /** How long the secret before a rotation stays good, in milliseconds. */
 export const OVERLAP_MS = 86_400_000;
-/** Requests a second for keys without a limit of their own (service.md §1). */
+/** Requests a second for keys without a limit of their own. */
 export const KEY_REQUESTS_PER_SECOND = 25;
-/** Failed authentications a minute that lock out (service.md §1). */
+/** Failed authentications a minute that lock out. */
 const AUTH_FAILURES = 10;
 const ID = /^key_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 

@@ -26,7 +26,7 @@ const REQUIRED = ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'non
 const OPTIONAL = ['statement', 'expirationTime', 'notBefore', 'requestId'];
 const MAX_URI_LENGTH = 2_048;
 
-// Other languages send null for what is missing (x402.md §1).
+// Other languages send null for what is missing (protocol/README.md, "Version 2").
 const text = z.string('a text');
 const optionalText = text.nullish().transform((it) => it ?? undefined);
 

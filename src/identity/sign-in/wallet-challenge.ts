@@ -26,7 +26,7 @@ export interface SignedChallenge {
   readonly signature: string;
 }
 
-/** Sign In With Solana by challenge and answer (service.md §3). */
+/** Sign In With Solana by challenge and answer. */
 export interface WalletChallenges {
   /**
    * A message for a wallet.

@@ -29,7 +29,7 @@ export type AccessCheck =
     }
   | { readonly ok: false; readonly code: ProofFault; readonly detail: string };
 
-/** Access tokens: JWTs by RFC 9068 (service.md §3). */
+/** Access tokens: JWTs by RFC 9068. */
 export interface AccessTokens {
   /** A new token, good for {@link ACCESS_TOKEN_MS}. */
   issue(claims: AccessClaims): Promise<string>;
@@ -53,7 +53,7 @@ export interface AccessTokenSetup {
   readonly newId: () => string;
 }
 
-/** How long an access token is good, in milliseconds (service.md §3). */
+/** How long an access token is good, in milliseconds. */
 export const ACCESS_TOKEN_MS = 15 * 60_000;
 
 const TYPE = 'at+jwt';

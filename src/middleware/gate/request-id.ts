@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { newId } from '../../lib/ids.js';
 
-/** The header that names a request, in both directions (service.md §1). */
+/** The header that names a request, in both directions. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
 
 /** What a caller may name its request: nothing that could break a log line or a header. */

@@ -20,7 +20,7 @@ export interface RateLimitOptions {
 }
 
 /**
- * Limits per client address (service.md §1), each as Express middleware. An IPv6 client is its /56 network. Answers carry
+ * Limits per client address, each as Express middleware. An IPv6 client is its /56 network. Answers carry
  * `RateLimit` and `RateLimit-Policy` (draft 8), refusals are 429 with `Retry-After`. While the counters cannot be reached
  * everything passes.
  */

@@ -30,7 +30,7 @@ export function readStanding(
   });
 }
 
-/** A tier as it goes over the wire (interface-specification.md). */
+/** A tier as it goes over the wire. */
 export function wireTier({ id, name, minBalance, features }: Tier) {
   return { id, name, min_balance: Number(minBalance), features };
 }

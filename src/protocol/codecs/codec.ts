@@ -26,7 +26,7 @@ export type Reading =
     };
 
 /**
- * A way to pay over HTTP: a thin codec between the wire and the version-free model (design.md §2).
+ * A way to pay over HTTP: a thin codec between the wire and the version-free model.
  * Doors hold no state and do no checks of money; what they read is judged by the facilitator.
  */
 export interface PaymentCodec {

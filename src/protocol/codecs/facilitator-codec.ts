@@ -24,7 +24,7 @@ export type FacilitatorCall =
   | {
       readonly ok: false;
       readonly version: WireVersion;
-      /** True for a body without the protocol's shape (400); otherwise it is a business answer (200, x402.md §4). */
+      /** True for a body without the protocol's shape (400); otherwise it is a business answer (200; protocol/README.md, "Facilitator API"). */
       readonly malformed: boolean;
       readonly reason: Reason;
       readonly detail: string;
@@ -55,7 +55,7 @@ const RequirementsV1 = PaymentRequirementsV1Schema.omit({
 });
 
 /**
- * Reads the body of `POST /verify` and `POST /settle`: `{ x402Version, paymentPayload, paymentRequirements }` (x402.md §4).
+ * Reads the body of `POST /verify` and `POST /settle`: `{ x402Version, paymentPayload, paymentRequirements }` (protocol/README.md, "Facilitator API").
  * Never throws.
  */
 export function readFacilitatorRequest(body: unknown): FacilitatorCall {

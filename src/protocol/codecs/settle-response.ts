@@ -7,7 +7,7 @@ import type { NetworkId, Settlement } from '../types.js';
 type Outcome = Omit<SettleResponseV1, 'network'>;
 
 /**
- * The receipt of version 2 (x402.md §1): `transaction` is the signature, or empty when nothing was sent or it is not known.
+ * The receipt of version 2 (protocol/README.md, "Version 2"): `transaction` is the signature, or empty when nothing was sent or it is not known.
  *
  * @param network - of a settlement that did not land; a receipt names its own
  */
@@ -17,7 +17,7 @@ export function settleResponseV2(settlement: Settlement, network: NetworkId): Se
   return { success: true, transaction: signature, network: toCaip2(landedOn), payer, amount: String(amount) };
 }
 
-/** The receipt of version 1 (x402.md §2); see {@link settleResponseV2}. */
+/** The receipt of version 1 (protocol/README.md, "Version 1"); see {@link settleResponseV2}. */
 export function settleResponseV1(settlement: Settlement, network: NetworkId): SettleResponseV1 {
   if (settlement.status !== 'settled') return { ...unsettled(settlement), network: toV1Name(network) };
   const { signature, payer, network: landedOn } = settlement.receipt;

@@ -18,7 +18,7 @@ const RESPONSE = 'X-PAYMENT-RESPONSE';
 type RequirementsV1 = Omit<PaymentRequirementsV1, 'outputSchema'>;
 type RequiredV1 = Omit<PaymentRequiredV1, 'accepts'> & { readonly error: string; readonly accepts: RequirementsV1[] };
 
-/** x402 version 1 over HTTP: terms in the 402's body, payment and receipt in headers (x402.md §2). */
+/** x402 version 1 over HTTP: terms in the 402's body, payment and receipt in headers (protocol/README.md, "Version 1"). */
 export const x402V1: PaymentCodec = {
   name: 'x402-v1',
   requestHeader: PAYMENT.toLowerCase(),

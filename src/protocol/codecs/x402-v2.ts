@@ -18,7 +18,7 @@ const RESPONSE = 'PAYMENT-RESPONSE';
 // Clients echo the resource. Nothing depends on the copy, so a fault in it is no reason to refuse the payment.
 const Payload = PaymentPayloadV2Schema.omit({ resource: true });
 
-/** x402 version 2 over HTTP: terms, payment and receipt travel in headers (x402.md §1). */
+/** x402 version 2 over HTTP: terms, payment and receipt travel in headers (protocol/README.md, "Version 2"). */
 export const x402V2: PaymentCodec = {
   name: 'x402-v2',
   requestHeader: SIGNATURE.toLowerCase(),

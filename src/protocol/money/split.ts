@@ -23,7 +23,7 @@ export const WHOLE = 10_000;
 export const MAX_SHARES = 8;
 
 /**
- * Splits an amount: each share rounded down, what is left over to the first (service.md §5). The legs sum to the amount.
+ * Splits an amount: each share rounded down, what is left over to the first. The legs sum to the amount.
  * @param shares - at least one, summing to {@link WHOLE}
  */
 export function splitAmount(amount: bigint, shares: readonly Share[]): readonly Leg[] {

@@ -69,7 +69,7 @@ export function passesFilter({ terms, extensions }: CataloguedResource, filter: 
   );
 }
 
-/** The response of `GET /discovery/resources` (x402.md §4). */
+/** The response of `GET /discovery/resources` (protocol/README.md, "Facilitator API"). */
 export function encodeDiscovery({ items, limit, offset, total }: Page<CataloguedResource>) {
   return { x402Version: 2, items: items.map(encodeItem), pagination: { limit, offset, total } } as const;
 }

@@ -50,7 +50,7 @@ const SupportedAnswer = z.object({
   signers: z.record(z.string(), z.array(z.string())).nullish(),
 });
 
-/** The body of `POST /verify` and `POST /settle` to another facilitator, in version 2 (x402.md §4). */
+/** The body of `POST /verify` and `POST /settle` to another facilitator, in version 2 (protocol/README.md, "Facilitator API"). */
 export function encodeFacilitatorRequest(payment: Payment, terms: Terms): VerifyRequest {
   const paymentRequirements = writeTerms(terms);
   return {

@@ -42,7 +42,7 @@ const payloadV1 = z.object({
 });
 
 /**
- * Bodies of `POST /verify` and `POST /settle` in x402's shape (x402.md §4), to be shown to people and machines. What comes in
+ * Bodies of `POST /verify` and `POST /settle` in x402's shape (protocol/README.md, "Facilitator API"), to be shown to people and machines. What comes in
  * is read by facilitator-wire.ts with the protocol's own schemas.
  */
 export const facilitatorBody = z.union([

@@ -3,7 +3,7 @@ import { parsed, unparsed } from '../../lib/parsed.js';
 import { isSignature, signatureText } from '../address.js';
 import { decodeBase64 } from './json.js';
 
-/** Header that shows a payment which has landed: base64 of its signature (interface-specification.md, "Authentication"). */
+/** Header that shows a payment which has landed: base64 of its signature. */
 export const SERVICE_PAYMENT_HEADER = 'X-Service-Payment';
 
 /** Base64 of 88 characters of base58, and some room. */
@@ -12,7 +12,7 @@ const SIGNATURE_BYTES = 64;
 
 /**
  * Reads `X-Service-Payment`: base64 of the 64 bytes of a transaction signature, or of its base58 text. Both come out as the
- * base58 text, so that two spellings are not two payments (service.md §4).
+ * base58 text, so that two spellings are not two payments.
  */
 export function readServicePayment(header: string): Parsed<string> {
   if (header.length > MAX_LENGTH) return unparsed(`${SERVICE_PAYMENT_HEADER} is longer than ${MAX_LENGTH} characters`);

@@ -15,7 +15,7 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What the server is told, by environment variable; nothing set means the sandbox chain (service.md §8). */
+/** What the server is told, by environment variable; nothing set means the sandbox chain. */
 export interface ServerConfiguration {
   /** `HOST`. Address to listen on. Default `127.0.0.1`. */
   readonly host: string;

@@ -16,7 +16,7 @@ const AGAIN_AFTER_MS = 86_400_000;
 
 /**
  * Tells once a day that the fee payer is nearly or wholly empty: the event `wallet.low_balance`, which belongs to the fee
- * payer's own wallet (service.md §6).
+ * payer's own wallet.
  * @returns whether it was told now
  */
 export async function watchBalance(

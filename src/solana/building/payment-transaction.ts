@@ -32,7 +32,7 @@ const COMPUTE_UNIT_PRICE = 1;
 const NONCE_BYTES = 16;
 
 /**
- * Builds and signs the transaction that the official client would build (x402.md §5): compute budget, TransferChecked
+ * Builds and signs the transaction that the official client would build (solana/README.md, "The rules of a payment"): compute budget, TransferChecked
  * between associated token accounts, memo. The fee payer's slot stays empty.
  */
 export function buildPaymentTransaction(input: PaymentTransactionInput): Uint8Array {

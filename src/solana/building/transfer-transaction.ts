@@ -27,7 +27,7 @@ export interface TransferPlan {
   readonly accountsToCreate: ReadonlySet<string>;
 }
 
-/** An instruction as JSON; `data` in base64 (service.md §2). */
+/** An instruction as JSON; `data` in base64. */
 export interface InstructionJson {
   readonly programId: string;
   readonly keys: readonly { readonly pubkey: string; readonly isSigner: boolean; readonly isWritable: boolean }[];

@@ -16,7 +16,7 @@ export interface KeyedCaller {
   readonly owner: string;
 }
 
-/** A call that reached the upstream of a project: one row of the book (service.md §4, §5). */
+/** A call that reached the upstream of a project: one row of the book. */
 export interface CallRecord {
   /** `call_` and base58 of 16 random bytes. */
   readonly id: string;
@@ -176,7 +176,7 @@ export interface BudgetNotice extends BudgetLimit {
 
 /**
  * The calls of all projects: each with what it changes, in one transaction, and the sums that are kept of them
- * (service.md §5). Rejects with `store_unavailable` when the database does not answer.
+ *. Rejects with `store_unavailable` when the database does not answer.
  */
 export interface CallStore {
   /**

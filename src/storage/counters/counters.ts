@@ -10,7 +10,7 @@ export interface WindowCount {
 
 /**
  * What is shared between instances and expires: used nonces, denied tokens, sign-ins under way, sessions, rate limits
- * (design.md §3). Every method is one atomic step. What is looked up with every request may be answered without a promise by
+ *. Every method is one atomic step. What is looked up with every request may be answered without a promise by
  * a store that need not ask anybody.
  *
  * Keys are `space:rest`, at most {@link MAX_KEY_LENGTH} characters; what fills one space never pushes anything out of
@@ -18,7 +18,7 @@ export interface WindowCount {
  *
  * Marks guard against a second use, so they are never forgotten before their time: a store that cannot keep one rejects
  * with `store_unavailable`. Values and counts may be forgotten early, and their users must be safe then. Any method rejects
- * with `store_unavailable` when the store cannot be reached; limits then let pass, proofs refuse (service.md §1).
+ * with `store_unavailable` when the store cannot be reached; limits then let pass, proofs refuse.
  */
 export interface Counters {
   /** Marks a key for `ttlMs`. True for exactly one caller while the mark lives; false for all others. */

@@ -1,6 +1,6 @@
 import { newId } from '../../lib/ids.js';
 
-/** Everything that is told to webhooks, to the event stream and in process (service.md §6). */
+/** Everything that is told to webhooks, to the event stream and in process. */
 export const EVENT_TYPES = [
   'payment.created',
   'payment.settled',

@@ -20,7 +20,7 @@ export interface IdempotentRun {
 }
 
 /**
- * Answers that can be asked for again (service.md §1, Idempotency-Key). Every method is one atomic step, and rejects with
+ * Answers that can be asked for again by an `Idempotency-Key`. Every method is one atomic step, and rejects with
  * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
  * after its retention, and the oldest earlier where they are too many; a run that is under way or has crashed keeps its id
  * for as long.
@@ -55,7 +55,7 @@ export interface IdempotencyBounds {
   readonly now?: () => number;
 }
 
-/** How long responses are kept, in milliseconds, unless somebody says otherwise (service.md §1). */
+/** How long responses are kept, in milliseconds, unless somebody says otherwise. */
 export const RESPONSE_RETENTION_MS = 86_400_000;
 
 /** The fingerprint of responses that no run was begun for. */

@@ -26,7 +26,7 @@ export interface ProjectPrice {
   readonly network: NetworkId;
 }
 
-/** What a project's upstream bears (service.md §1). */
+/** What a project's upstream bears. */
 export interface ProjectLimits {
   /** Calls in a second. */
   readonly perSecond: number;
@@ -64,7 +64,7 @@ export interface ProjectSettings {
   readonly example?: ProjectExample;
 }
 
-/** An upstream behind a price, and whose it is (service.md §5). */
+/** An upstream behind a price, and whose it is. */
 export interface ProjectRecord extends ProjectSettings {
   /** `prj_` and base58 of 16 random bytes. */
   readonly id: string;

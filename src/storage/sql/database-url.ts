@@ -10,7 +10,7 @@ export const IN_MEMORY = ':memory:';
 
 const FORMS = 'it must be sqlite:<path of a file>, postgres://user:password@host:port/database or memory:';
 
-/** Reads a database URL (service.md §8). Throws `bad_option` for one that cannot be used. */
+/** Reads a database URL. Throws `bad_option` for one that cannot be used. */
 export function readDatabaseUrl(text: string): DatabaseLocation {
   const path = text === 'memory:' ? IN_MEMORY : /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined) return { dialect: 'sqlite', path };

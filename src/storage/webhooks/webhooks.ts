@@ -3,7 +3,7 @@ import type { EventRecord, EventType } from '../events/events.js';
 /** What a webhook is told: types of events, or everything. */
 export type WebhookEvents = readonly EventType[] | readonly ['*'];
 
-/** Why a webhook is told nothing: its owner's wish, a response of 410, or five days without any success (service.md §6). */
+/** Why a webhook is told nothing: its owner's wish, a response of 410, or five days without any success. */
 export type DisabledReason = 'owner' | 'gone' | 'failing';
 
 /** An address that is told of events. Times are milliseconds since the epoch. */
