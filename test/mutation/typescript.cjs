@@ -8,6 +8,12 @@ const { jest } = require('../../package.json');
 const [, options] = jest.transform['^.+\\.ts$'];
 const ENTRIES = {
   tollhouse: path.resolve(__dirname, '../../src/index.ts'),
+  ...Object.fromEntries(
+    ['webhooks', 'gateway', 'storage'].map((name) => [
+      `tollhouse/${name}`,
+      path.resolve(__dirname, `../../src/entries/${name}.ts`),
+    ]),
+  ),
   'tollhouse/sandbox': path.resolve(__dirname, '../../src/sandbox/start-sandbox.ts'),
 };
 

@@ -44,6 +44,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   sandbox: ['protocol', ...BASE],
   server: SERVER,
   cli: ['server', ...SERVER],
+  entries: ROUTES,
   index: ['server', ...SERVER],
 };
 
@@ -313,7 +314,7 @@ function isFrom(specifier: string, name: string): boolean {
 function strayStores(sources: Sources): string[] {
   return each(sources, (path, text) => {
     const unit = unitOf(path);
-    if (['server', 'storage', 'index'].includes(unit)) return [];
+    if (['server', 'storage', 'entries', 'index'].includes(unit)) return [];
     return internalImports(path, text)
       .filter((target) => CONCRETE_STORE.test(target) && !(MEMORY_USERS.includes(unit) && MEMORY_STORE.test(target)))
       .map((target) => `${path}: names the store ${target}`);

@@ -19,15 +19,19 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const optionalPeers = Object.keys(manifest.peerDependenciesMeta);
 const names = {
   tollhouse: ['createFacilitator', 'remoteFacilitator', 'requirePayment'],
+  'tollhouse/webhooks': ['verifyGateway', 'verifyWebhook'],
+  'tollhouse/gateway': ['createGateway', 'serviceKeyAuth'],
+  'tollhouse/storage': ['createMemoryCounters', 'createMemoryIdempotencyStore', 'createMemoryLedger', 'openStorage'],
   'tollhouse/sandbox': ['startSandbox'],
 };
 
-/** Prints the exported names of both entries, and the message of starting a sandbox without LiteSVM. */
+/** Prints the exported names of all entries, and the message of starting a sandbox without LiteSVM. */
 const PROBE = `
-  const main = await load('tollhouse');
-  const sandbox = await load('tollhouse/sandbox');
-  const refusal = await sandbox.startSandbox().then(() => 'it started', (error) => String(error.message));
-  console.log(JSON.stringify({ tollhouse: Object.keys(main), 'tollhouse/sandbox': Object.keys(sandbox), refusal }));
+  const entries = {};
+  for (const name of ${JSON.stringify(Object.keys(names))}) entries[name] = Object.keys(await load(name));
+  const { startSandbox } = await load('tollhouse/sandbox');
+  const refusal = await startSandbox().then(() => 'it started', (error) => String(error.message));
+  console.log(JSON.stringify({ ...entries, refusal }));
 `;
 
 const work = mkdtempSync(join(tmpdir(), 'tollhouse-consumers-'));

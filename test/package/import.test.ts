@@ -138,6 +138,13 @@ describe.each(FORMATS)('$how of the built package', ({ how, ending }) => {
     expect(own.filter((name) => PARTS_LOADED_LATER.some((part) => name.startsWith(part)))).toEqual([]);
   });
 
+  test('of tollhouse/webhooks loads under fifteen modules, without Express and the chain', async () => {
+    const files = await filesLoadedBy(how, join(built, `webhooks.${ending}`));
+    expect(packagesOf(files).filter((name) => /^(@solana|express|zod|undici)/.test(name))).toEqual([]);
+    expect(files.length).toBeGreaterThan(2);
+    expect(files.length).toBeLessThan(15);
+  });
+
   test('and what it left out is there when it is used', async () => {
     const entries = ['index', 'sandbox'].map((name) => join(built, `${name}.${ending}`));
     expect(await evaluate(USE, how, ...entries)).toEqual({

@@ -38,11 +38,14 @@ function parse(path: string): ts.SourceFile {
 test.each([
   ['tollhouse', 'src/index.ts'],
   ['tollhouse/sandbox', 'src/sandbox/start-sandbox.ts'],
+  ['tollhouse/webhooks', 'src/entries/webhooks.ts'],
+  ['tollhouse/gateway', 'src/entries/gateway.ts'],
+  ['tollhouse/storage', 'src/entries/storage.ts'],
 ])('every name that %s exports is compiled in test/package/types', (entry, source) => {
   const names = exportsOf(source);
   const used = new Set(importsOf(entry));
 
-  expect(names.length).toBeGreaterThan(5);
+  expect(names.length).toBeGreaterThan(4);
   expect(names.filter((name) => !used.has(name))).toEqual([]);
 });
 
