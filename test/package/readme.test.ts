@@ -1,9 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksOf, isTypeScript, typeErrors } from '../helpers/snippets.js';
 
 const ROOT = join(__dirname, '../..');
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8');
+const README = textOf('README.md');
+const GUIDES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.md'))
+  .map((path) => join('src', path));
 
 function linesOf(code: string): number {
   return code.trimEnd().split('\n').length;
@@ -27,6 +31,17 @@ describe('README', () => {
   test('every TypeScript block type-checks against the source', () => {
     expect(snippets.length).toBeGreaterThan(0);
     expect(typeErrors(snippets)).toEqual([]);
+  });
+});
+
+describe('guides beside the code', () => {
+  test.each(GUIDES)('every TypeScript block of %s type-checks against the source', (page) => {
+    const snippets = blocksOf(textOf(page)).filter(isTypeScript);
+    expect(snippets.length === 0 ? [] : typeErrors(snippets)).toEqual([]);
+  });
+
+  test('some of them have such blocks', () => {
+    expect(GUIDES.flatMap((page) => blocksOf(textOf(page)).filter(isTypeScript)).length).toBeGreaterThan(5);
   });
 });
 
