@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
@@ -53,7 +54,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     network,
     tokens,
     idempotency,
-    ...(storage === undefined ? {} : { storage }),
+    ...defined({ storage }),
     health: async () => withSetup(await health(), setup.known()),
     async check(target = {}) {
       const { needs, findings } = readTarget(target, tokens);

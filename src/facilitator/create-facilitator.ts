@@ -1,4 +1,5 @@
 import { badOption } from '../errors/errors.js';
+import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
 import { withAmountJson } from '../protocol/money/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
@@ -119,7 +120,7 @@ function chainReaders(
 ) {
   return {
     landed: createLandedReader(rpc),
-    delivery: createTransactionDelivery({ rpc, ...(wsUrl === undefined ? {} : { wsUrl }) }),
+    delivery: createTransactionDelivery({ rpc, ...defined({ wsUrl }) }),
     blockhashes: createBlockhashCache({
       rpc,
       maxAgeMs: HINT_MAX_AGE_MS,

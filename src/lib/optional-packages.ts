@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { isAbsolute } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
 import { TollhouseError } from '../errors/errors.js';
+import { defined } from './defined.js';
 
 /** A package that is loaded only where it is used, and that npm does not install with this one. */
 export type OptionalPackage = keyof typeof manifest.peerDependenciesMeta;
@@ -15,7 +16,7 @@ class MissingPackages extends TollhouseError {
     const quoted = names.map((name) => `"${name}"`).join(', ');
     const isSeveral = names.length > 1;
     const detail = `${by} needs the optional package${isSeveral ? 's' : ''} ${quoted}: ${installCommand(names)}`;
-    super('missing_dependency', detail, cause === undefined ? {} : { cause });
+    super('missing_dependency', detail, defined({ cause }));
   }
 }
 

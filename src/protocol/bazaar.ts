@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.js';
 /** A JSON Schema (2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -92,7 +93,7 @@ function bodyParts({ input = {}, inputSchema = { properties: {} } }: RouteDeclar
 function pathParts({ pathParams, pathParamsSchema }: RouteDeclaration, names: readonly string[]) {
   const named = { properties: Object.fromEntries(names.map((name) => [name, TEXT])), required: names };
   return {
-    info: pathParams === undefined ? {} : { pathParams },
+    info: defined({ pathParams }),
     properties: { pathParams: { type: 'object', ...(pathParamsSchema ?? named) } },
   };
 }

@@ -1,4 +1,5 @@
 import type { FacilitatorOptions } from '../facilitator/facilitator-options.js';
+import { defined } from '../lib/defined.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import { type Sandbox, startSandbox } from '../sandbox/start-sandbox.js';
 import { type ServerConfiguration, tokensBySymbol } from './configuration/configuration.js';
@@ -22,10 +23,10 @@ const EMPTY_ACCOUNTS = { usdc: '0', usdt: '0', pyusd: '0', usdg: '0' };
 /** Takes the configured chain, or starts the sandbox. */
 export async function connectChain(configuration: ServerConfiguration): Promise<ChainParts> {
   const { chain, payTo, tokens: own, maxFeeLamportsPerHour } = configuration;
-  const fees = maxFeeLamportsPerHour === undefined ? {} : { maxFeeLamportsPerHour };
+  const fees = defined({ maxFeeLamportsPerHour });
   if (chain !== undefined) {
     const { network, rpcUrl, wsUrl, keypair, splitKeypair } = chain;
-    const urls = { ...(rpcUrl === undefined ? {} : { rpcUrl }), ...(wsUrl === undefined ? {} : { wsUrl }) };
+    const urls = defined({ rpcUrl, wsUrl });
     const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
     return {
       facilitatorOptions: {
@@ -34,7 +35,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
         tokens,
         ...fees,
         ...urls,
-        ...(splitKeypair === undefined ? {} : { splitKeypair }),
+        ...defined({ splitKeypair }),
       },
       payTo,
       sandbox: undefined,

@@ -8,6 +8,7 @@ import { refuseOtherMethods } from '../http/framework/refuse-other-methods.js';
 import { SERVICE } from '../http/framework/service-info.js';
 import { createMetrics } from '../http/service/metrics.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
+import { defined } from '../lib/defined.js';
 import { cors } from '../middleware/gate/cors.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { logRequests } from '../middleware/gate/request-log.js';
@@ -60,7 +61,7 @@ export function createApp(parts: AppParts): Express {
     const gate = demoGate(facilitator, payTo, baseUrl);
     app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));
   }
-  const options = { ...(baseUrl === undefined ? {} : { baseUrl }), ...(tiers === undefined ? {} : { tiers }) };
+  const options = defined({ baseUrl, tiers });
   app.use(createRouter({ facilitator, gateway, identity, counters, metrics, limits: { scale }, ...options }));
   app.use(limits.requests, answerNotFound);
   app.use(problemHandler);
@@ -83,7 +84,7 @@ function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: stri
       tags: ['demo'],
       output: { example: { message: GREETING, payer: 'wallet that paid', at: '2026-01-02T03:04:05.678Z' } },
     },
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...defined({ baseUrl }),
   });
 }
 

@@ -5,6 +5,7 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import { createGateway } from '../gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../identity/create-identity.js';
+import { defined } from '../lib/defined.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
@@ -110,7 +111,7 @@ async function openStorageBeside(
   { databaseUrl, redisUrl }: ServerConfiguration,
 ): Promise<Storage> {
   try {
-    return await openStorage(databaseUrl, redisUrl === undefined ? {} : { redisUrl });
+    return await openStorage(databaseUrl, defined({ redisUrl }));
   } catch (error) {
     await chain.close();
     throw error;
@@ -136,7 +137,7 @@ function floodGuardFor(
 function identityFor({ jwtSecret, baseUrl }: ServerConfiguration, facilitator: EmbeddedFacilitator): WalletIdentity {
   return createIdentity({
     facilitator,
-    ...(jwtSecret === undefined ? {} : { jwtSecret }),
+    ...defined({ jwtSecret }),
     ...(baseUrl === undefined ? {} : { domain: new URL(baseUrl).host }),
   });
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/start-sandbox.js';
 import { readArguments } from '../arguments/arguments.js';
 import { networkArgument } from '../arguments/network-argument.js';
@@ -54,7 +55,7 @@ function readFlags(args: readonly string[]): { readonly options: SandboxOptions;
   if (network === 'solana-testnet') throw new UsageError('--network must be "solana-devnet" or "solana"');
   const options: SandboxOptions = {
     port: readNumber('--port', values.port) ?? DEFAULT_PORT,
-    ...(network === undefined ? {} : { network }),
+    ...defined({ network }),
     ...(values['slot-ms'] === undefined ? {} : { slotMs: readNumber('--slot-ms', values['slot-ms']) ?? 0 }),
   };
   return { options, json: values.json === true };

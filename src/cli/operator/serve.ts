@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { VERSION } from '../../lib/version.js';
 import {
   forgetSecrets,
@@ -53,7 +54,7 @@ export const serve: Command = {
     });
     none(positionals, 'tollhouse serve [--port <n>] [--host <address>]');
     const { port, host } = values;
-    const overrides = { ...(port === undefined ? {} : { PORT: port }), ...(host === undefined ? {} : { HOST: host }) };
+    const overrides = defined({ PORT: port, HOST: host });
     const server = await startServer(takeConfiguration(overrides));
     await (values.json ? printStarted(server) : printWelcome(server));
     await untilStopped();

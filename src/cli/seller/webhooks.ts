@@ -6,6 +6,7 @@ import {
   revealedWebhookResponse,
   webhookResponse,
 } from '../../http/webhooks/webhooks-responses.js';
+import { defined } from '../../lib/defined.js';
 import { EVENT_TYPES } from '../../storage/events/events.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
@@ -117,7 +118,7 @@ async function test(args: readonly string[]): Promise<number> {
   const name = onlyOne(positionals, `${NAME} test <id>`);
   const session = openSession(values.server);
   const { id } = await findWebhook(session, name);
-  const body = values.type === undefined ? {} : { type: values.type };
+  const body = defined({ type: values.type });
   const queued = understood(deliveryResponse, await session.post(`${PATH}/${id}/test`, body));
   const outcome = finished(session, `${PATH}/${id}/deliveries/${queued.id}`);
   const delivery = await (values.json ? outcome : withProgress('posting', queued.event_type, outcome));

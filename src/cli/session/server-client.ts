@@ -1,4 +1,5 @@
 import { type Dispatcher, request } from 'undici';
+import { defined } from '../../lib/defined.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { CommandError } from '../command.js';
 import { plain } from '../output/terminal.js';
@@ -51,7 +52,7 @@ export async function send(server: string, asked: ServerRequest): Promise<Server
     ...sent,
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: silenceMs,
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ signal }),
   }).catch((error: unknown) => {
     throw new UnreachableError(`${url} cannot be reached (${reasonOf(error)})`);
   });

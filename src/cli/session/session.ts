@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { grantResponse } from '../../http/auth/auth-responses.js';
+import { defined } from '../../lib/defined.js';
 import { CommandError } from '../command.js';
 import { forgetSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
 import {
@@ -63,8 +64,7 @@ export function openSession(named: string | undefined): ServerSession {
     server,
     send: sendSigned,
     get: getJson,
-    post: async (path, body) =>
-      readJson(await sendSigned({ method: 'POST', path, ...(body === undefined ? {} : { body }) })),
+    post: async (path, body) => readJson(await sendSigned({ method: 'POST', path, ...defined({ body }) })),
     delete: async (path) => void (await readResponseText(await sendSigned({ method: 'DELETE', path }))),
     async list(path) {
       const found: unknown[] = [];

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { defined } from '../../lib/defined.js';
 import { signatureText } from '../../protocol/address.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Supported } from '../../protocol/supported.js';
@@ -292,5 +293,5 @@ function firstSignature(signed: Uint8Array, { signaturesOffset }: DecodedTransac
 }
 
 function heightOf(lastValidBlockHeight: number | undefined): { readonly lastValidBlockHeight?: number } {
-  return lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
+  return defined({ lastValidBlockHeight });
 }

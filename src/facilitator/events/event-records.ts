@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Terms } from '../../protocol/types.js';
 import { type EventData, type EventRecord, newEvent } from '../../storage/events/events.js';
@@ -18,7 +19,7 @@ export function outcomeEvent<Name extends KeptOutcome>(
   { owner, projectId, terms }: Pick<PaymentRecord, 'owner' | 'projectId' | 'terms'>,
   at: number,
 ): EventRecord {
-  const project = projectId === undefined ? {} : { projectId };
+  const project = defined({ projectId });
   return newEvent({ type, owner: owner ?? terms.payTo, ...project, data: outcomeData(told) }, at);
 }
 
@@ -51,11 +52,9 @@ export function requestEvent(request: PaymentRequestRecord): EventRecord {
     split: legs.map((leg) => ({ recipient: leg.recipient, amount_atomic: String(leg.amount) })),
     reference,
     expires_at: new Date(request.expiresAt).toISOString(),
-    ...(payer === undefined ? {} : { payer }),
-    ...(memo === undefined ? {} : { memo }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ payer, memo, metadata }),
   };
-  const project = projectId === undefined ? {} : { projectId };
+  const project = defined({ projectId });
   const owner = request.owner ?? payTo;
   return newEvent({ type: 'payment.created', owner, ...project, data }, request.createdAt);
 }

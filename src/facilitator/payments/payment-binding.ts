@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -15,5 +16,5 @@ export function resourceOf({ binding, terms }: PaymentRecord): string {
 
 /** To which request and whose secret a use binds its payment. */
 export function requestAndSecretOf({ fingerprint, retryHash }: Pick<PaymentUse, 'fingerprint' | 'retryHash'>) {
-  return { ...(fingerprint === undefined ? {} : { fingerprint }), ...(retryHash === undefined ? {} : { retryHash }) };
+  return defined({ fingerprint, retryHash });
 }

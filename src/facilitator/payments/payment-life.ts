@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
@@ -163,7 +164,7 @@ export async function writeDown(
   switch (settlement.status) {
     case 'settled': {
       const { slot, signature } = settlement.receipt;
-      const timing = durationMs === undefined ? {} : { durationMs };
+      const timing = defined({ durationMs });
       const settled = { id, resource, receipt: settlement.receipt, ...timing };
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;

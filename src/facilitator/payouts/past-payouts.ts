@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { isSignature } from '../../protocol/address.js';
 import type { Leg } from '../../protocol/money/split.js';
 import { keeperOf } from '../../solana/landed/landed-money.js';
@@ -84,7 +85,7 @@ export function readPayout(landed: LandedTransaction, signature: string, wallet:
     legs: shares,
     slot,
     blockhash,
-    ...(blockTime === undefined ? {} : { blockTime }),
+    ...defined({ blockTime }),
   };
 }
 

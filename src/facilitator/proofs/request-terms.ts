@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Leg } from '../../protocol/money/split.js';
 import type { Reason } from '../../protocol/reasons.js';
@@ -38,7 +39,7 @@ export function sellerOf({
   projectId,
   legs,
 }: PaymentRequestRecord): Pick<PaymentRecord, 'owner' | 'projectId' | 'legs'> {
-  const whose = { ...(owner === undefined ? {} : { owner }), ...(projectId === undefined ? {} : { projectId }) };
+  const whose = defined({ owner, projectId });
   return { ...whose, ...requestLegs(legs) };
 }
 
@@ -90,6 +91,6 @@ export function requestTerms(
     payTo,
     maxTimeoutSeconds: SETTLE_SECONDS,
     ...(policy.managedKeys.has(feePayer) ? { feePayer } : {}),
-    ...(memo === undefined ? {} : { memo }),
+    ...defined({ memo }),
   });
 }

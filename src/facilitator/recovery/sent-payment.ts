@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { Commitment } from '../../protocol/types.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
@@ -23,7 +24,7 @@ export async function outcomeOfSent(
   { record, signature, request, commitment }: SentPayment,
 ): Promise<BackendSettlement> {
   const { payer, terms, blockhash, lastValidBlockHeight } = record;
-  const height = lastValidBlockHeight === undefined ? {} : { lastValidBlockHeight };
+  const height = defined({ lastValidBlockHeight });
   const landing = await delivery
     .watch({ signature, blockhash, commitment, timeoutMs: WAIT_MS, ...height })
     .catch(unknownInOutage);

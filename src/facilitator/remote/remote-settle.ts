@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Settlement, Verification } from '../../protocol/types.js';
@@ -132,7 +133,7 @@ async function conclude(
   const told = word?.signature;
   if (told !== undefined && told !== given.signature) await step.recordBroadcast({ signature: told });
   const signature = told ?? given.signature;
-  const known = signature === undefined ? {} : { signature };
+  const known = defined({ signature });
   const open = { status: 'pending', payer, ...known } as const;
   const found = await chain?.lookUp(inspected, { ...given, ...known });
   switch (found?.status) {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
 import { addressOf, isAddress } from '../../protocol/address.js';
 import { addressText } from '../../protocol/address-input.js';
@@ -68,9 +69,7 @@ export async function newPaymentRequest(
     reference: addressOf(randomBytes(REFERENCE_BYTES)),
     createdAt,
     expiresAt: createdAt + expiresIn * 1000,
-    ...(payer === undefined ? {} : { payer }),
-    ...(memo === undefined ? {} : { memo }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...defined({ payer, memo, metadata }),
     ...asked.seller,
   });
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { defined } from '../../lib/defined.js';
 import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { receiptOf } from '../payments/receipt.js';
@@ -72,8 +73,8 @@ async function stateOf(parts: RequestParts, request: PaymentRequestRecord): Prom
   return {
     request,
     status: STATUS[state],
-    ...(receipt === undefined ? {} : { receipt }),
+    ...defined({ receipt }),
     ...(signature === undefined || state === 'claimed' ? {} : { signature }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   };
 }

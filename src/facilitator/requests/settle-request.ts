@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
@@ -126,7 +127,7 @@ function blockedBy(request: PaymentRequestRecord, record: PaymentRecord): Reques
   if (receipt !== undefined) return { status: 'already_settled' };
   const { state, signature } = record;
   if (state !== 'broadcast') return undefined;
-  return { status: 'other_pending', ...(signature === undefined ? {} : { signature }) };
+  return { status: 'other_pending', ...defined({ signature }) };
 }
 
 async function settleAttempt(

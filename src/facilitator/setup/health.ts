@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { withTimeout } from '../../lib/with-timeout.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
@@ -114,7 +115,7 @@ async function examine(
   ];
   const down = faults.some((it) => DOWN.has(it));
   const status = down ? 'down' : faults.length > 0 ? 'degraded' : 'active';
-  return withAmountJson({ status, wallet, ...(lamports === undefined ? {} : { lamports }), faults });
+  return withAmountJson({ status, wallet, ...defined({ lamports }), faults });
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
@@ -70,7 +71,7 @@ export function createAnalytics({ book, describeToken, now = Date.now }: Analyti
   async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {
     const { calls, upstreamErrors, latency } = await book.totals(projectId, range);
     const p95Ms = latencyPercentile(latency, SLOWEST);
-    return { calls, succeeded: calls - upstreamErrors, ...(p95Ms === undefined ? {} : { p95Ms }) };
+    return { calls, succeeded: calls - upstreamErrors, ...defined({ p95Ms }) };
   }
 
   return {

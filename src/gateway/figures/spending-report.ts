@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
+import { defined } from '../../lib/defined.js';
 import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
@@ -94,8 +95,7 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
     const keys = await keysOf(parts, caller, keyId);
     const query = {
       ...{ owner: caller.wallet, from: steps.from, to: steps.to },
-      ...(keyId === undefined ? {} : { keyId }),
-      ...(projectId === undefined ? {} : { projectId }),
+      ...defined({ keyId, projectId }),
     };
     const [rows, days, states] = await Promise.all([
       book.spending(query),
@@ -116,7 +116,7 @@ async function keysOf(
   { wallet, projectId }: SpendingQuestion['caller'],
   keyId: string | undefined,
 ): Promise<readonly SpendingKey[]> {
-  const holder = { wallet, ...(projectId === undefined ? {} : { projectId }) };
+  const holder = { wallet, ...defined({ projectId }) };
   if (keyId !== undefined) return [await keys.get(holder, keyId)];
   return (await keys.list(holder, { limit: MAX_KEYS })).filter(({ revokedAt }) => revokedAt === undefined);
 }

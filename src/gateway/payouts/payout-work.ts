@@ -1,5 +1,6 @@
 import { failedLegOf, type PayoutOutcome } from '../../facilitator/payouts/payout-fate.js';
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
+import { defined } from '../../lib/defined.js';
 import type { PayoutFailure, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
 import type { PayoutMinimums } from './payout-minimum.js';
 import { paidUnknown, type UnknownPayouts } from './unknown-payouts.js';
@@ -47,7 +48,7 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
   const prepared = await sender.prepare(payout);
   if (!prepared.ok) {
     const { reason, recipient } = prepared;
-    return fail(parts, payout, lease, { reason, ...(recipient === undefined ? {} : { recipient }) });
+    return fail(parts, payout, lease, { reason, ...defined({ recipient }) });
   }
   // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
   if (!(await book.recordSigned(payout.id, lease, prepared.signed))) return false;
@@ -84,7 +85,7 @@ export async function concludePayout(
   }
   if (outcome.status === 'failed') {
     const recipient = failedLegOf(outcome.err, legs)?.recipient;
-    const who = recipient === undefined ? {} : { recipient };
+    const who = defined({ recipient });
     return fail(parts, payout, lease, { reason: 'failed_on_chain', signature, ...who });
   }
   if (outcome.status === 'unknown' && !outcome.isForgotten) {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../lib/defined.js';
 import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
 import type { ProjectOpenApi, ProjectRecord, ProjectSettings, ProjectState } from '../../storage/projects/projects.js';
 import { renewedSecret } from './gateway-secret.js';
@@ -58,6 +59,6 @@ export function projectEvent(
   now: number,
   changed?: readonly string[],
 ): EventRecord {
-  const data = { id, slug, name, state, visibility, version, ...(changed === undefined ? {} : { changed }) };
+  const data = { id, slug, name, state, visibility, version, ...defined({ changed }) };
   return newEvent({ type, owner, projectId: id, data }, now);
 }

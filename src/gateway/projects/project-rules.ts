@@ -1,4 +1,5 @@
 import { type FieldFault, TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { sharesFault, splitAmount, WHOLE } from '../../protocol/money/split.js';
@@ -65,15 +66,13 @@ export async function settingsOf(
     limits: limitsOf(draft),
     visibility,
     tags: [...new Set(tags)],
-    ...(description === undefined ? {} : { description }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(example === undefined ? {} : { example }),
+    ...defined({ description, metadata, example }),
   };
 }
 
 function sharesOf({ split }: ProjectDraft, owner: string): readonly ProjectShare[] {
   if (split === undefined) return [{ recipient: owner, bps: WHOLE }];
-  return split.map(({ recipient, bps, label }) => ({ recipient, bps, ...(label === undefined ? {} : { label }) }));
+  return split.map(({ recipient, bps, label }) => ({ recipient, bps, ...defined({ label }) }));
 }
 
 function limitsOf({ limits = {} }: ProjectDraft): ProjectSettings['limits'] {

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
+import { defined } from '../../lib/defined.js';
 import { hasLeft } from '../../lib/http/response-left.js';
 import { BodyTooLarge } from './request-body.js';
 import { applyResponseFields, type ResponseFields, readResponseFields } from './response-fields.js';
@@ -191,7 +192,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#close()) return;
     this.#cut();
     const status = this.#status === 0 ? {} : { status: this.#status };
-    this.#resolve({ delivered: false, reason, ...status, ...(cause === undefined ? {} : { cause }) });
+    this.#resolve({ delivered: false, reason, ...status, ...defined({ cause }) });
   }
 
   #crash(error: unknown): void {

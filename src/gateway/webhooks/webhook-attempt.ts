@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { newEvent } from '../../storage/events/events.js';
 import type { DeliveryStore, TakenDelivery } from '../../storage/webhooks/deliveries.js';
 import type { DisabledReason, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
@@ -64,5 +65,5 @@ function disabledEvent({ id, owner, projectId, url, failingSince }: WebhookRecor
     reason,
     failing_since: failingSince === undefined ? null : new Date(failingSince).toISOString(),
   };
-  return newEvent({ type: 'webhook.disabled', owner, ...(projectId === undefined ? {} : { projectId }), data }, at);
+  return newEvent({ type: 'webhook.disabled', owner, ...defined({ projectId }), data }, at);
 }

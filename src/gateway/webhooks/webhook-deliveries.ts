@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { EVENT_TYPES, type EventType, newEvent } from '../../storage/events/events.js';
 import type {
   DeliveryAttempt,
@@ -70,7 +71,7 @@ export function createWebhookDeliveries(parts: WebhookDeliveriesParts): WebhookD
   return {
     async test(caller, id, type) {
       const { events, projectId } = await enabled(caller, id);
-      const about = projectId === undefined ? {} : { projectId };
+      const about = defined({ projectId });
       const event = newEvent({ type: type ?? firstOf(events), owner: '', ...about, data: { test: true } }, now());
       const queued = await deliveries.queue(event, id, PAUSES_MS.length);
       wake();

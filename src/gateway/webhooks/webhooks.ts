@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
 import type { WebhookQuery, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
 import { createWebhookDeliveries, type WebhookDeliveries, type WebhookDeliveriesParts } from './webhook-deliveries.js';
@@ -91,8 +92,7 @@ function newWebhook(owner: string, { url, events, projectId, description }: Webh
     secret: newWebhookSecret(),
     createdAt: at,
     updatedAt: at,
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(description === undefined ? {} : { description }),
+    ...defined({ projectId, description }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
@@ -71,9 +72,7 @@ export async function chooseFacts(setup: NewKeySetup, owner: string, wanted: Wan
     allowedIps: [...new Set(allowedIps)],
     metadata,
     ...spending,
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(perSecond === undefined ? {} : { perSecond }),
+    ...defined({ projectId, expiresAt, perSecond }),
   };
 }
 

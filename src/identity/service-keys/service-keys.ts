@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
@@ -131,6 +132,6 @@ function keyEvent(
   at: number,
 ): EventRecord {
   const { name, mode, scopes } = facts;
-  const project = projectId === undefined ? {} : { projectId };
+  const project = defined({ projectId });
   return newEvent({ type, owner, ...project, data: { key_id: id, api_key: publicKey, name, mode, scopes } }, at);
 }

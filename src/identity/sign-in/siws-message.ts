@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { isAddress } from '../../protocol/address.js';
 
@@ -83,7 +84,7 @@ export function parseSiwsMessage(text: string): Parsed<SiwsMessage> {
   }
   const fields = readLines(statement === undefined ? rest : rest.slice(2));
   if (!fields.ok) return fields;
-  return parsed({ domain, address, ...(statement === undefined ? {} : { statement }), ...fields.value });
+  return parsed({ domain, address, ...defined({ statement }), ...fields.value });
 }
 
 type LabelledFields = Omit<SiwsMessage, 'domain' | 'address' | 'statement'>;

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { defined } from '../../lib/defined.js';
 import { requestIdOf } from './request-id.js';
 import { paymentOf, walletOf } from './request-properties.js';
 import { problemCodeOf } from './respond.js';
@@ -45,13 +46,7 @@ function outcomeOf(req: Request, res: Response): object {
   const payer = paymentOf(req)?.payer;
   const wallet = walletOf(req)?.address;
   const agent = req.get('user-agent')?.slice(0, LONGEST_AGENT);
-  return {
-    ...(code === undefined ? {} : { code }),
-    ...(payer === undefined ? {} : { payer }),
-    ...(wallet === undefined ? {} : { wallet }),
-    ...(req.ip === undefined ? {} : { ip: req.ip }),
-    ...(agent === undefined ? {} : { agent }),
-  };
+  return defined({ code, payer, wallet, ip: req.ip, agent });
 }
 
 function pathOf(url: string): string {

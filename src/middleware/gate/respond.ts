@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { requestIdOf } from './request-id.js';
 import { createRequestNote } from './request-note.js';
 
@@ -47,8 +48,7 @@ export function sendError(res: Response, error: TollhouseError): void {
   const { param, errors, retryAfterSeconds } = error.context;
   sendProblem(res, error.code, error.message, {
     retryAfterSeconds,
-    ...(param === undefined ? {} : { param }),
-    ...(errors === undefined ? {} : { errors }),
+    ...defined({ param, errors }),
   });
 }
 

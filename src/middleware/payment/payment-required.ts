@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../../pages/paywall.js';
 import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
 import type { PaymentCodec, Reading } from '../../protocol/codecs/codec.js';
@@ -161,8 +162,7 @@ function describeOffer(
     resource: { url, ...describeRoute(options) },
     terms,
     error,
-    ...(hint === undefined ? {} : { hint }),
-    ...(paymentFlow === undefined ? {} : { paymentFlow }),
+    ...defined({ hint, paymentFlow }),
     ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
   };
 }

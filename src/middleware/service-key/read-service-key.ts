@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { createRequestNote } from '../gate/request-note.js';
 
@@ -30,7 +31,7 @@ export function readServiceKey(
     if (earlier === undefined && check.rate !== undefined) sendRate(res, check.rate);
     if (check.ok) return check.key;
     const { code, detail, retryAfterSeconds } = check;
-    throw new TollhouseError(code, detail, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    throw new TollhouseError(code, detail, defined({ retryAfterSeconds }));
   });
 }
 

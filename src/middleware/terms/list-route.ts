@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { BAZAAR, bazaarExtension } from '../../protocol/bazaar.js';
 import type { PaymentFlow, Resource } from '../../protocol/challenge.js';
 import { catalogueOf } from './catalogue.js';
@@ -28,13 +29,7 @@ export function listRoute(where: string, options: ResolvedPaymentOptions): Resol
 /** What a 402 and the catalogue say about a route beside its address. */
 export function describeRoute({ description, mimeType, discovery }: ResolvedPaymentOptions): Omit<Resource, 'url'> {
   const { serviceName, tags, iconUrl } = discovery ?? {};
-  return {
-    ...(description === undefined ? {} : { description }),
-    ...(mimeType === undefined ? {} : { mimeType }),
-    ...(serviceName === undefined ? {} : { serviceName }),
-    ...(tags === undefined ? {} : { tags }),
-    ...(iconUrl === undefined ? {} : { iconUrl }),
-  };
+  return defined({ description, mimeType, serviceName, tags, iconUrl });
 }
 
 /** What a 402 and the catalogue say about when the money is taken. */

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import { badOption } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { MAX_MEMO_BYTES } from '../../protocol/limits.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { parsePrice } from '../../protocol/money/money.js';
@@ -69,7 +70,7 @@ function readTerms(
     amount,
     payTo,
     maxTimeoutSeconds,
-    ...(memo === undefined ? {} : { memo }),
+    ...defined({ memo }),
   }));
 }
 

@@ -1,5 +1,6 @@
 import { PaymentRequirementsV1Schema, PaymentRequirementsV2Schema } from '@x402/core/schemas';
 import type { SettleResponse, SupportedResponse, VerifyResponse } from '@x402/core/types';
+import { defined } from '../../lib/defined.js';
 import { firstFault, shown } from '../../lib/parsed.js';
 import { toCaip2, toV1Name } from '../networks/networks.js';
 import type { Reason } from '../reasons.js';
@@ -99,7 +100,7 @@ export function encodeVerification(verification: Verification): VerifyResponse {
     isValid: false,
     invalidReason: reason,
     invalidMessage: message,
-    ...(payer === undefined ? {} : { payer }),
+    ...defined({ payer }),
   };
 }
 

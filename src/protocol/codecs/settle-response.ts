@@ -1,5 +1,6 @@
 import type { SettleResponse } from '@x402/core/types';
 import type { SettleResponseV1 } from '@x402/core/types/v1';
+import { defined } from '../../lib/defined.js';
 import { toCaip2, toV1Name } from '../networks/networks.js';
 import { REASONS } from '../reasons.js';
 import type { NetworkId, Settlement } from '../types.js';
@@ -40,6 +41,6 @@ function unsettled(settlement: Exclude<Settlement, { readonly status: 'settled' 
     errorReason: reason,
     errorMessage: message,
     transaction: signature ?? '',
-    ...(payer === undefined ? {} : { payer }),
+    ...defined({ payer }),
   };
 }

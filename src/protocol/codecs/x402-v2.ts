@@ -1,5 +1,6 @@
 import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
+import { defined } from '../../lib/defined.js';
 import { firstFault } from '../../lib/parsed.js';
 import type { Challenge, Resource } from '../challenge.js';
 import type { Payment } from '../types.js';
@@ -60,7 +61,7 @@ function paymentRequired(offer: Challenge, nonce: string): PaymentRequired {
   const { resource, terms, hint, paymentFlow, error, extensions } = offer;
   return {
     x402Version: 2,
-    ...(error === undefined ? {} : { error }),
+    ...defined({ error }),
     resource: resourceInfo(resource),
     accepts: terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
     ...(extensions === undefined ? {} : { extensions: { ...extensions } }),

@@ -1,5 +1,6 @@
 import type { VerifyRequest } from '@x402/core/types';
 import { z } from 'zod';
+import { defined } from '../../lib/defined.js';
 import { firstFault, type Parsed, parsed, unparsed } from '../../lib/parsed.js';
 import { isAddress, isSignature } from '../address.js';
 import type { BlockhashHint } from '../challenge.js';
@@ -121,7 +122,7 @@ const LANDED_REASONS: ReadonlySet<Reason> = new Set([
 function unsettled(answer: z.output<typeof SettleAnswer>, { payer }: RemotePayment): Settlement {
   const { errorReason, errorMessage, transaction: signature } = answer;
   const reason = errorReason === undefined ? undefined : reasonFrom(errorReason);
-  const known = signature === undefined ? {} : { signature };
+  const known = defined({ signature });
   if (reason === undefined || !endsPayment(reason, answer)) return { status: 'pending', payer, ...known };
   return { status: 'failed', payer, ...known, reason, message: errorMessage ?? REASONS[reason] };
 }
@@ -148,7 +149,7 @@ function readSupportedKind(kind: z.output<typeof Kind>): SupportedKind[] {
   if (kind.x402Version !== 2 || network === undefined || typeof feePayer !== 'string' || !isAddress(feePayer))
     return [];
   const hint = readHint(kind.extra ?? {});
-  return [{ scheme: kind.scheme, network, feePayer, ...(hint === undefined ? {} : { hint }) }];
+  return [{ scheme: kind.scheme, network, feePayer, ...defined({ hint }) }];
 }
 
 function readHint(extra: Readonly<Record<string, unknown>>): BlockhashHint | undefined {

@@ -1,4 +1,5 @@
 import type { PaymentRequirements } from '@x402/core/types';
+import { defined } from '../../lib/defined.js';
 import { shown } from '../../lib/parsed.js';
 import { isAddress } from '../address.js';
 import type { BlockhashHint, PaymentFlow } from '../challenge.js';
@@ -105,10 +106,7 @@ export function writeExtra(
   { hint, nonce, paymentFlow }: WireExtras = {},
 ): Record<string, unknown> {
   return {
-    ...(feePayer === undefined ? {} : { feePayer }),
-    ...(memo === undefined ? {} : { memo }),
-    ...(paymentFlow === undefined ? {} : { paymentFlow }),
-    ...(nonce === undefined ? {} : { nonce }),
+    ...defined({ feePayer, memo, paymentFlow, nonce }),
     ...(hint === undefined
       ? {}
       : { recentBlockhash: hint.blockhash, lastValidBlockHeight: String(hint.lastValidBlockHeight) }),
@@ -138,7 +136,7 @@ function readExtra(extra: Readonly<Record<string, unknown>>, where: string): Wir
   const asked = memo === '' ? undefined : memo;
   return {
     ok: true,
-    value: { ...(feePayer === undefined ? {} : { feePayer }), ...(asked === undefined ? {} : { memo: asked }) },
+    value: defined({ feePayer, memo: asked }),
   };
 }
 

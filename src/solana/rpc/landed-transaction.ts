@@ -1,5 +1,6 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
+import { defined } from '../../lib/defined.js';
 import { type DecodedTransaction, decodeTransaction, type Instruction } from '../transaction/transaction.js';
 import { count, listOf, record, text } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
@@ -202,7 +203,7 @@ export function readHistory(result: unknown): readonly HistoryEntry[] {
     slot,
     failed: err !== null,
     blockTime: milliseconds(blockTime),
-    ...(memo === undefined ? {} : { memo }),
+    ...defined({ memo }),
   }));
 }
 

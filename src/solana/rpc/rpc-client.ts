@@ -1,4 +1,5 @@
 import { badOption } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { createFailOver } from './fail-over.js';
 import { createJsonRpcEndpoint } from './json-rpc.js';
 import type { SolanaRpc } from './rpc.js';
@@ -105,7 +106,7 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
       const config = {
         limit: MAX_HISTORY_PER_CALL,
         commitment: 'confirmed',
-        ...(before === undefined ? {} : { before }),
+        ...defined({ before }),
       };
       return call('getSignaturesForAddress', [address, config], readHistory);
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { Commitment } from '../../protocol/types.js';
 import { count, listOf, record, text } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
@@ -62,8 +63,7 @@ export function readSimulation(result: unknown, asked: SimulationExtras = {}): S
     err: outcome['err'],
     logs,
     slot,
-    ...(accounts === undefined ? {} : { accounts }),
-    ...(innerInstructions === undefined ? {} : { innerInstructions }),
+    ...defined({ accounts, innerInstructions }),
   };
 }
 

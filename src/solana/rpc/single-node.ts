@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
 import { count } from './response-shape.js';
 import { ResponseShapeError } from './response-shape-error.js';
@@ -28,7 +29,7 @@ export function createSolanaNode(endpoint: JsonRpcEndpoint, timeoutMs: number): 
     getTip: (commitment) => ask('getEpochInfo', [{ commitment }], readTip),
     async getHistory(address, before) {
       const { readHistory } = await import('./landed-transaction.js');
-      const cursor = before === undefined ? {} : { before };
+      const cursor = defined({ before });
       const config = { limit: MAX_HISTORY_PER_CALL, commitment: 'confirmed', ...cursor };
       return ask('getSignaturesForAddress', [address, config], readHistory);
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import {
   type Broadcast,
@@ -94,8 +95,8 @@ class MemoryLedger implements Ledger {
 
   #takeOver(entry: Entry, { lease, leaseMs, fingerprint, retryHash }: ClaimRequest): ClaimResult {
     const isFirstUse = entry.record.fingerprint !== fingerprint || entry.record.retryHash !== retryHash;
-    const bound = fingerprint === undefined ? {} : { fingerprint };
-    entry.record = { ...entry.record, ...bound, ...(retryHash === undefined ? {} : { retryHash }) };
+    const bound = defined({ fingerprint });
+    entry.record = { ...entry.record, ...bound, ...defined({ retryHash }) };
     entry.lease = lease;
     entry.leaseEnds = this.#now() + leaseMs;
     return { status: 'won', record: entry.record, isFirstUse };

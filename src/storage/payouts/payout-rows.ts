@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { Leg } from '../../protocol/money/split.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { legsFromSql } from '../ledger/payment-rows.js';
@@ -33,7 +34,7 @@ export function toOwedSum(row: Row): OwedSum {
     payments: Number(row.payments),
     oldestAt: Number(row.oldest_at),
     heldUntil: Number(row.held_until),
-    ...(held === undefined ? {} : { held }),
+    ...defined({ held }),
   };
 }
 
@@ -63,7 +64,7 @@ export function toPayout(row: Row): PayoutRecord {
     updatedAt: Number(row.updated_at),
     ...(row.signature === null ? {} : { signed: signedOf(row), signedAt: Number(row.signed_at) }),
     ...(row.slot === null ? {} : { slot: Number(row.slot) }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ reason }),
   };
 }
 

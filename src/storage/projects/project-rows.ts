@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import type { Row } from '../sql/sql-database.js';
@@ -40,9 +41,7 @@ export function projectToSql(project: ProjectRecord) {
     price: { token, network },
     split,
     limits,
-    ...(description === undefined ? {} : { description }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(example === undefined ? {} : { example }),
+    ...defined({ description, metadata, example }),
   };
   const search = [slug, name, description ?? '', ...tags].join(' ').toLowerCase();
   return [

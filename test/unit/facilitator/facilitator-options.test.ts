@@ -16,10 +16,13 @@ const url = 'https://x402.example.com/api';
 describe('createFacilitator', () => {
   test.each<[object, string]>([
     [{ rpcUrl: [] }, 'option "rpcUrl" must be an address'],
-    [{ answers: {} }, 'option "answers" must be a store of answers: "answers" of what openStorage answers'],
     [
-      { answers: { begin: true } },
-      'option "answers" must be a store of answers: "answers" of what openStorage answers',
+      { idempotency: {} },
+      'option "idempotency" must be a store of kept responses: "idempotency" of what openStorage answers',
+    ],
+    [
+      { idempotency: { begin: true } },
+      'option "idempotency" must be a store of kept responses: "idempotency" of what openStorage answers',
     ],
     [{ ledger: {} }, 'option "ledger" must be a ledger: "ledger" of what openStorage answers'],
     [{ counters: {} }, 'option "counters" must be counters: "counters" of what openStorage answers'],
@@ -45,7 +48,7 @@ describe('createFacilitator', () => {
   });
 
   test('each bound itself passes, and what is not given has its default', () => {
-    const answers = { begin: () => {} };
+    const idempotency = { begin: () => {} };
     const counters = { increment: () => {} };
     const bounds = {
       maxFeeLamportsPerHour: 10_000,
@@ -53,21 +56,23 @@ describe('createFacilitator', () => {
       leaseMs: 2_147_483_647,
       settleTimeoutMs: 1,
     };
-    expect(facilitatorOptions.parse({ network, keypair, ...bounds, answers, counters, splitKeypair: 'k' })).toEqual({
-      network,
-      keypair,
-      ...bounds,
-      maxFeeLamportsPerHour: 10_000n,
-      answers,
-      counters,
-      splitKeypair: 'k',
-      allowMints: [],
-      blockhashHints: true,
-      rpcTimeoutMs: 10_000,
-      check: true,
-      onFault: expect.any(Function),
-      now: Date.now,
-    });
+    expect(facilitatorOptions.parse({ network, keypair, ...bounds, idempotency, counters, splitKeypair: 'k' })).toEqual(
+      {
+        network,
+        keypair,
+        ...bounds,
+        maxFeeLamportsPerHour: 10_000n,
+        idempotency,
+        counters,
+        splitKeypair: 'k',
+        allowMints: [],
+        blockhashHints: true,
+        rpcTimeoutMs: 10_000,
+        check: true,
+        onFault: expect.any(Function),
+        now: Date.now,
+      },
+    );
     const most = { maxFeeLamportsPerHour: BigInt(Number.MAX_SAFE_INTEGER) };
     expect(facilitatorOptions.parse({ network, keypair, ...most })).toMatchObject(most);
   });
