@@ -18,7 +18,7 @@ async function passOn(point: string, path: string): Promise<void> {
   await (await fetch(`${SELLER_CONTROL}/${point}${path}`)).arrayBuffer();
 }
 
-const { ledger, idempotency: answers } = await openStorage(SELLER_DATABASE);
+const { ledger, idempotency } = await openStorage(SELLER_DATABASE);
 const facilitator = createFacilitator({
   network: 'solana-devnet',
   rpcUrl: SELLER_RPC,
@@ -26,7 +26,7 @@ const facilitator = createFacilitator({
   rpcTimeoutMs: 120_000,
   keypair: SELLER_KEYPAIR,
   ledger,
-  idempotency: answers,
+  idempotency,
   leaseMs: Number(SELLER_LEASE_MS),
 });
 const gated = { facilitator, payTo, price: '$0.01', maxHeldBytes: 2 * LARGE_BYTES, handlerTimeoutMs: 120_000 } as const;

@@ -78,9 +78,9 @@ export async function openGatewayStand(databaseUrl = 'memory:'): Promise<Gateway
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const storage = await openStorage(databaseUrl, { now });
-  const { ledger, idempotency: answers, counters } = storage;
+  const { ledger, idempotency, counters } = storage;
   const splitKeypair = await sandbox.createWallet(ACCOUNTS);
-  const facilitator = toll.facilitatorWith({ ledger, idempotency: answers, splitKeypair, now });
+  const facilitator = toll.facilitatorWith({ ledger, idempotency, splitKeypair, now });
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'], now });
   gateway.start();
   const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters, now });

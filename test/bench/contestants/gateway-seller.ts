@@ -39,7 +39,7 @@ const NO_LIMIT = 1_000_000;
 export async function start(settings: GatewaySellerSettings): Promise<ContestantParts> {
   const { rpcUrl, wsUrl, keypair, owner, caller, price: amount, upstream } = settings;
   const trips = { count: 0 };
-  const { ledger, answers, ...storage } = await openStores(settings.database, trips);
+  const { ledger, idempotency, ...storage } = await openStores(settings.database, trips);
   const tokens = SANDBOX_TOKENS;
   const facilitator = createFacilitator({
     network: 'solana-devnet',
@@ -48,7 +48,7 @@ export async function start(settings: GatewaySellerSettings): Promise<Contestant
     keypair,
     tokens,
     ledger,
-    idempotency: answers,
+    idempotency,
   });
   const allowPrivateNetworks = ['127.0.0.0/8'];
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks, limitScale: NO_LIMIT });
@@ -73,7 +73,7 @@ async function openStores(location: string, trips: { count: number }) {
   const { increment, decrement, reset } = isPostgres ? marks : createMemoryCounters();
   return {
     ledger: createSqlLedger(database),
-    answers: createSqlIdempotencyStore(database),
+    idempotency: createSqlIdempotencyStore(database),
     counters: { ...marks, increment, decrement, reset },
     gateway: createGatewayStores(database, Date.now),
   };

@@ -305,13 +305,13 @@ describe('a payment buys one response, for the one who paid, for the request tha
   ])('on %s', (_where, isFile) => {
     test('the response is there after a restart and on another instance, for the payer only', async () => {
       const storage = isFile ? await openStorage(`sqlite:${folder.newPath('db')}`) : undefined;
-      const { ledger, idempotency: answers } = storage ?? {
+      const { ledger, idempotency } = storage ?? {
         ledger: createMemoryLedger(),
         idempotency: createMemoryIdempotencyStore(),
       };
       const [first, second] = [
-        stand.facilitatorWith({ ledger, idempotency: answers }),
-        stand.facilitatorWith({ ledger, idempotency: answers }),
+        stand.facilitatorWith({ ledger, idempotency }),
+        stand.facilitatorWith({ ledger, idempotency }),
       ];
       const one = await stand.serve((app) => routes(app, first));
       const two = await stand.serve((app) => routes(app, second));

@@ -33,8 +33,8 @@ afterAll(async () => {
 /** An instance of the service on a database that others may share. */
 async function instance(url: string) {
   const storage = await openStorage(url);
-  const { ledger, idempotency: answers, counters } = storage;
-  const facilitator = toll.facilitatorWith({ ledger, idempotency: answers });
+  const { ledger, idempotency, counters } = storage;
+  const facilitator = toll.facilitatorWith({ ledger, idempotency });
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'] });
   const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters });
   const router = createRouter({ facilitator, gateway, identity, counters, limits: false });

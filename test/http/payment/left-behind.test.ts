@@ -124,8 +124,8 @@ describe('responses that are kept for a payer who comes again', () => {
 
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const answers = createMemoryIdempotencyStore({ maxBytes: ROOM * (SIZE + 2_000) });
-    const facilitator = stand.facilitatorWith({ idempotency: answers, ledger: createMemoryLedger() });
+    const idempotency = createMemoryIdempotencyStore({ maxBytes: ROOM * (SIZE + 2_000) });
+    const facilitator = stand.facilitatorWith({ idempotency, ledger: createMemoryLedger() });
     const options = { facilitator, payTo: stand.payTo, price: '$0.01' };
     url = await stand.serve((app) => {
       app.get(['/report', '/other'], requirePayment(options), (_req, res) => {

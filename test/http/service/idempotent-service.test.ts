@@ -165,8 +165,8 @@ describe('over restarts and on several instances', () => {
   /** An instance of a service on a database, and how often its handler has run. */
   async function instance(databaseUrl: string, gate = createGate(), entered = createGate()) {
     const storage = await openStorage(databaseUrl);
-    const { ledger, idempotency: answers } = storage;
-    const facilitator = stand.facilitatorWith({ ledger, idempotency: answers });
+    const { ledger, idempotency } = storage;
+    const facilitator = stand.facilitatorWith({ ledger, idempotency });
     let runs = 0;
     const url = await stand.serve((app) => {
       app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo: stand.payTo }), async (_req, res) => {

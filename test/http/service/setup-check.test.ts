@@ -222,8 +222,8 @@ describe('the stores', () => {
 
   test('of payments and of answers are gone: errors', async () => {
     const ledger = ledgerWith(createMemoryLedger(), { find: gone });
-    const answers = { ...createMemoryIdempotencyStore(), find: gone };
-    const findings = await findingsOf(stand.facilitatorWith({ ledger, idempotency: answers }));
+    const idempotency = { ...createMemoryIdempotencyStore(), find: gone };
+    const findings = await findingsOf(stand.facilitatorWith({ ledger, idempotency }));
     expect(findings.map(({ code }) => code)).toEqual(['store_unreachable', 'answers_unreachable']);
   });
 });

@@ -21,8 +21,8 @@ function options(paymentIdentifier: ResolvedPaymentOptions['paymentIdentifier'])
 /** A shop that remembers identifiers. */
 function openShop(paymentIdentifier: ResolvedPaymentOptions['paymentIdentifier'] = 'optional') {
   const { now, advance } = testClock();
-  const answers = createMemoryIdempotencyStore({ now });
-  const shop = { paymentIdentifier, facilitator: { idempotency: answers } } as ResolvedPaymentOptions;
+  const idempotency = createMemoryIdempotencyStore({ now });
+  const shop = { paymentIdentifier, facilitator: { idempotency } } as ResolvedPaymentOptions;
   const bring = (paymentId: string, payment: Payment | undefined = named(ID), where: Partial<Request> = {}) => {
     const req = { method: 'GET', baseUrl: '/shop', path: '/report', ...where } as Request;
     return identifiedPayment(shop, req, payment, paymentId);

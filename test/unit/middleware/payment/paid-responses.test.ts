@@ -23,53 +23,53 @@ function newId(): string {
 function watched(bytes?: number) {
   const memory = createMemoryIdempotencyStore(bytes === undefined ? {} : { maxBytes: bytes });
   const given: [string, Uint8Array][] = [];
-  const answers: IdempotencyStore = {
+  const idempotency: IdempotencyStore = {
     ...memory,
     put(id, answer) {
       given.push([id, answer]);
       return memory.put(id, answer);
     },
   };
-  return { answers, given };
+  return { idempotency, given };
 }
 
 test('the response of a payment is found again by the one who shows its secret', async () => {
-  const { answers } = watched();
+  const { idempotency } = watched();
   const id = newId();
-  expect(await paidResponse({ idempotency: answers }, id, SECRET).find()).toBeUndefined();
-  expect(await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE)).toBe(true);
-  const found = await paidResponse({ idempotency: answers }, id, SECRET).find();
+  expect(await paidResponse({ idempotency }, id, SECRET).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency }, id, SECRET).put(RESPONSE)).toBe(true);
+  const found = await paidResponse({ idempotency }, id, SECRET).find();
   expect(found && { ...found, body: Buffer.from(found.body) }).toEqual(RESPONSE);
 });
 
 test('with another secret, or of another payment, nothing is found', async () => {
-  const { answers } = watched();
+  const { idempotency } = watched();
   const id = newId();
-  await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE);
-  expect(await paidResponse({ idempotency: answers }, id, `${SECRET}x`).find()).toBeUndefined();
-  expect(await paidResponse({ idempotency: answers }, newId(), SECRET).find()).toBeUndefined();
+  await paidResponse({ idempotency }, id, SECRET).put(RESPONSE);
+  expect(await paidResponse({ idempotency }, id, `${SECRET}x`).find()).toBeUndefined();
+  expect(await paidResponse({ idempotency }, newId(), SECRET).find()).toBeUndefined();
 });
 
 test('the store sees neither the secret nor the payment nor the response', async () => {
-  const { answers, given } = watched();
+  const { idempotency, given } = watched();
   const id = newId();
-  await paidResponse({ idempotency: answers }, id, SECRET).put(RESPONSE);
+  await paidResponse({ idempotency }, id, SECRET).put(RESPONSE);
   expect(given).toHaveLength(1);
   const seen = given.map(([name, bytes]) => `${name}${Buffer.from(bytes).toString('latin1')}`).join();
   for (const part of [SECRET, id, 'the goods', 'text/plain', 'Made']) expect(seen.includes(part)).toBe(false);
 });
 
 test('a later response of the same payment takes the place of an earlier one', async () => {
-  const { answers } = watched();
-  const kept = paidResponse({ idempotency: answers }, newId(), SECRET);
+  const { idempotency } = watched();
+  const kept = paidResponse({ idempotency }, newId(), SECRET);
   await kept.put({ ...RESPONSE, statusCode: 500 });
   await kept.put(RESPONSE);
   expect((await kept.find())?.statusCode).toBe(201);
 });
 
 test('a response that is larger than the store is not kept, and said to be so', async () => {
-  const { answers } = watched(10_000);
-  const kept = paidResponse({ idempotency: answers }, newId(), SECRET);
+  const { idempotency } = watched(10_000);
+  const kept = paidResponse({ idempotency }, newId(), SECRET);
   expect(await kept.put({ ...RESPONSE, body: new Uint8Array(10_000) })).toBe(false);
   expect(await kept.find()).toBeUndefined();
   expect(await kept.put(RESPONSE)).toBe(true);
