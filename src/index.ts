@@ -2,7 +2,7 @@ export type { BalanceInput } from './access/balance.js';
 export { createHoldings, type Holdings, type HoldingsOptions } from './access/holdings.js';
 export type { Tier, TierOptions, TiersOptions } from './access/tiers.js';
 export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors/errors.js';
-export { createFacilitator } from './facilitator/create-facilitator.js';
+export { createFacilitator, type EmbeddedFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events/events.js';
 export type { FacilitatorOptions, TokenInput } from './facilitator/facilitator-options.js';
 export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
@@ -38,7 +38,7 @@ export { createIdentity, type WalletIdentity } from './identity/create-identity.
 export type { IdentityOptions } from './identity/identity-options.js';
 export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
 export { anyOf } from './middleware/gate/any-of.js';
-export type { Gate } from './middleware/gate/gate.js';
+export type { Gate, Middleware } from './middleware/gate/gate.js';
 export {
   paymentOf,
   type RequestNames,

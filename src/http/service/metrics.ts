@@ -2,13 +2,13 @@ import type { Request } from 'express';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
-import { asGate, type Gate } from '../../middleware/gate/gate.js';
+import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
 import { createRequestNote } from '../../middleware/gate/request-note.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
   /** Express middleware that counts requests, each once however often it passes. */
-  readonly count: Gate;
+  readonly count: Middleware;
   /** The figures as text, and its content type; undefined where `prom-client` is not installed. */
   expose(): Promise<{ readonly text: string; readonly contentType: string } | undefined>;
 }
@@ -48,7 +48,7 @@ export function createMetrics(facilitator: Facilitator): Metrics {
   });
 
   return {
-    count: asGate((req, res, next) => {
+    count: asMiddleware((req, res, next) => {
       if (seen.of(req)) return next();
       seen.put(req, true);
       res.once('close', () => {

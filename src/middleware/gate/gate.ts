@@ -34,17 +34,23 @@ export interface Refused {
 export type Admit = (req: Request, res: Response) => MaybePromise<Decision>;
 
 /** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
-const ADMIT = Symbol.for('tollhouse.admit');
+const ADMIT: unique symbol = Symbol.for('tollhouse.admit');
 
 /**
  * Express middleware of this package. Its parameters are those of `node:http`, which every request of Express has: it names no
  * type of the route that it stands before, so that Express goes on inferring parameters, body, query and locals.
  */
-export type Gate = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
+export type Middleware = (req: IncomingMessage, res: ServerResponse, next: (error?: unknown) => void) => void;
 
-/** Middleware for Express's own types as a {@link Gate}. Express gives it nothing but its own requests. */
-export function asGate(middleware: (req: Request, res: Response, next: NextFunction) => void): Gate {
-  return middleware as Gate;
+/** Middleware that decides about a request, and that `anyOf` can ask. */
+export interface Gate extends Middleware {
+  /** For `anyOf`. */
+  readonly [ADMIT]: (...request: never[]) => unknown;
+}
+
+/** Middleware for Express's own types as {@link Middleware}. Express gives it nothing but its own requests. */
+export function asMiddleware(middleware: (req: Request, res: Response, next: NextFunction) => void): Middleware {
+  return middleware as Middleware;
 }
 
 /**
@@ -64,7 +70,7 @@ export function createGate(where: string, admit: Admit): Gate {
       answerFault(res, next, error);
     }
   }
-  return Object.assign(asGate(tollhouseGate), { [ADMIT]: admit });
+  return Object.assign(asMiddleware(tollhouseGate), { [ADMIT]: admit });
 }
 
 /** The decision function of a gate; undefined for other middleware. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
 import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
-import { answerFault, asGate, type Gate } from '../gate/gate.js';
+import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { askOption } from '../gate/option-fault.js';
 import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
@@ -76,9 +76,9 @@ type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
  * Stand it in front of the handlers it shall guard, behind what finds out who is calling; before or behind a body parser.
  * @throws TollhouseError `bad_option`
  */
-export function idempotency(options: IdempotencyOptions): Gate {
+export function idempotency(options: IdempotencyOptions): Middleware {
   const resolved = resolveOptions(WHERE, idempotencyOptions, options);
-  return asGate((req, res, next) => {
+  return asMiddleware((req, res, next) => {
     if (!isExpress(WHERE, req, next)) return;
     const key = req.get(HEADER);
     if (key === undefined || !METHODS.has(req.method)) return next();

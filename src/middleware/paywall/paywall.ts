@@ -4,7 +4,7 @@ import { badOption } from '../../errors/errors.js';
 import { mistakeIn, resolveOptions } from '../../lib/options.js';
 import { isPreflight } from '../gate/cors.js';
 import { isExpress } from '../gate/express-only.js';
-import { admitOf, asGate, createGate, type Gate } from '../gate/gate.js';
+import { admitOf, asMiddleware, createGate, type Gate, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { createPaymentGate } from '../payment/create-payment-gate.js';
 import { decidePayment } from '../payment/paid-request.js';
@@ -50,9 +50,9 @@ const sharedOptions = requirePaymentOptions.partial();
  * @param options - options of `requirePayment` for all routes; those of a route win
  * @throws TollhouseError `bad_option` now, not at the first request; it names the route
  */
-export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOptions> = {}): Gate {
+export function paywall(routes: PaywallRoutes, options: Partial<RequirePaymentOptions> = {}): Middleware {
   const entries = readEntries(routes, options);
-  return asGate(function tollhousePaywall(req, res, next) {
+  return asMiddleware(function tollhousePaywall(req, res, next) {
     if (!isExpress(WHERE, req, next)) return;
     const [entry, other] = entriesFor(entries, req);
     if (other !== undefined) return sendProblem(res, 'invalid_request', AMBIGUOUS);

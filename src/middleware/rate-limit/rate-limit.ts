@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { createStoreWarning } from '../../identity/store-warning.js';
 import { resolveOptions } from '../../lib/options.js';
-import { asGate, type Gate } from '../gate/gate.js';
+import { asMiddleware, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { createLockOut } from './rate-limit-lockout.js';
 import { createLimitStore, type LimitCounters } from './rate-limit-store.js';
@@ -26,14 +26,14 @@ export interface RateLimitOptions {
  */
 export interface RateLimits {
   /** For routes that are open to anybody: 60 requests a minute. */
-  readonly requests: Gate[];
+  readonly requests: Middleware[];
   /** For routes where credentials are handed in: like `requests`, and every request counts as an attempt to authenticate. */
-  readonly signIns: Gate[];
+  readonly signIns: Middleware[];
   /**
    * In front of gates: 120 answers 401 or 402 a minute. Requests under way count too, until they turn out to be welcome; those
    * with SIGN-IN-WITH-X count always, since each that is good is remembered, so that it is not good twice.
    */
-  readonly challenges: Gate[];
+  readonly challenges: Middleware[];
 }
 
 const WHERE = 'createRateLimits';
@@ -88,9 +88,9 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   const warnOfProxy = createProxyWarning();
   const whenShown = createLockOut(lockOut, false);
   return Object.freeze({
-    requests: [warnOfProxy, requests, whenShown].map(asGate),
-    signIns: [warnOfProxy, requests, createLockOut(lockOut, true)].map(asGate),
-    challenges: [warnOfProxy, challenges, whenShown].map(asGate),
+    requests: [warnOfProxy, requests, whenShown].map(asMiddleware),
+    signIns: [warnOfProxy, requests, createLockOut(lockOut, true)].map(asMiddleware),
+    challenges: [warnOfProxy, challenges, whenShown].map(asMiddleware),
   });
 }
 

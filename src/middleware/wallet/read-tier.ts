@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
-import { answerFault, asGate, type Gate } from '../gate/gate.js';
+import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { readStanding } from './tier-gate.js';
 import { offerSignIn, proofOf } from './wallet-auth.js';
@@ -43,11 +43,11 @@ const options = z.strictObject({
  * when the chain cannot be asked: nobody pays a stranger's price because of a fault.
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
-export function readTier(given: ReadTierOptions): Gate {
+export function readTier(given: ReadTierOptions): Middleware {
   const resolved = resolveOptions(WHERE, options, given);
   const parts = { ...walletGateParts(resolved), requestNames: resolved.requestNames };
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
-  return asGate(function tollhouseTierReader(req, res, next) {
+  return asMiddleware(function tollhouseTierReader(req, res, next) {
     if (!isExpress(WHERE, req, next)) return;
     if (req.method === 'OPTIONS') return next();
     read(tiers, parts, req, res, next).catch((error: unknown) => answerFault(res, next, error));

@@ -10,6 +10,7 @@ import {
   type IdempotencyOptions,
   idempotency,
   type KeyGateway,
+  type Middleware,
   type PaywallRoute,
   type PaywallRoutes,
   type Price,
@@ -40,7 +41,7 @@ import {
 } from 'tollhouse';
 import { holds, type Same } from './exact.mjs';
 
-export function mapOf(facilitator: Facilitator): Gate {
+export function mapOf(facilitator: Facilitator): Middleware {
   const payTo = { toBase58: () => '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4' };
   const onFailed = ({ refusal, findings }: FailedPayment): void => {
     holds<Same<typeof refusal.reason extends string ? true : false, true>>();
@@ -53,7 +54,7 @@ export function mapOf(facilitator: Facilitator): Gate {
   return paywall(routes, { facilitator, payTo });
 }
 
-export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly Gate[] {
+export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly Middleware[] {
   const payTo = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
   const price: Price = ['$0.01', { amount: 1n, asset: { toBase58: () => payTo } }];
   const paid: RequirePaymentOptions = { facilitator, price, payTo, requestNames: { payment: 'x402' } };
@@ -69,6 +70,8 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
   const counted: RateLimitOptions = { counters: createMemoryCounters(), scale: 2 };
   const limits: RateLimits = createRateLimits(counted);
   const holders = anyOf(requireTier(tier), requireTokenBalance(balance), serviceKeyAuth(key));
+  // @ts-expect-error middleware that decides nothing is no gate
+  anyOf(holders, limits.requests[0] as Middleware);
   const names: RequestNames<'wallet' | 'tier'> = { wallet: 'holder' };
   // @ts-expect-error a gate names only what it learns
   requirePayment({ facilitator, price, payTo, requestNames: names });

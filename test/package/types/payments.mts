@@ -4,6 +4,7 @@ import {
   type Commitment,
   createFacilitator,
   createHoldings,
+  type EmbeddedFacilitator,
   ERRORS,
   type ErrorCode,
   type Facilitator,
@@ -60,7 +61,7 @@ export function facilitators(): readonly Facilitator[] {
     leaseMs: 1_000,
   };
   const remote: RemoteFacilitatorOptions = { url: 'https://pay.example', network, tokens: [token], timeoutMs: 1 };
-  const own = createFacilitator(options);
+  const own: EmbeddedFacilitator = createFacilitator(options);
   const asked = own.createPayment({
     amount: '1',
     token: KEY,
