@@ -6,7 +6,6 @@ import { createHoldings } from '../../../src/access/holdings.js';
 import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import { createEd25519Signer } from '../../../src/lib/ed25519/ed25519.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
-import type { Gate } from '../../../src/middleware/gate/gate.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
