@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
+import { ARROWS, FLOORS, PACKAGE_HOMES } from './architecture-tables.js';
 
 /** Path below `src/` → text of the file. */
 export type Sources = ReadonlyMap<string, string>;
@@ -9,171 +10,6 @@ export interface Rule {
   readonly name: string;
   readonly check: (sources: Sources) => string[];
 }
-
-const BASE = ['errors', 'lib'];
-const CORE = ['facilitator', 'storage', 'protocol', ...BASE];
-const GATES = ['pages', 'facilitator', 'identity', 'access', 'protocol', ...BASE];
-const ROUTES = [
-  'middleware',
-  'pages',
-  'gateway',
-  'identity',
-  'access',
-  'facilitator',
-  'storage',
-  'solana',
-  'protocol',
-  ...BASE,
-];
-const SERVER = ['http', 'sandbox', ...ROUTES];
-
-/** Which room may import which: a folder of `src/`, or a file directly in it. Its own always. */
-export const ARROWS: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  lib: ['package.json', 'errors'],
-  protocol: BASE,
-  solana: ['protocol', ...BASE],
-  storage: ['protocol', ...BASE],
-  facilitator: ['solana', 'storage', 'protocol', ...BASE],
-  identity: CORE,
-  access: CORE,
-  middleware: GATES,
-  gateway: ['storage', ...GATES],
-  http: ROUTES,
-  pages: ['protocol', ...BASE],
-  sandbox: ['protocol', ...BASE],
-  server: SERVER,
-  cli: ['server', ...SERVER],
-  entries: ROUTES,
-  index: ['server', ...SERVER],
-};
-
-/**
- * The sub-rooms of each room, from the ground up: each may import those that stand before it. A name without a slash is a
- * file directly in the room; those that are not named here may import everything in their room, and no sub-room imports them.
- */
-export const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  lib: ['ed25519/', 'http/'],
-  protocol: [
-    'address',
-    'limits',
-    'reasons',
-    'address-input',
-    'types',
-    'networks/',
-    'challenge',
-    'money/',
-    'supported',
-    'wire/',
-    'codecs/',
-  ],
-  solana: ['keypair', 'transaction/', 'building/', 'rpc/', 'accounts/', 'confirmation/', 'rules/', 'landed/'],
-  storage: [
-    'sql/',
-    'counters/',
-    'events/',
-    'idempotency/',
-    'ledger/',
-    'webhooks/',
-    'keys/',
-    'payouts/',
-    'projects/',
-    'calls/',
-    'books/',
-  ],
-  facilitator: [
-    'events/',
-    'holdings',
-    'setup/',
-    'types',
-    'backend/',
-    'payments/',
-    'setup-check/',
-    'sponsorship/',
-    'x402-client',
-    'assemble-facilitator',
-    'chain/',
-    'facilitator-options',
-    'payouts/',
-    'proofs/',
-    'reconcile/',
-    'recovery/',
-    'remote/',
-    'requests/',
-  ],
-  identity: ['lock-out', 'sign-in-options', 'store-warning', 'types', 'service-keys/', 'sign-in/', 'tokens/'],
-  middleware: [
-    'gate/',
-    'rate-limit/',
-    'response/',
-    'terms/',
-    'wallet/',
-    'idempotency/',
-    'service-key/',
-    'payment/',
-    'paywall/',
-  ],
-  gateway: ['calls/', 'network-guard/', 'payouts/', 'token-label', 'figures/', 'projects/', 'proxy/', 'webhooks/'],
-  http: [
-    'framework/',
-    'openapi/',
-    'analytics/',
-    'auth/',
-    'calls/',
-    'discovery/',
-    'events/',
-    'keys/',
-    'payments/',
-    'payouts/',
-    'projects/',
-    'spending/',
-    'token-gate/',
-    'webhooks/',
-    'service/',
-    'document/',
-    'settlement/',
-  ],
-  sandbox: [
-    'faults',
-    'programs/',
-    'runtime/',
-    'sandbox-options',
-    'chain/',
-    'encoding/',
-    'tokens/',
-    'rpc/',
-    'endpoint/',
-  ],
-  server: ['configuration/', 'flood-guard/', 'chain-parts', 'logger', 'needed-packages', 'examine/', 'upkeep/'],
-  cli: [
-    'command',
-    'output/',
-    'arguments/',
-    'sub-command',
-    'operator/',
-    'session/',
-    'pay/',
-    'report-error',
-    'seller/',
-    'books/',
-  ],
-};
-
-/** Packages (or `@scope/`) that only the named folders may import, type-only imports included. */
-export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  '@solana/': ['solana', 'sandbox'],
-  litesvm: ['sandbox'],
-  express: ['middleware', 'http', 'pages', 'server'],
-  'express-serve-static-core': ['middleware', 'http', 'pages', 'server'],
-  'express-rate-limit': ['middleware', 'http', 'server'],
-  'better-sqlite3': ['storage'],
-  pg: ['storage'],
-  kysely: ['storage'],
-  ioredis: ['storage'],
-  pino: ['server'],
-  helmet: ['server'],
-  'prom-client': ['http'],
-};
 
 const MAX_LINES = 300;
 const MAX_ENTRIES = 20;
@@ -192,6 +28,7 @@ export const RULES: readonly Rule[] = [
   { name: 'x402Version is written in protocol only', check: strayVersions },
   { name: `no file is longer than ${MAX_LINES} lines`, check: longFiles },
   { name: 'no any, no double cast', check: looseTypes },
+  { name: 'no exported name means two things', check: doubleNames },
   { name: 'no TODO and no silenced lint', check: leftovers },
 ];
 
@@ -353,6 +190,37 @@ function looseTypeOf(node: ts.Node): string | undefined {
   let inner = node.expression;
   while (ts.isParenthesizedExpression(inner)) inner = inner.expression;
   return ts.isAsExpression(inner) && inner.type.kind === ts.SyntaxKind.UnknownKeyword ? 'as unknown as' : undefined;
+}
+
+/** Steps of the database are called by their number, not by their name. */
+const MIGRATIONS = 'storage/sql/migrations/';
+
+function doubleNames(sources: Sources): string[] {
+  const homes = new Map<string, string[]>();
+  for (const [path, text] of sources) {
+    if (path.startsWith(MIGRATIONS)) continue;
+    for (const name of declaredExports(parse(path, text))) homes.set(name, [...(homes.get(name) ?? []), path]);
+  }
+  return [...homes].filter(([, paths]) => paths.length > 1).map(([name, paths]) => `${name}: ${paths.join(' and ')}`);
+}
+
+/** Names that a file declares and exports; what it passes on is declared elsewhere. */
+function declaredExports(file: ts.SourceFile): string[] {
+  return file.statements.flatMap((statement) => {
+    const isExported =
+      ts.canHaveModifiers(statement) &&
+      ts.getModifiers(statement)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) === true;
+    if (!isExported) return [];
+    if (ts.isVariableStatement(statement)) {
+      return statement.declarationList.declarations.flatMap(({ name }) => (ts.isIdentifier(name) ? [name.text] : []));
+    }
+    const isNamed =
+      ts.isFunctionDeclaration(statement) ||
+      ts.isClassDeclaration(statement) ||
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement);
+    return isNamed && statement.name !== undefined ? [statement.name.text] : [];
+  });
 }
 
 function leftovers(sources: Sources): string[] {

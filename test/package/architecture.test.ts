@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import { ARROWS, importsOf, RULES, type Sources } from './architecture-rules.js';
+import { importsOf, RULES, type Sources } from './architecture-rules.js';
+import { ARROWS } from './architecture-tables.js';
 
 const ROOT = join(__dirname, '../../src');
 
@@ -188,6 +189,11 @@ describe('the rules bite', () => {
     ['a list of any', { 'protocol/a.ts': 'let a: Array<any>;' }, /: any/],
     ['a double cast', { 'protocol/a.ts': 'const a = 1 as unknown as string;' }, /as unknown as/],
     ['a double cast in brackets', { 'protocol/a.ts': 'const a = (1 as unknown) as string;' }, /as unknown as/],
+    [
+      'two files that export one name',
+      { 'protocol/a.ts': 'export interface Reading {}', 'solana/a.ts': 'export const Reading = 1;' },
+      /^Reading: protocol\/a.ts and solana\/a.ts$/,
+    ],
     ['TODO', { 'protocol/a.ts': '// TODO: later' }, /contains TODO/],
     ['silenced lint', { 'protocol/a.ts': '// biome-ignore lint: no' }, /contains biome-ignore/],
   ];

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
+import type { Facilitator } from '../../facilitator/types.js';
 import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
@@ -10,18 +11,13 @@ import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
 import type { OfRequest } from '../terms/payment-options.js';
-import {
-  createIdempotentRequest,
-  type IdempotencyStore,
-  type IdempotentRequest,
-  type Known,
-} from './idempotent-request.js';
+import { createIdempotentRequest, type IdempotentRequest, type Known } from './idempotent-request.js';
 import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js';
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
   /** Where answers are kept: `createMemoryIdempotencyStore()`, or `idempotency` of `openStorage`. */
-  readonly store: IdempotencyStore;
+  readonly store: Facilitator['idempotency'];
   /**
    * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
    * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
@@ -50,7 +46,7 @@ const RETRY_SECONDS = 1;
 const OPEN_STATUSES = new Set([401, 402, 403, 407, 408, 409, 421, 423, 425, 426, 428, 429, 431]);
 
 const idempotencyOptions = z.strictObject({
-  store: z.custom<IdempotencyStore>(
+  store: z.custom<IdempotencyOptions['store']>(
     (it) => typeof Reflect.get(Object(it), 'begin') === 'function',
     'a store of kept responses, made by createMemoryIdempotencyStore or openStorage',
   ),

@@ -2,9 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Facilitator } from '../../facilitator/types.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
 
-/** Where answers are kept that can be asked for again. */
-export type IdempotencyStore = Facilitator['idempotency'];
-
 /** What is known of a request that comes under a secret of its client's. */
 export type Known =
   | { readonly status: 'replay'; readonly response: StoredResponse }
@@ -26,7 +23,8 @@ export interface IdempotentRequest {
 
 /** What makes a request the same as another one. */
 export interface IdempotentRequestParts {
-  readonly store: IdempotencyStore;
+  /** Where the response is kept. */
+  readonly store: Facilitator['idempotency'];
   /** In which the secret counts: what is asked for, and by whom. */
   readonly scope: string;
   /** What the client names the request by. */
