@@ -43,7 +43,7 @@ export function minimumOption(where: string, param: string, input: BalanceInput)
 
 /**
  * A minimum in atomic units of its token.
- * @param text - decimal text, as {@link readMinimum} answers it
+ * @param text - decimal text, as {@link readMinimum} returns it
  * @throws TollhouseError `bad_option` when it has more decimal places than the token
  */
 export function atomicMinimum(where: string, text: string, decimals: number): bigint {

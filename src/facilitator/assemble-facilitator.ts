@@ -38,7 +38,7 @@ export interface FacilitatorParts {
   readonly watched: boolean;
 }
 
-/** Puts a facilitator together: the payment desk over a ledger and a backend, and the doors to it. */
+/** Puts a facilitator together: the payment service over a ledger and a backend, and the ways to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
   const { network, tokens, storage, idempotency, ledger, leases, events, now, holdings, health, checkSetup } = parts;
   const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now });

@@ -45,7 +45,7 @@ export interface FacilitatorOptions {
   /** Where payments are remembered. Default: that of `storage`, or this process's memory, one for all its facilitators on the network. */
   readonly ledger?: Ledger;
   /**
-   * Where answers are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
+   * Where responses are kept that can be asked for again: paid ones by their `payment-identifier`, those of the router by their
    * `Idempotency-Key`. Default: those of `storage`, or this process's memory, at most 64 MiB.
    */
   readonly idempotency?: IdempotencyStore;

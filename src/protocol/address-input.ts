@@ -21,7 +21,7 @@ export function addressTextOption(message: string) {
     .transform((it) => addressText(it) ?? '');
 }
 
-/** Schema of an option that is an address. It answers its text. */
+/** Schema of an option that is an address. It returns its text. */
 export function addressOption(message: string) {
   return addressTextOption(message).refine(isAddress, message);
 }

@@ -40,7 +40,7 @@ export interface Terms {
   readonly memo?: string;
 }
 
-/** What a payer sent, whichever door it came through. */
+/** What a payer sent, whichever codec read it. */
 export interface Payment {
   readonly scheme: string;
   readonly network: NetworkId;

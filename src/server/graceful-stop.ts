@@ -14,7 +14,7 @@ const DRAIN_MS = 15_000;
 const RETRY_SECONDS = 1;
 
 /**
- * Ends a server without cutting answers off: paid requests are finished.
+ * Ends a server without cutting responses off: paid requests are finished.
  * @param server - the server, which may be made after this
  */
 export function createGracefulStop(server: () => Server): GracefulStop {

@@ -31,7 +31,7 @@ export interface SettleStep {
   readonly commitment: Commitment;
   /** On whose behalf. Default: the operator's own. */
   readonly purpose?: PaymentPurpose;
-  /** Called before the transaction leaves; rejects or answers false when it must not. */
+  /** Called before the transaction leaves; rejects or returns false when it must not. */
   recordBroadcast(broadcast: Broadcast): Promise<boolean>;
   /** Takes that note back: the transaction provably did not leave. */
   notSent(): Promise<boolean>;

@@ -15,7 +15,7 @@ import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.
 import type { LandedReader } from '../backend/landed-reader.js';
 import type { PaymentServiceParts } from '../payments/payment-life.js';
 
-/** What settling and following payment requests needs beside the desk. */
+/** What settling and following payment requests needs beside the payment service. */
 export interface RequestParts extends PaymentServiceParts {
   readonly network: NetworkId;
   readonly rpc: SolanaRpc;
@@ -72,7 +72,7 @@ export function judgeOf(request: PaymentRequestRecord): (landed: LandedTransacti
 }
 
 /**
- * A payment request as the terms of the transaction that pays it; the same for every door that it comes through.
+ * A payment request as the terms of the transaction that pays it; the same for every codec that it comes through.
  * @param asset - as it was paid. Default: as it was asked for
  */
 export function requestTerms(

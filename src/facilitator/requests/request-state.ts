@@ -9,7 +9,7 @@ import type { WalletPayments } from '../proofs/wallet-payments.js';
 import type { PaymentRequestState, PaymentRequestStatus } from './payment-request-types.js';
 import { resolveAttempt } from './resolve-attempt.js';
 
-/** How long the chain's answer is believed, so that polling costs a look in two seconds and not one each. */
+/** How long the chain's response is believed, so that polling costs a look in two seconds and not one each. */
 const BELIEVED_MS = 2_000;
 const BELIEVED_MAX = 10_000;
 

@@ -16,7 +16,7 @@ import { publicLocation, type UpstreamTarget, upstreamTarget } from './upstream-
 export interface UpstreamProxyOptions {
   /** Keeps calls away from addresses that are not public. */
   readonly guard: AddressGuard;
-  /** Largest answer that is passed on, in bytes. Default 100 MiB. */
+  /** Largest response that is passed on, in bytes. Default 100 MiB. */
   readonly maxResponseBytes?: number;
   /** How long a response may stand still once it has begun, in milliseconds, whoever holds it up. Default 30,000. */
   readonly idleTimeoutMs?: number;

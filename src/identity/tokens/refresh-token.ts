@@ -24,7 +24,7 @@ export interface RefreshTokens {
   open(owner: Omit<Session, 'id'>): Promise<{ readonly token: string; readonly session: Session }>;
   /** Uses a token up for the next one of its session. */
   rotate(token: string): Promise<Rotation>;
-  /** Ends the session of a token, used or not; answers its id, undefined when there is no such session. */
+  /** Ends the session of a token, used or not; returns its id, undefined when there is no such session. */
   end(token: string): Promise<string | undefined>;
 }
 

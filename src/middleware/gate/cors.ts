@@ -5,7 +5,7 @@ import { exposeHeaders } from './respond.js';
 
 /** Headers of responses that scripts of other origins may read. */
 const EXPOSED = [
-  ...CODECS.flatMap((door) => door.exposedHeaders),
+  ...CODECS.flatMap((codec) => codec.exposedHeaders),
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

@@ -1,4 +1,4 @@
-/** Something that is noted on requests or answers while they are under way. */
+/** Something that is noted on requests or responses while they are under way. */
 export interface RequestNote<Holder extends object, Value> {
   /** What was noted; undefined when nothing was. */
   of(holder: Holder): Value | undefined;

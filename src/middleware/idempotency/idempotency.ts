@@ -16,10 +16,10 @@ import { MAX_COMPARED_BYTES, requestFingerprint } from './request-fingerprint.js
 
 /** Options of {@link idempotency}. */
 export interface IdempotencyOptions {
-  /** Where answers are kept: `createMemoryIdempotencyStore()`, or `idempotency` of `openStorage`. */
+  /** Where responses are kept: `createMemoryIdempotencyStore()`, or `idempotency` of `openStorage`. */
   readonly store: Facilitator['idempotency'];
   /**
-   * Who is calling, for instance the account that was signed in: two callers never see each other's answers, whatever their
+   * Who is calling, for instance the account that was signed in: two callers never see each other's responses, whatever their
    * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
    * 16 characters or more, so that a client that changes its network still finds its response; shorter ones count per address.
    */

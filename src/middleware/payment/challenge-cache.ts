@@ -3,7 +3,7 @@ import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
 import type { CodecChallenge } from '../../protocol/codecs/codec.js';
 import type { Terms } from '../../protocol/types.js';
 
-/** An offer as it goes over the wire. */
+/** A challenge as it goes over the wire. */
 export interface WrittenChallenge {
   readonly challenge: Challenge;
   /** The header fields of each protocol, with the nonce of one 402 in them. */
@@ -14,7 +14,7 @@ export interface WrittenChallenge {
   readonly tail: string;
 }
 
-/** All that an offer depends on. */
+/** All that a challenge depends on. */
 export interface ChallengeInputs {
   /** The facilitator: what is kept is forgotten with it. */
   readonly owner: object;
@@ -32,13 +32,13 @@ interface Kept extends Omit<ChallengeInputs, 'url' | 'owner'> {
 }
 
 const MAX_KEPT = 500;
-/** Addresses are the client's to choose, and an offer holds its own several times. */
+/** Addresses are the client's to choose, and a challenge holds its own several times. */
 const MAX_URL_LENGTH = 500;
 
 /** By facilitator, with which they go. */
 const caches = new WeakMap<object, LRUCache<string, Kept>>();
 
-/** An offer, written now or as it was written before, which it was only from the very same objects. */
+/** A challenge, written now or as it was written before, which it was only from the very same objects. */
 export function writtenChallenge(
   { url, owner, ...inputs }: ChallengeInputs,
   write: () => WrittenChallenge,

@@ -67,7 +67,7 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
     fingerprint,
     retryHash: retry.hash,
   });
-  const codec = presented.door;
+  const codec = presented.codec;
   return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
 }
 

@@ -17,7 +17,7 @@ import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { type WrittenChallenge, writtenChallenge } from './challenge-cache.js';
 
 /** Headers that scripts of other origins must be able to read. */
-export const EXPOSED_HEADERS: readonly string[] = [...CODECS.flatMap((door) => door.exposedHeaders), 'Retry-After'];
+export const EXPOSED_HEADERS: readonly string[] = [...CODECS.flatMap((codec) => codec.exposedHeaders), 'Retry-After'];
 
 /** Why a 402 is sent. */
 export interface RequiredCause {
@@ -65,15 +65,15 @@ export const TRIED_OUT: RequiredCause = {
 
 /** A payment header and the way it came in. */
 export interface PresentedPayment {
-  readonly door: PaymentCodec;
+  readonly codec: PaymentCodec;
   readonly reading: Reading;
 }
 
 /** The payment header of a request, newest protocol first; undefined when there is none. */
 export function readPayment(req: Request): PresentedPayment | undefined {
-  for (const door of CODECS) {
-    const header = req.get(door.requestHeader);
-    if (header !== undefined) return { door, reading: door.read(header) };
+  for (const codec of CODECS) {
+    const header = req.get(codec.requestHeader);
+    if (header !== undefined) return { codec, reading: codec.read(header) };
   }
   return undefined;
 }
@@ -97,7 +97,7 @@ export function refusalCause(refusal: Refusal & { readonly signature?: string })
   return { code, reason: refusal.reason, detail: refusal.message };
 }
 
-/** Answers 402 through every door at once: headers and JSON for clients, a page for browsers. */
+/** Answers 402 in every protocol at once: headers and JSON for clients, a page for browsers. */
 export function sendPaymentRequired(
   req: Request,
   res: Response,
@@ -121,7 +121,7 @@ export function sendPaymentRequired(
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
   if (cause.settlement !== undefined) {
-    for (const door of CODECS) setHeaders(res, door.receipt(cause.settlement, network));
+    for (const codec of CODECS) setHeaders(res, codec.receipt(cause.settlement, network));
   }
   if (wantsPage(req)) sendPaywall(res, written.challenge, options, cause);
   else sendJson(res, written, id);
@@ -139,10 +139,10 @@ function writeOffer(
   open: OfferedTerms,
   { code, detail, reason = code }: RequiredCause,
 ): WrittenChallenge {
-  const offer = describeOffer(url, options, open, reason);
-  const said = CODECS.map((door) => door.challenge(offer));
+  const challenge = describeChallenge(url, options, open, reason);
+  const said = CODECS.map((codec) => codec.challenge(challenge));
   return {
-    challenge: offer,
+    challenge,
     headers: said.map(({ headers }) => headers),
     // Two halves of one object: what differs from response to answer comes between them.
     head: JSON.stringify(problem(code, detail)).slice(0, -1),
@@ -150,7 +150,7 @@ function writeOffer(
   };
 }
 
-function describeOffer(
+function describeChallenge(
   url: string,
   options: ResolvedPaymentOptions,
   { terms, hint, extensions: own }: OfferedTerms,

@@ -30,7 +30,7 @@ export interface RateLimits {
   /** For routes where credentials are handed in: like `requests`, and every request counts as an attempt to authenticate. */
   readonly signIns: Middleware[];
   /**
-   * In front of gates: 120 answers 401 or 402 a minute. Requests under way count too, until they turn out to be welcome; those
+   * In front of gates: 120 responses 401 or 402 a minute. Requests under way count too, until they turn out to be welcome; those
    * with SIGN-IN-WITH-X count always, since each that is good is remembered, so that it is not good twice.
    */
   readonly challenges: Middleware[];

@@ -24,7 +24,7 @@ export interface ServiceKeyAuthOptions {
   readonly scopes?: readonly Scope[];
   /**
    * `{ serviceKey: 'caller' }` tells the handler on `req.caller`, `{ serviceKey: false }` on no property of the request, for apps
-   * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` answers it either way. Default: `req.serviceKey`.
+   * that have a `req.serviceKey` of their own; `serviceKeyOf(req)` returns it either way. Default: `req.serviceKey`.
    */
   readonly requestNames?: RequestNames<'serviceKey'>;
 }

@@ -73,7 +73,7 @@ export interface RequirePaymentOptions {
   readonly discovery?: DiscoveryOptions;
   /**
    * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
-   * a `req.payment` of their own; `paymentOf(req)` answers it either way. Default: `req.payment`.
+   * a `req.payment` of their own; `paymentOf(req)` returns it either way. Default: `req.payment`.
    */
   readonly requestNames?: RequestNames<'payment'>;
   /** Called when a payment is good, before the handler runs. */

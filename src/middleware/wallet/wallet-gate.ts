@@ -27,7 +27,7 @@ export interface WalletGateOptions {
   readonly baseUrl?: string;
   /**
    * `{ wallet: 'holder' }` tells the handler on `req.holder`, `{ wallet: false }` on no property of the request, for apps that have
-   * a `req.wallet` of their own; `walletOf(req)` answers it either way. Default: `req.wallet`.
+   * a `req.wallet` of their own; `walletOf(req)` returns it either way. Default: `req.wallet`.
    */
   readonly requestNames?: RequestNames<'wallet'>;
 }

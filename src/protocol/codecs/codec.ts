@@ -1,7 +1,7 @@
 import type { Challenge } from '../challenge.js';
 import type { NetworkId, Payment, Settlement } from '../types.js';
 
-/** What a door adds to a 402. */
+/** What a codec adds to a 402. */
 export interface CodecChallenge {
   /**
    * Header fields, names in the protocol's spelling, for one 402.
@@ -27,7 +27,7 @@ export type Reading =
 
 /**
  * A way to pay over HTTP: a thin codec between the wire and the version-free model.
- * Doors hold no state and do no checks of money; what they read is judged by the facilitator.
+ * Codecs hold no state and do no checks of money; what they read is judged by the facilitator.
  */
 export interface PaymentCodec {
   readonly name: string;
@@ -35,8 +35,8 @@ export interface PaymentCodec {
   readonly requestHeader: string;
   /** Response headers that browsers' scripts must be allowed to read. */
   readonly exposedHeaders: readonly string[];
-  /** What a 402 says through this door. */
-  challenge(offer: Challenge): CodecChallenge;
+  /** What a 402 says in this protocol. */
+  challenge(challenge: Challenge): CodecChallenge;
   /** Reads the payment header. Never throws: a malformed header is a value. */
   read(header: string): Reading;
   /** Headers of the response that tell how the settlement ended. */

@@ -25,7 +25,7 @@ export type FacilitatorCall =
   | {
       readonly ok: false;
       readonly version: WireVersion;
-      /** True for a body without the protocol's shape (400); otherwise it is a business answer (200; protocol/README.md, "Facilitator API"). */
+      /** True for a body without the protocol's shape (400); otherwise it is a business response (200; protocol/README.md, "Facilitator API"). */
       readonly malformed: boolean;
       readonly reason: Reason;
       readonly detail: string;

@@ -24,8 +24,8 @@ export const x402V2: PaymentCodec = {
   name: 'x402-v2',
   requestHeader: SIGNATURE.toLowerCase(),
   exposedHeaders: [REQUIRED, RESPONSE],
-  challenge(offer) {
-    const write = headerWithNonce((nonce) => paymentRequired(offer, nonce));
+  challenge(challenge) {
+    const write = headerWithNonce((nonce) => paymentRequired(challenge, nonce));
     return { headers: (nonce) => ({ [REQUIRED]: write(nonce) }) };
   },
   read: (header) => readPaymentHeader(SIGNATURE, header, readPayloadV2),
@@ -57,8 +57,8 @@ export function readPayloadV2(payload: unknown): WireReading<Payment> {
   };
 }
 
-function paymentRequired(offer: Challenge, nonce: string): PaymentRequired {
-  const { resource, terms, hint, paymentFlow, error, extensions } = offer;
+function paymentRequired(challenge: Challenge, nonce: string): PaymentRequired {
+  const { resource, terms, hint, paymentFlow, error, extensions } = challenge;
   return {
     x402Version: 2,
     ...defined({ error }),

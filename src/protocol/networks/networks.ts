@@ -4,7 +4,7 @@ import type { NetworkId } from '../types.js';
 /** A Solana cluster by its CAIP-2 name, as x402 version 2 writes it. */
 export type Caip2 = `solana:${string}`;
 
-/** Hash of the first block of each cluster, base58; what `getGenesisHash` answers there. */
+/** Hash of the first block of each cluster, base58; what `getGenesisHash` returns there. */
 export const GENESIS_HASHES: Readonly<Record<NetworkId, string>> = {
   solana: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   'solana-devnet': 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',

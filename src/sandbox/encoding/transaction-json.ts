@@ -19,7 +19,7 @@ const ENCODINGS: Readonly<Record<string, Render>> = {
 };
 
 /**
- * A transaction as `getTransaction` answers it.
+ * A transaction as `getTransaction` returns it.
  *
  * @param config - `encoding` (default `json`) and `maxSupportedTransactionVersion` (default: legacy only) count
  * @throws RpcError `-32015` when the transaction has a version the client does not speak

@@ -20,7 +20,7 @@ export interface DispatchParts {
   readonly transport: 'http' | 'socket';
   readonly counter: CallCounter;
   readonly faults: FaultSource;
-  /** Ends the waiting of delayed answers. */
+  /** Ends the waiting of delayed responses. */
   readonly signal: AbortSignal;
 }
 

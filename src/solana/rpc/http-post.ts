@@ -26,7 +26,7 @@ export interface PendingPost {
   giveUp(reason: Error): void;
 }
 
-/** Posts a short text and reads the short answer: without the streams and signals of `request`, which cost more than the call. */
+/** Posts a short text and reads the short response: without the streams and signals of `request`, which cost more than the call. */
 export function post(through: Pool, { path, headers, body }: HttpPost): PendingPost {
   const exchange = new Exchange();
   through.dispatch({ method: 'POST', path, headers: { ...headers }, body }, exchange);

@@ -10,7 +10,7 @@ import { RpcError } from './rpc.js';
 export interface JsonRpcOptions {
   /** Address of the endpoint, `http:` or `https:`; a user and password in it are sent as basic authorization. */
   readonly url: string;
-  /** Largest answer that is read, in bytes. Default 16 MiB. */
+  /** Largest response that is read, in bytes. Default 16 MiB. */
   readonly maxResponseBytes?: number;
   /** Most connections kept open at once; further calls queue. Default 64. */
   readonly connections?: number;

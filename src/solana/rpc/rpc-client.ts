@@ -21,7 +21,7 @@ export interface SolanaRpcOptions {
   readonly urls: string | readonly string[];
   /** Deadline of a call with all its tries, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number;
-  /** Largest answer that is read, in bytes. Default 16 MiB. */
+  /** Largest response that is read, in bytes. Default 16 MiB. */
   readonly maxResponseBytes?: number;
   /** Most connections to one endpoint. Default 64. */
   readonly connections?: number;

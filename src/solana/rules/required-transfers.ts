@@ -83,7 +83,7 @@ export function matchLegs(movements: readonly Movement[], demand: RequiredTransf
 /**
  * Whether the transfers that pay the legs are for this request, and for no other: a transfer has one last account. So one
  * that names the references of two services pays one of them.
- * @param paid - as {@link matchLegs} answers
+ * @param paid - as {@link matchLegs} returns
  * @param signers - of the transaction; a multisig account's are named in its transfers
  */
 export function isPaidFor(

@@ -49,7 +49,7 @@ export interface IdempotencyStore {
 export interface IdempotencyBounds {
   /** How long a response is kept, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
-  /** How many bytes are kept in all; the oldest answers go first. */
+  /** How many bytes are kept in all; the oldest responses go first. */
   readonly maxBytes?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;

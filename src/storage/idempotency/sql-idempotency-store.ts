@@ -12,7 +12,7 @@ import {
 /** Answers that can be forgotten. */
 export interface PrunableIdempotencyStore extends IdempotencyStore {
   /**
-   * Forgets answers whose time is over, and the oldest of the others where all together are too large. A step takes as long
+   * Forgets responses whose time is over, and the oldest of the others where all together are too large. A step takes as long
    * as its `limit` makes it; call it until it answers 0.
    * @param limit - how many of either go at most
    * @returns how many went

@@ -24,7 +24,7 @@ import type { PaymentRequestRecord } from './payment-request.js';
  * | same use, held | | busy | busy | busy | |
  * | other use | | won where nobody holds it, else foreign | foreign | foreign | foreign |
  *
- * The holder's verbs answer false, and change nothing, where they do not apply: to a payment that somebody else holds, or
+ * The holder's verbs return false, and change nothing, where they do not apply: to a payment that somebody else holds, or
  * in a state that is not listed here.
  *
  * | verb | `claimed` | `broadcast` | `confirmed` |
@@ -136,7 +136,7 @@ export type Outcome =
 
 /**
  * The durable truth about payments: the table at {@link PaymentState}, each method one atomic step. What takes a lease is
- * the holder's; once it answers false the payment has passed to somebody else, and the caller must stop.
+ * the holder's; once it returns false the payment has passed to somebody else, and the caller must stop.
  */
 export interface Ledger {
   /**

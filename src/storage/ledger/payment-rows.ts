@@ -42,7 +42,7 @@ export function toPayment(row: Row): PaymentRecord {
   };
 }
 
-/** What changes in the life of a payment, and to whom it belongs: the columns that a claim answers. */
+/** What changes in the life of a payment, and to whom it belongs: the columns that a claim returns. */
 export function lifeOf(row: Row) {
   const { reason } = row;
   return {

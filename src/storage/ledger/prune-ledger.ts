@@ -7,7 +7,7 @@ export interface PrunableLedger extends Ledger {
    * Forgets what was over before a time, the oldest first: payments that were served, expired or failed, or given up before
    * they were sent, and payment requests that nothing can pay any more. A step takes as long as its `limit` makes it; call
    * it until it answers 0.
-   * A payment may be forgotten only when the chain has forgotten its blockhash and no door takes its signature any more.
+   * A payment may be forgotten only when the chain has forgotten its blockhash and no codec takes its signature any more.
    * @param before - milliseconds since the epoch
    * @param limit - how many of each kind go at most
    * @param servedBefore - the same for payments that were served, the books of the money; default `before`

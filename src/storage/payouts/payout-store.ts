@@ -148,7 +148,7 @@ export interface PayoutPosition {
 /**
  * The book of what is owed for payments that went to a split wallet, and of the payouts that pay it. What is
  * owed is in one payout at most: it is owed, or it is being paid, or it is paid. Every method is one atomic step, or can be
- * interrupted and goes on with the next call. Methods that take a lease answer false, and change nothing, when the lease
+ * interrupted and goes on with the next call. Methods that take a lease return false, and change nothing, when the lease
  * has passed to somebody else.
  */
 export interface PayoutStore {
