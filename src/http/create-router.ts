@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import type { Holdings } from '../access/holdings.js';
+import { type Holdings, holdingsOf } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
@@ -11,24 +11,26 @@ import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
-import { createAuthRouter } from './auth/auth-router.js';
+import { AUTH_OPERATIONS } from './auth/operations.js';
 import { type CallGates, type CallGatesParts, createCallGates, listedTerms } from './calls/call-gate.js';
-import { createCallRouter, markOwnErrors } from './calls/call-router.js';
+import { createCallRoutes, markOwnErrors } from './calls/operations.js';
 import { createCallServer } from './calls/serve-call.js';
-import { createDiscoveryRouter } from './discovery/discovery-router.js';
-import { createOpenApiRouter } from './document/openapi-router.js';
+import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import { guardRoutes, passOthers } from './framework/guard-routes.js';
+import type { OperationDescription } from './framework/operation.js';
+import { CALLS } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
-import { type GatewayRouters, gatewayRouters } from './gateway-routers.js';
-import { createPaymentsRouter } from './payments/payments-router.js';
+import { createRoutes } from './framework/routes.js';
+import { serviceInfo } from './framework/service-info.js';
+import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
+import { OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
+import { PAYMENTS_OPERATIONS } from './payments/operations.js';
 import { projectListings } from './projects/project-listings.js';
 import { routerOptions } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
-import { createMetricsRouter } from './service/metrics-router.js';
-import { createProbesRouter } from './service/probes-router.js';
-import { createServiceRouter } from './service/service-router.js';
-import { createSettlementRouter } from './settlement/settlement-router.js';
-import { createTokenGateRouter } from './token-gate/token-gate-router.js';
+import { METRICS_OPERATIONS, SERVICE_OPERATIONS } from './service/operations.js';
+import { PROBE_OPERATIONS } from './service/probes.js';
+import { TOKEN_GATE_OPERATIONS, tokenGateParts } from './token-gate/operations.js';
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions {
@@ -62,9 +64,7 @@ export interface RouterOptions {
   readonly metrics?: Metrics;
 }
 
-/** Where projects are called. */
-const CALLS = '/v1';
-const NO_GATEWAY: GatewayRouters = { authenticated: [], open: [] };
+const NO_GATEWAY: GatewayRoutes = { authenticated: [], open: [] };
 const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
 /**
@@ -92,28 +92,42 @@ function assembleRouter({
   const common = [requestId, metrics.count, cors];
   const repeatable = idempotency({ store: facilitator.idempotency });
   const { baseUrl } = links;
-  const calls = gateway && callGates({ gateway, facilitator, baseUrl });
-  const api = gateway && identity ? gatewayRouters({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;
-  const mounted = { signIn: identity !== undefined, api: api !== NO_GATEWAY, payouts: gateway?.payouts !== undefined };
-  const open = [
-    createServiceRouter(facilitator),
-    createSettlementRouter({ facilitator, gateway, ...links }),
-    createPaymentsRouter({ facilitator, gateway, ...links }),
-    createTokenGateRouter({ facilitator, tiers, holdings }),
-    createDiscoveryRouter({ facilitator, baseUrl, listed: gateway && calls && listedProjects(gateway, calls) }),
-    createOpenApiRouter({ facilitator, mounted, baseUrl }),
-    ...api.open,
+  const gates = gateway && callGates({ gateway, facilitator, baseUrl });
+  const listed = gateway && gates && listedProjects(gateway, gates);
+  const operations = (): readonly OperationDescription[] => routes.flatMap((it) => it.operations);
+  const service = () => serviceInfo(operations());
+  const unlimited = [
+    createRoutes(PROBE_OPERATIONS, { facilitator, counters }),
+    createRoutes(METRICS_OPERATIONS, metrics),
   ];
-  const signIn = identity === undefined ? [] : [createAuthRouter({ identity, baseUrl })];
+  const state = createRoutes(SERVICE_OPERATIONS, { facilitator, holdings: holdingsOf(facilitator), service });
+  const paying = [
+    createRoutes(OPENAPI_OPERATIONS, openApiParts({ facilitator, operations, baseUrl })),
+    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, ...links }),
+    createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
+    createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed }),
+  ];
+  const signIn = identity === undefined ? [] : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl })];
+  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;
+  const calls =
+    gateway && gates
+      ? [createCallRoutes({ facilitator, gateway, gates }, [...common, markOwnErrors, ...challenges])]
+      : [];
+  const routes = [
+    state,
+    ...unlimited,
+    ...paying,
+    ...signIn,
+    ...api.authenticated,
+    ...api.open,
+    ...(api === NO_GATEWAY ? [] : calls),
+  ];
   const router = Router();
   passOthers(router, [CALLS]);
   // Before the others, with whose many paths each call would be compared.
-  if (gateway !== undefined && calls !== undefined) {
-    const before = [...common, markOwnErrors, ...challenges];
-    router.use(createCallRouter({ facilitator, gateway, gates: calls }, before));
-  }
-  guardRoutes(router, [createProbesRouter({ facilitator, counters }), createMetricsRouter(metrics)], common);
-  guardRoutes(router, open, [...common, ...requests, repeatable]);
+  for (const call of calls) router.use(call.router);
+  guardRoutes(router, unlimited, common);
+  guardRoutes(router, [state, ...paying, ...api.open], [...common, ...requests, repeatable]);
   guardRoutes(router, signIn, [...common, ...signIns, repeatable]);
   guardRoutes(router, api.authenticated, [...common, ...challenges, repeatable]);
   router.use(problemHandler);

@@ -4,8 +4,8 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { createRouter } from '../http/create-router.js';
 import { problemHandler } from '../http/framework/problem-handler.js';
-import { refuseOtherMethods } from '../http/framework/refuse-other-methods.js';
-import { SERVICE } from '../http/framework/service-info.js';
+import { refuseOtherMethods } from '../http/framework/routes.js';
+import { SERVICE_NAME } from '../http/framework/service-info.js';
 import { createMetrics } from '../http/service/metrics.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
@@ -80,7 +80,7 @@ function demoGate(facilitator: EmbeddedFacilitator, payTo: string, baseUrl: stri
     mimeType: 'application/json',
     discovery: {
       path: '/demo',
-      serviceName: SERVICE.service,
+      serviceName: SERVICE_NAME,
       tags: ['demo'],
       output: { example: { message: GREETING, payer: 'wallet that paid', at: '2026-01-02T03:04:05.678Z' } },
     },

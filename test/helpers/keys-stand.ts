@@ -1,7 +1,8 @@
 import type express5 from 'express';
 import type { Express } from 'express';
 import { createApiCaller } from '../../src/http/framework/api-caller.js';
-import { createKeysRouter } from '../../src/http/keys/keys-router.js';
+import { createRoutes } from '../../src/http/framework/routes.js';
+import { KEYS_OPERATIONS } from '../../src/http/keys/operations.js';
 import type { WantedServiceKey } from '../../src/identity/service-keys/new-service-key.js';
 import type { RevealedKey } from '../../src/identity/service-keys/service-keys.js';
 import {
@@ -59,7 +60,7 @@ export async function openKeysStand(path: string, more: Partial<ServiceKeysSetup
     const callerFor = createApiCaller({ identity, keys: served });
     const server = await serveApp((app) => {
       app.set('trust proxy', 1);
-      app.use(createKeysRouter({ keys: served, callerFor, now }));
+      app.use(createRoutes(KEYS_OPERATIONS, { keys: served, now }, callerFor).router);
       configure(app);
     }, express);
     servers.push(server);

@@ -3,12 +3,11 @@ import { TollhouseError } from '../../src/errors/errors.js';
 import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { createSpendingReports } from '../../src/gateway/figures/spending-report.js';
 import type { TokenLabel } from '../../src/gateway/token-label.js';
-import { ANALYTICS_OPERATIONS } from '../../src/http/analytics/analytics-operations.js';
-import { createAnalyticsRouter } from '../../src/http/analytics/analytics-router.js';
+import { ANALYTICS_OPERATIONS } from '../../src/http/analytics/operations.js';
 import { createApiCaller } from '../../src/http/framework/api-caller.js';
+import { createRoutes } from '../../src/http/framework/routes.js';
 import { openApiDocument } from '../../src/http/openapi/openapi.js';
-import { SPENDING_OPERATIONS } from '../../src/http/spending/spending-operations.js';
-import { createSpendingRouter } from '../../src/http/spending/spending-router.js';
+import { SPENDING_OPERATIONS } from '../../src/http/spending/operations.js';
 import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createConformance, type OpenApi } from './documented.js';
@@ -48,9 +47,9 @@ export async function openMoneyStand(owners: Readonly<Record<string, string>>) {
     const ownedProject = async (id: string, wallet: string) => {
       if (owners[id] !== wallet) throw new TollhouseError('project_not_found', 'You have no project with this id.');
     };
-    app.use(createAnalyticsRouter({ analytics, callerFor, ownedProject, describeToken, now }));
+    app.use(createRoutes(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }, callerFor).router);
     const report = createSpendingReports({ book, keys: stand.keys, describeToken, now });
-    app.use(createSpendingRouter({ report, callerFor, now }));
+    app.use(createRoutes(SPENDING_OPERATIONS, { report, now }, callerFor).router);
   });
 
   /** Asks; the response must be as documented. */

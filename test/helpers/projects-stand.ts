@@ -4,11 +4,10 @@ import { createAddressGuard } from '../../src/gateway/network-guard/address-guar
 import { createMarketplace, type MarketplaceParts } from '../../src/gateway/projects/marketplace.js';
 import { createProjects, type Projects } from '../../src/gateway/projects/projects.js';
 import { createApiCaller } from '../../src/http/framework/api-caller.js';
+import { createRoutes } from '../../src/http/framework/routes.js';
 import { openApiDocument } from '../../src/http/openapi/openapi.js';
-import { MARKETPLACE_OPERATIONS } from '../../src/http/projects/marketplace-operations.js';
-import { createMarketplaceRouter } from '../../src/http/projects/marketplace-router.js';
-import { PROJECTS_OPERATIONS } from '../../src/http/projects/projects-operations.js';
-import { createProjectsRouter } from '../../src/http/projects/projects-router.js';
+import { MARKETPLACE_OPERATIONS } from '../../src/http/projects/marketplace.js';
+import { PROJECTS_OPERATIONS } from '../../src/http/projects/operations.js';
 import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { isOnCurve } from '../../src/solana/transaction/on-curve.js';
 import { createSqlProjects } from '../../src/storage/projects/sql-projects.js';
@@ -76,12 +75,9 @@ export async function openProjectsStand(options: ProjectsStandOptions = {}): Pro
   const projects = another();
   const callerFor = createApiCaller({ identity: stand.identity, keys: keys.keys });
   const url = await keys.serve(express, (app) => {
-    app.use(createProjectsRouter({ projects, callerFor }));
-    app.use(
-      createMarketplaceRouter({
-        marketplace: createMarketplace({ store: store(), projects, figures, now: stand.now }),
-      }),
-    );
+    const marketplace = createMarketplace({ store: store(), projects, figures, now: stand.now });
+    app.use(createRoutes(PROJECTS_OPERATIONS, { projects }, callerFor).router);
+    app.use(createRoutes(MARKETPLACE_OPERATIONS, { marketplace }).router);
     configure?.(app, projects);
   });
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import ts from 'typescript';
-import { ARROWS, FLOORS, PACKAGE_HOMES } from './architecture-tables.js';
+import { ARROWS, FEATURE_BASE, FLOORS, PACKAGE_HOMES } from './architecture-tables.js';
 
 /** Path below `src/` → text of the file. */
 export type Sources = ReadonlyMap<string, string>;
@@ -21,6 +21,7 @@ const MEMORY_USERS = ['facilitator', 'identity', 'http'];
 export const RULES: readonly Rule[] = [
   { name: 'every import follows an arrow of the table', check: arrowsAgainstTable },
   { name: 'a sub-room imports what stands below it', check: floors },
+  { name: 'a feature of the service imports no other', check: featuresApart },
   { name: 'no file imports itself through others', check: cycles },
   { name: `no folder holds more than ${MAX_ENTRIES} entries`, check: fullFolders },
   { name: 'a package is imported in its home folders only', check: strayPackages },
@@ -103,6 +104,16 @@ function floors(sources: Sources): string[] {
       .filter((target) => target.startsWith(`${unit}/`) && floorOf(target) !== floor)
       .filter((target) => !order.slice(0, order.indexOf(floor)).includes(floorOf(target)))
       .map((target) => `${path}: imports ${target}, which does not stand below ${floor}`);
+  });
+}
+
+function featuresApart(sources: Sources): string[] {
+  return each(sources, (path, text) => {
+    const floor = floorOf(path);
+    if (unitOf(path) !== 'http' || !floor.endsWith('/')) return [];
+    return internalImports(path, text)
+      .filter((target) => unitOf(target) === 'http' && ![floor, ...FEATURE_BASE].includes(floorOf(target)))
+      .map((target) => `${path}: imports ${target}, which is none of ${floor} or ${FEATURE_BASE.join(', ')}`);
   });
 }
 

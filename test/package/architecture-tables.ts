@@ -118,8 +118,6 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'token-gate/',
     'webhooks/',
     'service/',
-    'document/',
-    'settlement/',
   ],
   sandbox: [
     'faults',
@@ -162,3 +160,6 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   helmet: ['server'],
   'prom-client': ['http'],
 };
+
+/** What features of the service, the other sub-rooms of `http`, may import there beside their own. */
+export const FEATURE_BASE = ['framework/'];

@@ -1,3 +1,4 @@
+import { PAYMENTS_PATHS } from '../../http/payments/schemas.js';
 import { addressOf } from '../../protocol/address.js';
 import { signTransaction } from '../../solana/building/sign-transaction.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
@@ -40,7 +41,7 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
     const wallet = readWallet(values.keypair, values.demo);
     const payer =
       wallet === undefined ? undefined : addressOf(readKeypair(wallet, 'tollhouse create-payment').publicKey);
-    const created = await postJson(server, '/create-payment', { amount, token, recipient, memo, payer });
+    const created = await postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
     if (json) {
       printJson(wallet === undefined ? created : await settle(server, created, wallet));
       return 0;
@@ -66,5 +67,5 @@ async function settle(
   if (typeof serialized !== 'string') throw new CommandError('the server answered no transaction to sign');
   const signed = signTransaction(Buffer.from(serialized, 'base64'), wallet);
   const body = { payment_id: created['payment_id'], signed_transaction: Buffer.from(signed).toString('base64') };
-  return postJson(server, '/settle', body);
+  return postJson(server, PAYMENTS_PATHS.settle, body);
 }

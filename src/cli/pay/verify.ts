@@ -1,3 +1,4 @@
+import { PAYMENTS_PATHS } from '../../http/payments/schemas.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
@@ -21,7 +22,7 @@ Tells whether a transaction has landed and what it moved. Exit code 0 when it is
     const [signature, ...rest] = positionals;
     if (signature === undefined || rest.length > 0)
       throw new UsageError('give one signature: tollhouse verify <signature>');
-    const answer = await postJson(values.server, '/verify', { tx_signature: signature });
+    const answer = await postJson(values.server, PAYMENTS_PATHS.verify, { tx_signature: signature });
     if (values.json) printJson(answer);
     else printResponse(answer);
     return answer['verified'] === true ? 0 : 1;

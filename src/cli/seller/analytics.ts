@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { analyticsResponse } from '../../http/analytics/analytics-responses.js';
+import { ANALYTICS_PATHS, analyticsResponse } from '../../http/analytics/schemas.js';
+import { fillPath } from '../../http/framework/path.js';
 import { onlyOne, readArguments } from '../arguments/arguments.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
@@ -7,7 +8,7 @@ import { printTable } from '../output/table.js';
 import { printJson } from '../output/terminal.js';
 import { readResponseText } from '../session/server-client.js';
 import { openSession, understood } from '../session/session.js';
-import { PROJECTS_PATH, selectProject } from './find-project.js';
+import { selectProject } from './find-project.js';
 
 type Figures = z.output<typeof analyticsResponse>;
 
@@ -42,7 +43,7 @@ Calls, revenue, payers and durations of a project by hour or day (UTC), without 
     const query = queryOf(values);
     const session = openSession(values.server);
     const { id } = await selectProject(session, name);
-    const path = `${PROJECTS_PATH}/${id}/analytics?${query}`;
+    const path = `${fillPath(ANALYTICS_PATHS.analytics, { project_id: id })}?${query}`;
     if (values.csv) {
       const csv = await session.send({ method: 'GET', path, headers: { accept: 'text/csv' } });
       process.stdout.write(await readResponseText(csv));

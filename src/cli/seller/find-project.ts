@@ -1,16 +1,13 @@
 import type { z } from 'zod';
-import { projectItem } from '../../http/projects/projects-responses.js';
+import { PROJECTS_PATHS, projectItemResponse } from '../../http/projects/schemas.js';
 import { type ServerSession, understood } from '../session/session.js';
 import { selectItem } from './select-item.js';
 
 /** A project as it stands in a list. */
-export type ProjectItem = z.output<typeof projectItem>;
-
-/** Where projects are. */
-export const PROJECTS_PATH = '/api/v1/projects';
+export type ProjectItem = z.output<typeof projectItemResponse>;
 
 /** The project of the signed-in wallet that a slug or an id names. */
 export async function selectProject(session: ServerSession, name: string): Promise<ProjectItem> {
-  const projects = (await session.list(PROJECTS_PATH)).map((it) => understood(projectItem, it));
+  const projects = (await session.list(PROJECTS_PATHS.all)).map((it) => understood(projectItemResponse, it));
   return selectItem(projects, { what: 'project', name, namesOf: ({ slug, id }) => [slug, id] });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { EVENTS_PATHS } from '../../http/events/schemas.js';
 import { CommandError } from '../command.js';
 import { RefusedError, UnreachableError } from '../session/server-client.js';
 import { type ServerSession, understood } from '../session/session.js';
@@ -21,7 +22,6 @@ export interface FollowOptions {
   readonly onInterrupted: (reason: string) => void;
 }
 
-const PATH = '/api/v1/events';
 /** The server breaks a silence of 15 seconds. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
@@ -47,12 +47,12 @@ const newestSchema = z.object({ data: z.array(z.object({ id: z.string() })) });
  */
 export async function followEvents(session: ServerSession, options: FollowOptions): Promise<void> {
   const { query, signal, onInterrupted } = options;
-  const newest = understood(newestSchema, await session.get(`${PATH}?limit=1`));
+  const newest = understood(newestSchema, await session.get(`${EVENTS_PATHS.all}?limit=1`));
   const place = { lastId: newest.data[0]?.id ?? BEGINNING, retryMs: RETRY_MS, failures: 0, isNew: true };
 
   async function readOn(): Promise<void> {
     const headers = { accept: 'text/event-stream', 'last-event-id': place.lastId };
-    const path = query.size === 0 ? `${PATH}/stream` : `${PATH}/stream?${query}`;
+    const path = query.size === 0 ? EVENTS_PATHS.stream : `${EVENTS_PATHS.stream}?${query}`;
     const answer = await session.send({ method: 'GET', path, headers, signal, silenceMs: SILENCE_MS });
     if (place.isNew) options.onConnected();
     place.isNew = false;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import { keyResponse, revealedKeyResponse } from '../../http/keys/keys-responses.js';
+import { fillPath } from '../../http/framework/path.js';
+import { KEYS_PATHS, keyResponse, revealedKeyResponse } from '../../http/keys/schemas.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { priceArgument } from '../arguments/price-argument.js';
 import { readTime } from '../arguments/time-argument.js';
@@ -12,7 +13,6 @@ import { selectProject } from './find-project.js';
 import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse keys';
-const PATH = '/api/v1/keys';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 
 const actions: Readonly<Record<string, Action>> = { list, create, rotate, revoke };
@@ -42,7 +42,7 @@ where only one has it, its name. Sign in first. A secret is shown once; after a 
 async function list(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON);
   none(positionals, `${NAME} list`);
-  const found = await openSession(values.server).list(PATH);
+  const found = await openSession(values.server).list(KEYS_PATHS.all);
   if (values.json) printJson(found);
   else if (found.length === 0) console.log(`no keys yet; make one with ${NAME} create --name <name>`);
   else printTable(['id', 'name', 'status', 'scopes', 'budget', 'used'], found.map(rowOf));
@@ -76,7 +76,7 @@ async function create(args: readonly string[]): Promise<number> {
   };
   const session = openSession(server);
   const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
-  showSecret(await session.post(`${PATH}/generate`, { ...wanted, ...restriction }), json);
+  showSecret(await session.post(KEYS_PATHS.generate, { ...wanted, ...restriction }), json);
   return 0;
 }
 
@@ -93,7 +93,7 @@ async function rotate(args: readonly string[]): Promise<number> {
   const name = onlyOne(positionals, `${NAME} rotate <key>`);
   const session = openSession(values.server);
   const { id } = await findKey(session, name);
-  showSecret(await session.post(`${PATH}/${id}/rotate`), values.json);
+  showSecret(await session.post(fillPath(KEYS_PATHS.rotate, { id })), values.json);
   return 0;
 }
 
@@ -102,14 +102,14 @@ async function revoke(args: readonly string[]): Promise<number> {
   const name = onlyOne(positionals, `${NAME} revoke <key>`);
   const session = openSession(values.server);
   const key = await findKey(session, name);
-  await session.delete(`${PATH}/${key.id}`);
+  await session.delete(fillPath(KEYS_PATHS.one, { id: key.id }));
   if (!values.json) printStep('revoked', `${key.id} (${key.name}); refused everywhere within 30 seconds`);
   return 0;
 }
 
 /** A key that is not revoked. */
 async function findKey(session: ServerSession, name: string): Promise<z.output<typeof keyResponse>> {
-  const found = (await session.list(PATH)).map((it) => understood(keyResponse, it));
+  const found = (await session.list(KEYS_PATHS.all)).map((it) => understood(keyResponse, it));
   const alive = found.filter(({ status }) => status !== 'revoked');
   return selectItem(alive, { what: 'key', name, namesOf: (key) => [key.id, key.api_key, key.name] });
 }

@@ -1,13 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import type { z } from 'zod';
-import { projectItem, projectResponse } from '../../http/projects/projects-responses.js';
+import { fillPath } from '../../http/framework/path.js';
+import { PROJECTS_PATHS, projectItemResponse, projectResponse } from '../../http/projects/schemas.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
-import { PROJECTS_PATH, type ProjectItem, selectProject } from './find-project.js';
+import { type ProjectItem, selectProject } from './find-project.js';
 import { PROJECT_FLAGS, readProjectFlags } from './project-flags.js';
 
 const NAME = 'tollhouse projects';
@@ -17,9 +18,9 @@ const BPS_PER_PERCENT = 100;
 const actions: Readonly<Record<string, Action>> = {
   list,
   create,
-  show: (args) => onOne('show', args, (session, { id }) => session.get(pathOf(id))),
-  pause: (args) => onOne('pause', args, (session, { id }) => session.post(`${pathOf(id)}/pause`)),
-  resume: (args) => onOne('resume', args, (session, { id }) => session.post(`${pathOf(id)}/resume`)),
+  show: (args) => onOne('show', args, (session, { id }) => session.get(fillPath(PROJECTS_PATHS.one, { id }))),
+  pause: (args) => onOne('pause', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.pause, { id }))),
+  resume: (args) => onOne('resume', args, (session, { id }) => session.post(fillPath(PROJECTS_PATHS.resume, { id }))),
   delete: remove,
 };
 
@@ -53,7 +54,7 @@ The APIs that you sell, each under /v1/<slug> of the server. A project is named 
 async function list(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON);
   none(positionals, `${NAME} list`);
-  const found = await openSession(values.server).list(PROJECTS_PATH);
+  const found = await openSession(values.server).list(PROJECTS_PATHS.all);
   if (values.json) printJson(found);
   else if (found.length === 0) console.log(`no projects yet; make one with ${NAME} create --help`);
   else printTable(['slug', 'price', 'state', 'visibility', 'upstream', 'made'], found.map(rowOf));
@@ -61,7 +62,7 @@ async function list(args: readonly string[]): Promise<number> {
 }
 
 function rowOf(json: unknown): string[] {
-  const { slug, pricing, state, visibility, upstream, created_at } = understood(projectItem, json);
+  const { slug, pricing, state, visibility, upstream, created_at } = understood(projectItemResponse, json);
   return [slug, priceOf(pricing), state, visibility, upstream.url, created_at.slice(0, 10)];
 }
 
@@ -70,7 +71,7 @@ async function create(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} create --slug <slug> --upstream <url> --price <price>`);
   const { server, json, ...flags } = values;
   const body = readProjectFlags(flags);
-  const made = await openSession(server).post(PROJECTS_PATH, body);
+  const made = await openSession(server).post(PROJECTS_PATHS.all, body);
   if (json) printJson(made);
   else {
     printProject(made);
@@ -99,7 +100,7 @@ async function remove(args: readonly string[]): Promise<number> {
   const session = openSession(values.server);
   const { id, slug } = await selectProject(session, name);
   if (!values.yes) await confirm(slug);
-  await session.delete(pathOf(id));
+  await session.delete(fillPath(PROJECTS_PATHS.one, { id }));
   if (!values.json) printStep('deleted', `${slug}; the slug stays yours`);
   return 0;
 }
@@ -110,10 +111,6 @@ async function confirm(slug: string): Promise<void> {
   const typed = await terminal.question(`"${slug}" is deleted for ever. Type its slug to go on: `);
   terminal.close();
   if (typed.trim() !== slug) throw new CommandError('nothing was deleted');
-}
-
-function pathOf(id: string): string {
-  return `${PROJECTS_PATH}/${encodeURIComponent(id)}`;
 }
 
 function priceOf({ amount, token }: ProjectItem['pricing']): string {

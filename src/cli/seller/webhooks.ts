@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { z } from 'zod';
+import { fillPath } from '../../http/framework/path.js';
 import {
   deliveryResponse,
   loggedDeliveryResponse,
   revealedWebhookResponse,
+  WEBHOOKS_PATHS,
   webhookResponse,
-} from '../../http/webhooks/webhooks-responses.js';
+} from '../../http/webhooks/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { EVENT_TYPES } from '../../storage/events/events.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
@@ -19,7 +21,6 @@ import { listenCommand } from './listen.js';
 import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse webhooks';
-const PATH = '/api/v1/webhooks';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;
 const POLL_MS = 200;
 /** Longer than the one attempt of a test takes. */
@@ -65,7 +66,7 @@ ${TYPE_LINES.join('\n')}`,
 async function list(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, COMMON);
   none(positionals, `${NAME} list`);
-  const found = await openSession(values.server).list(PATH);
+  const found = await openSession(values.server).list(WEBHOOKS_PATHS.all);
   if (values.json) printJson(found);
   else if (found.length === 0) console.log(`no webhooks yet; make one with ${NAME} create --url <url>`);
   else printTable(['id', 'status', 'events', 'project', 'url'], found.map(rowOf));
@@ -91,7 +92,7 @@ async function create(args: readonly string[]): Promise<number> {
   const session = openSession(server);
   const restriction = project === undefined ? {} : { project_id: (await selectProject(session, project)).id };
   const body = { url, events: events.split(',').map((it) => it.trim()), ...restriction };
-  const made = await session.post(PATH, body);
+  const made = await session.post(WEBHOOKS_PATHS.all, body);
   if (json) printJson(made);
   else printWebhook(understood(revealedWebhookResponse, made));
   return 0;
@@ -108,7 +109,7 @@ async function remove(args: readonly string[]): Promise<number> {
   const name = onlyOne(positionals, `${NAME} delete <id>`);
   const session = openSession(values.server);
   const { id, url } = await findWebhook(session, name);
-  await session.delete(`${PATH}/${id}`);
+  await session.delete(fillPath(WEBHOOKS_PATHS.one, { id }));
   if (!values.json) printStep('deleted', `${id}, ${url}`);
   return 0;
 }
@@ -119,8 +120,8 @@ async function test(args: readonly string[]): Promise<number> {
   const session = openSession(values.server);
   const { id } = await findWebhook(session, name);
   const body = defined({ type: values.type });
-  const queued = understood(deliveryResponse, await session.post(`${PATH}/${id}/test`, body));
-  const outcome = finished(session, `${PATH}/${id}/deliveries/${queued.id}`);
+  const queued = understood(deliveryResponse, await session.post(fillPath(WEBHOOKS_PATHS.test, { id }), body));
+  const outcome = finished(session, fillPath(WEBHOOKS_PATHS.delivery, { id, delivery: queued.id }));
   const delivery = await (values.json ? outcome : withProgress('posting', queued.event_type, outcome));
   if (values.json) printJson(delivery);
   else printDelivery(delivery);
@@ -147,6 +148,6 @@ function printDelivery({ event_type, event_id, status, log }: Delivery): void {
 }
 
 async function findWebhook(session: ServerSession, name: string): Promise<z.output<typeof webhookResponse>> {
-  const found = (await session.list(PATH)).map((it) => understood(webhookResponse, it));
+  const found = (await session.list(WEBHOOKS_PATHS.all)).map((it) => understood(webhookResponse, it));
   return selectItem(found, { what: 'webhook', name, namesOf: ({ id, url }) => [id, url] });
 }

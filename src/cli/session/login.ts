@@ -1,3 +1,4 @@
+import { AUTH_PATHS } from '../../http/auth/schemas.js';
 import { parseSiwsMessage } from '../../identity/sign-in/siws-message.js';
 import type { Ed25519Signer } from '../../lib/ed25519/ed25519.js';
 import { addressOf, signatureText } from '../../protocol/address.js';
@@ -62,11 +63,11 @@ Tokens are kept in $XDG_CONFIG_HOME/tollhouse/credentials.json (default ~/.confi
 
 async function signInAs(signer: Ed25519Signer, server: string): Promise<SignIn> {
   const wallet = addressOf(signer.publicKey);
-  const { message, nonce } = await postJson(server, '/api/v1/auth/challenge', { wallet });
+  const { message, nonce } = await postJson(server, AUTH_PATHS.challenge, { wallet });
   const text = String(message);
   checkMessage(text, { server, wallet });
   const signature = signatureText(signer.sign(Buffer.from(text)));
-  return signInFrom(wallet, await postJson(server, '/api/v1/auth/token', { wallet, nonce, signature }));
+  return signInFrom(wallet, await postJson(server, AUTH_PATHS.token, { wallet, nonce, signature }));
 }
 
 /** A server could have the sign-in of another site signed, or something that is none, and use it elsewhere. */

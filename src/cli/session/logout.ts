@@ -1,3 +1,4 @@
+import { AUTH_PATHS } from '../../http/auth/schemas.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, CommandError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
@@ -41,7 +42,7 @@ async function endSignIn(server: string): Promise<string | undefined> {
   forgetSignIn(server);
   const body = { token: signIn.refresh_token };
   try {
-    await readResponseText(await send(server, { method: 'POST', path: '/api/v1/auth/revoke', body }));
+    await readResponseText(await send(server, { method: 'POST', path: AUTH_PATHS.revoke, body }));
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     throw new CommandError(`forgotten here, but the server was not told: ${error.message}`);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { grantResponse } from '../../http/auth/auth-responses.js';
+import { AUTH_PATHS, grantResponse } from '../../http/auth/schemas.js';
 import { defined } from '../../lib/defined.js';
 import { CommandError } from '../command.js';
 import { forgetSignIn, renewSignIn, type SignIn, serverOf, signInAt } from './credentials.js';
@@ -122,7 +122,7 @@ async function renew(server: string): Promise<SignIn> {
   const key = createHash('sha256').update(refresh_token).digest('hex');
   for (let waits = 0; ; waits += 1) {
     try {
-      const grant = await postJson(server, '/api/v1/auth/refresh', { refresh_token }, { 'idempotency-key': key });
+      const grant = await postJson(server, AUTH_PATHS.refresh, { refresh_token }, { 'idempotency-key': key });
       const signIn = signInFrom(wallet, grant);
       renewSignIn(server, signIn);
       return signIn;

@@ -6,7 +6,7 @@ import type { Identity } from '../../identity/types.js';
 import { createRequestNote } from '../../middleware/gate/request-note.js';
 import { sendError } from '../../middleware/gate/respond.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
-import { proofOf } from '../../middleware/wallet/wallet-auth.js';
+import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
 
 /** Who calls `/api/v1`. */
 export interface ApiCaller {
@@ -28,6 +28,9 @@ export interface ApiCallerParts {
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
 }
+
+/** Makes middleware that lets in who has a scope; made by {@link createApiCaller}. */
+export type CallerFor = (scope: Scope) => RequestHandler;
 
 /** How {@link createApiCaller} refuses; every operation that it guards has these errors. */
 export const CALLER_ERRORS: readonly ErrorCode[] = [
@@ -52,7 +55,7 @@ const callers = createRequestNote<Request, ApiCaller>();
  * its access token, and a service key that has the scope. Others are answered 401 or 403. Where both are shown, the key
  * counts, which may less.
  */
-export function createApiCaller(parts: ApiCallerParts): (scope: Scope) => RequestHandler {
+export function createApiCaller(parts: ApiCallerParts): CallerFor {
   return (scope) => (req, res, next) => {
     identify(req, res, parts, scope).then(
       (caller) => {
@@ -69,6 +72,19 @@ export function callerOf(req: Request): ApiCaller {
   const caller = callers.of(req);
   if (caller === undefined) throw new Error(`${req.path} does not check who is calling`);
   return caller;
+}
+
+/**
+ * Whether a request that was let in would be let in once more: its key was not revoked, its token has not run out. A long
+ * response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.
+ */
+export async function isStillLetIn(req: Request, { identity, keys, baseUrl }: ApiCallerParts): Promise<boolean> {
+  const [key, secret] = [req.get('x-service-key'), req.get('x-service-secret')];
+  if (keys !== undefined && key !== undefined && secret !== undefined) {
+    const check = await keys.authenticate({ key, secret, address: req.ip ?? '' });
+    return check.ok || check.code === 'rate_limited';
+  }
+  return (await proofAgain(req, { identity, baseUrl })).status === 'proven';
 }
 
 async function identify(

@@ -1,8 +1,6 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request } from 'express';
 import { trimEnd } from '../../lib/trim-end.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
-import { sendProblem } from '../../middleware/gate/respond.js';
-import { isSignature } from '../../protocol/address.js';
 import type { NetworkId } from '../../protocol/types.js';
 
 const EXPLORER = 'https://explorer.solana.com';
@@ -30,11 +28,7 @@ export function explorerOf({ facilitator, baseUrl, explorerUrl }: ExplorerOption
   return facilitator.network === 'solana' ? EXPLORER : `${mountAddress(req, baseUrl)}/explorer`;
 }
 
-/** `GET /explorer/tx/:signature`: on to the explorer, with the right cluster. */
-export function redirectToExplorer(network: NetworkId): RequestHandler {
-  return (req, res) => {
-    const signature = String(req.params.signature);
-    if (!isSignature(signature)) return sendProblem(res, 'invalid_signature', 'This is not a transaction signature.');
-    res.redirect(`${EXPLORER}/tx/${signature}${CLUSTER_QUERIES[network]}`);
-  };
+/** Where the explorer shows a transaction, told which cluster it is on. */
+export function explorerLink(network: NetworkId, signature: string): string {
+  return `${EXPLORER}/tx/${signature}${CLUSTER_QUERIES[network]}`;
 }

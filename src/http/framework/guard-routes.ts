@@ -1,21 +1,22 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { createRequestNote } from '../../middleware/gate/request-note.js';
+import type { Routes } from './routes.js';
 
 /**
- * Puts handlers in front of all routes of some routers and mounts these. A request meets the handlers once, whatever
+ * Puts handlers in front of some routes and mounts these. A request meets the handlers once, whatever
  * patterns it matches. Other requests pass them by: a router is often mounted at the root of an app, whose own routes are
  * none of our business.
  */
-export function guardRoutes(onto: Router, routers: readonly Router[], handlers: readonly RequestHandler[]): void {
+export function guardRoutes(onto: Router, routes: readonly Routes[], handlers: readonly RequestHandler[]): void {
   const met = createRequestNote<Request, true>();
   const once: RequestHandler = (req, _res, next) => {
     if (met.of(req)) return next('route');
     met.put(req, true);
     next();
   };
-  const paths = new Set(routers.flatMap(pathsOf));
+  const paths = new Set(routes.flatMap(({ operations }) => operations.map(({ path }) => path)));
   for (const path of paths) onto.all(path, once, ...handlers);
-  for (const router of routers) onto.use(router);
+  for (const { router } of routes) onto.use(router);
 }
 
 /**

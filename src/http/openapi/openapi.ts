@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { groupBy } from '../../lib/group-by.js';
-import { problemResponses, problemSchema } from './openapi-problems.js';
-import type { Operation, OperationResponse } from './operation.js';
+import { CALLER_ERRORS } from '../framework/api-caller.js';
+import type { OperationDescription, OperationResponse } from '../framework/operation.js';
+import { pathNames } from '../framework/path.js';
+import { problemResponses, problemSchema } from './problems.js';
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
@@ -39,7 +41,11 @@ const REPLAYED = {
 };
 
 /** Describes operations, with the schemas that check what comes in and what goes out. */
-export function openApiDocument(title: string, version: string, operations: readonly Operation[]): OpenApiDocument {
+export function openApiDocument(
+  title: string,
+  version: string,
+  operations: readonly OperationDescription[],
+): OpenApiDocument {
   const tags = [...new Set(operations.map(({ tag }) => tag))];
   const byPath = groupBy(operations, ({ path }) => openApiPath(path));
   return {
@@ -60,17 +66,14 @@ export function openApiPath(path: string): string {
 
 /** The parameters that a path's `:names` are. */
 export function pathParameters(path: string): object[] {
-  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
+  return pathNames(path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
-function describe(operation: Operation): object {
-  const { id, tag, summary, description, query, headers, body, path, errors = [] } = operation;
+function describe(operation: OperationDescription): object {
+  const { id, tag, summary, description, query, headers, path, scope, errors = [] } = operation;
   const key = takesKey(operation);
+  const body = bodyOf(operation);
+  const ofCaller = scope === undefined ? [] : CALLER_ERRORS;
   const parameters = [
     ...pathParameters(path),
     ...queryParameters(query),
@@ -85,20 +88,24 @@ function describe(operation: Operation): object {
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
     responses: {
-      ...answersOf(operation),
-      ...problemResponses(errors, { body: body !== undefined, key }),
+      ...responsesOf(operation),
+      ...problemResponses([...ofCaller, ...errors], { body: body !== undefined, key }),
     },
   };
 }
 
-function takesKey({ method, takesKey: given }: Operation): boolean {
+function takesKey({ method, takesKey: given }: OperationDescription): boolean {
   return given ?? method === 'post';
 }
 
-function answersOf(operation: Operation): Record<string, object> {
+function bodyOf({ body, bodies }: OperationDescription): z.ZodType | undefined {
+  return bodies === undefined ? body : z.union(bodies);
+}
+
+function responsesOf(operation: OperationDescription): Record<string, object> {
   const headers = takesKey(operation) ? { headers: REPLAYED } : {};
   return Object.fromEntries(
-    Object.entries(operation.answers).map(([status, answer]) => [status, { ...describeResponse(answer), ...headers }]),
+    Object.entries(operation.responses).map(([status, it]) => [status, { ...describeResponse(it), ...headers }]),
   );
 }
 
@@ -127,7 +134,7 @@ function queryParameters(query: z.ZodObject | undefined): object[] {
   });
 }
 
-function headerParameters(headers: Operation['headers'] = {}): object[] {
+function headerParameters(headers: OperationDescription['headers'] = {}): object[] {
   return Object.entries(headers).map(([name, description]) => ({
     name,
     in: 'header',

@@ -3,7 +3,7 @@ import type { Listing } from '../../middleware/terms/catalogue.js';
 import { BAZAAR, BODY_METHODS, bazaarExtension, QUERY_METHODS, type RouteMethod } from '../../protocol/bazaar.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectExample, ProjectRecord } from '../../storage/projects/projects.js';
-import { callUrl } from './project-views.js';
+import { callUrl } from './views.js';
 
 /** What {@link projectListings} works with. */
 export interface ProjectListingsParts {

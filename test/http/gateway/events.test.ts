@@ -1,6 +1,7 @@
 import { createEventTail } from '../../../src/gateway/webhooks/event-tail.js';
 import type { StreamTimes } from '../../../src/http/events/event-stream.js';
-import { createEventsRouter } from '../../../src/http/events/events-router.js';
+import { EVENTS_OPERATIONS, eventsParts } from '../../../src/http/events/operations.js';
+import { createRoutes } from '../../../src/http/framework/routes.js';
 import type { EventRecord } from '../../../src/storage/events/events.js';
 import { createSqlEventLog } from '../../../src/storage/events/sql-event-log.js';
 import type { SqlDatabase } from '../../../src/storage/sql/sql-database.js';
@@ -82,7 +83,8 @@ describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
   async function serve(times: Partial<StreamTimes> = {}): Promise<string> {
     const log = createSqlEventLog(database);
     const { callerFor, callers } = api;
-    return `${await api.serve(createEventsRouter({ log, tail, callerFor, callers, times }), express)}/api/v1/events`;
+    const { router } = createRoutes(EVENTS_OPERATIONS, eventsParts({ log, tail, callers, times }), callerFor);
+    return `${await api.serve(router, express)}/api/v1/events`;
   }
 
   async function tell(...events: readonly EventRecord[]): Promise<void> {

@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { ProjectFigures } from '../../../src/gateway/projects/marketplace.js';
-import { createDiscoveryRouter } from '../../../src/http/discovery/discovery-router.js';
+import { DISCOVERY_OPERATIONS } from '../../../src/http/discovery/operations.js';
+import { createRoutes } from '../../../src/http/framework/routes.js';
+import { serviceInfo } from '../../../src/http/framework/service-info.js';
 import { projectListings } from '../../../src/http/projects/project-listings.js';
 import { openProjectsStand, outcomeOf, type ProjectsStand, type ReadResponse } from '../../helpers/projects-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
@@ -266,8 +268,9 @@ describe('discovery', () => {
     const address = await toll.serve((app) =>
       app.use(
         '/pay',
-        createDiscoveryRouter({
+        createRoutes(DISCOVERY_OPERATIONS, {
           facilitator: toll.facilitator,
+          service: () => serviceInfo([]),
           listed: projectListings({
             projects: stand.projects,
             termsOf: ({ price, split }) => [
@@ -281,7 +284,7 @@ describe('discovery', () => {
               },
             ],
           }),
-        }),
+        }).router,
       ),
     );
     const get = async (path: string) => (await fetch(`${address}/pay${path}`)).json();

@@ -1,9 +1,9 @@
 import express from 'express';
 import { TollhouseError } from '../../../src/errors/errors.js';
 import { createApiCaller } from '../../../src/http/framework/api-caller.js';
+import { createRoutes } from '../../../src/http/framework/routes.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
-import { PAYOUTS_OPERATIONS } from '../../../src/http/payouts/payouts-operations.js';
-import { createPayoutsRouter } from '../../../src/http/payouts/payouts-router.js';
+import { PAYOUTS_OPERATIONS } from '../../../src/http/payouts/operations.js';
 import { createConformance, type OpenApi } from '../../helpers/documented.js';
 import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
 import { openPayoutStand, type PayoutInstance, type PayoutStand } from '../../helpers/payout-stand.js';
@@ -42,7 +42,8 @@ beforeEach(async () => {
     if (OWNERS[id] !== wallet) throw new TollhouseError('project_not_found', 'You have no project with this id.');
   };
   const { payouts } = instance;
-  const router = createPayoutsRouter({ payouts, ownedProject, callerFor, facilitator: stand.facilitator });
+  const { facilitator } = stand;
+  const { router } = createRoutes(PAYOUTS_OPERATIONS, { payouts, ownedProject, facilitator }, callerFor);
   url = await keys.serve(express, (app) => app.use(router));
   asAlice = await keys.token(alice);
   anna = await stand.newRecipient();

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { KEYS_OPERATIONS } from '../../../src/http/keys/keys-operations.js';
+import { KEYS_OPERATIONS } from '../../../src/http/keys/operations.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
 import { createConformance, type OpenApi } from '../../helpers/documented.js';
 import { NOON } from '../../helpers/identity-stand.js';

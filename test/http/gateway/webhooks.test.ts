@@ -2,7 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { createAddressGuard } from '../../../src/gateway/network-guard/address-guard.js';
 import { verifyWebhook } from '../../../src/gateway/webhooks/verify-webhook.js';
 import { createWebhooks } from '../../../src/gateway/webhooks/webhooks.js';
-import { createWebhooksRouter } from '../../../src/http/webhooks/webhooks-router.js';
+import { createRoutes } from '../../../src/http/framework/routes.js';
+import { WEBHOOKS_OPERATIONS } from '../../../src/http/webhooks/operations.js';
 import { call, openApiStand } from '../../helpers/api-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
 import { EXPRESSES } from '../../helpers/toll-stand.js';
@@ -34,7 +35,7 @@ describe.each(EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       wake: worker.wake,
       now,
     });
-    const router = createWebhooksRouter({ webhooks, callerFor: api.callerFor, now });
+    const { router } = createRoutes(WEBHOOKS_OPERATIONS, { webhooks, now }, api.callerFor);
     url = `${await api.serve(router, express)}/api/v1/webhooks`;
     [alice, bob] = [await api.tokenOf(walletKey('alice')), await api.tokenOf(walletKey('bob'))];
   });

@@ -1,5 +1,10 @@
 import type { TiersOptions } from '../../../src/access/tiers.js';
-import { createTokenGateRouter } from '../../../src/http/token-gate/token-gate-router.js';
+import { createRoutes } from '../../../src/http/framework/routes.js';
+import {
+  TOKEN_GATE_OPERATIONS,
+  type TokenGateOptions,
+  tokenGateParts,
+} from '../../../src/http/token-gate/operations.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
@@ -14,6 +19,9 @@ interface Body {
   readonly tiers: readonly unknown[];
 }
 const bodyOf = async (answer: Response | Promise<Response>) => (await (await answer).json()) as Body;
+
+const tokenGateRouter = (options: TokenGateOptions) =>
+  createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts(options)).router;
 
 let names = 0;
 const fresh = (): string => walletKey(`token gate ${names++}`).address;
@@ -35,8 +43,8 @@ describe.each(EXPRESSES)('the token gate, %s', (_name, express) => {
         { id: 'patron', name: 'Patron of the arts', minBalance: 20, features: ['studio'] },
       ],
     };
-    url = await stand.serve((app) => app.use(createTokenGateRouter({ facilitator })), express);
-    tiered = await stand.serve((app) => app.use(createTokenGateRouter({ facilitator, tiers })), express);
+    url = await stand.serve((app) => app.use(tokenGateRouter({ facilitator })), express);
+    tiered = await stand.serve((app) => app.use(tokenGateRouter({ facilitator, tiers })), express);
   });
   afterAll(() => stand.close());
 
@@ -265,6 +273,6 @@ describe.each(EXPRESSES)('the token gate, %s', (_name, express) => {
 test('wrong tiers are refused before the first request', async () => {
   const stand = await openTollStand();
   const { facilitator } = stand;
-  expect(() => createTokenGateRouter({ facilitator, tiers: { levels: [] } })).toThrow(/at least one tier/);
+  expect(() => tokenGateRouter({ facilitator, tiers: { levels: [] } })).toThrow(/at least one tier/);
   await stand.close();
 });

@@ -1,0 +1,99 @@
+import type { WalletIdentity } from '../../identity/create-identity.js';
+import { absoluteUrl } from '../../middleware/gate/request-url.js';
+import { defineOperation } from '../framework/operation.js';
+import {
+  AUTH_PATHS,
+  challengeBody,
+  challengeResponse,
+  grantResponse,
+  jwksResponse,
+  refreshBody,
+  revokeBody,
+  tokenBody,
+} from './schemas.js';
+import { grantView } from './views.js';
+
+/** What {@link AUTH_OPERATIONS} work with. */
+export interface AuthParts {
+  readonly identity: WalletIdentity;
+  /** Address under which clients reach this server; sign-ins name its host. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+}
+
+const TAG = 'Sign-in';
+const TOKENS = { 200: { description: 'Access and refresh token.', schema: grantResponse } };
+/** Keys change rarely; a new one must be known before the first token of it arrives. */
+const KEYS_MAX_AGE_SECONDS = 300;
+
+const createChallenge = defineOperation({
+  method: 'post',
+  path: AUTH_PATHS.challenge,
+  id: 'createChallenge',
+  tag: TAG,
+  summary: 'A message for a wallet to sign',
+  noStore: true,
+  body: challengeBody,
+  responses: { 200: { description: 'The message.', schema: challengeResponse } },
+  errors: ['validation_failed', 'invalid_request', 'not_configured'],
+  async handler({ req, body }, { identity, baseUrl }: AuthParts) {
+    const { message, nonce, expiresAt } = await identity.issueChallenge(body.wallet, absoluteUrl(req, baseUrl));
+    return { message, nonce, expires_at: new Date(expiresAt).toISOString() };
+  },
+});
+
+const createToken = defineOperation({
+  method: 'post',
+  path: AUTH_PATHS.token,
+  id: 'createToken',
+  tag: TAG,
+  summary: 'Tokens for a signed message',
+  noStore: true,
+  body: tokenBody,
+  responses: TOKENS,
+  errors: ['validation_failed', 'invalid_sign_in', 'sign_in_replayed', 'not_configured'],
+  handler: async ({ body }, { identity }: AuthParts) => grantView(await identity.exchange(body)),
+});
+
+const refreshToken = defineOperation({
+  method: 'post',
+  path: AUTH_PATHS.refresh,
+  id: 'refreshToken',
+  tag: TAG,
+  summary: 'New tokens for a refresh token, which is used up',
+  noStore: true,
+  body: refreshBody,
+  responses: TOKENS,
+  errors: ['validation_failed', 'invalid_refresh_token', 'not_configured'],
+  handler: async ({ body }, { identity }: AuthParts) => grantView(await identity.refresh(body.refresh_token)),
+});
+
+const revokeToken = defineOperation({
+  method: 'post',
+  path: AUTH_PATHS.revoke,
+  id: 'revokeToken',
+  tag: TAG,
+  summary: 'End a session, or one access token',
+  noStore: true,
+  body: revokeBody,
+  responses: { 204: { description: 'It is over, or never was.' } },
+  errors: ['validation_failed', 'not_configured'],
+  async handler({ body }, { identity }: AuthParts) {
+    await identity.revoke(body.token);
+  },
+});
+
+const getKeys = defineOperation({
+  method: 'get',
+  path: AUTH_PATHS.keys,
+  id: 'getKeys',
+  tag: TAG,
+  summary: 'Public keys of the access tokens',
+  responses: { 200: { description: 'RFC 7517; empty where tokens are signed with a secret.', schema: jwksResponse } },
+  async handler({ res }, { identity }: AuthParts) {
+    res.setHeader('Cache-Control', `public, max-age=${KEYS_MAX_AGE_SECONDS}`);
+    return identity.jwks();
+  },
+});
+
+/** Sign-in of wallets: challenge, token, refresh, revoke, and the public keys of the tokens. */
+export const AUTH_OPERATIONS = [createChallenge, createToken, refreshToken, revokeToken, getKeys];

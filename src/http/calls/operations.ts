@@ -1,0 +1,93 @@
+import { type RequestHandler, Router } from 'express';
+import { GATEWAY_ERROR_HEADERS } from '../../gateway/proxy/upstream-proxy.js';
+import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
+import { defineOperation } from '../framework/operation.js';
+import { CALLS } from '../framework/path.js';
+import { problemHandler } from '../framework/problem-handler.js';
+import { handled, type Routes } from '../framework/routes.js';
+import { type CallParts, handleCall } from './handle-call.js';
+
+const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
+
+/** Every method and every path below it: POST stands for them. */
+const callProject = defineOperation({
+  method: 'post',
+  path: `${CALLS}/:slug`,
+  id: 'callProject',
+  tag: 'Calls',
+  summary: "A paid call of a project's upstream",
+  description:
+    'Any method, and any path below. Send the service key and one payment. Errors of the gateway carry ' +
+    'X-Service-Error: gateway; everything else is the answer of the upstream.',
+  headers: {
+    'X-Service-Key': 'The public half of a service key.',
+    'X-Service-Secret': 'Its secret.',
+    'X-Service-Payment':
+      'A payment that has landed: base64 of its signature, as 64 bytes or as base58 text. It paid a payment request that was ' +
+      'made with this key for this project, before the request expired; or the wallet of the key paid the recipients without ' +
+      'a request, as its own fee payer, with the memo `tollhouse:<slug>:<key id>`, and no other memo or account.',
+    'PAYMENT-SIGNATURE': 'A payment of x402, version 2.',
+    'X-PAYMENT': 'A payment of x402, version 1.',
+  },
+  takesKey: false,
+  responses: { 200: { description: 'What the upstream answered, whatever its status below 500.', mediaType: '*/*' } },
+  errors: [
+    'project_not_found',
+    'project_paused',
+    'unauthenticated',
+    'invalid_service_key',
+    'service_key_expired',
+    'service_key_revoked',
+    'wrong_key_mode',
+    'address_not_allowed',
+    'insufficient_scope',
+    'rate_limited',
+    'spending_limit_reached',
+    'invalid_payment_header',
+    'payment_required',
+    'no_matching_requirements',
+    'payment_invalid',
+    'payment_not_confirmed',
+    'payment_already_used',
+    'payment_failed',
+    'payment_in_progress',
+    'settlement_pending',
+    'payment_backend_unavailable',
+    'fee_limit_reached',
+    'store_unavailable',
+    'upstream_unreachable',
+    'upstream_timeout',
+    'upstream_error',
+    'upstream_reset',
+    'upstream_answer_too_large',
+    'body_already_read',
+    'body_too_large',
+    'invalid_request',
+    'method_not_allowed',
+  ],
+  async handler({ req, res, params }, parts: CallParts) {
+    await handleCall(parts, req, res, params.slug);
+  },
+});
+
+/** Marks what is sent before a call reaches its upstream as said by the gateway; for all of `/v1`. */
+export const markOwnErrors: RequestHandler = (_req, res, next) => {
+  setHeaders(res, GATEWAY_ERROR_HEADERS);
+  exposeHeaders(res, ERROR_HEADERS);
+  next();
+};
+
+/**
+ * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream (service.md §4).
+ * @param before - what each call meets first
+ */
+export function createCallRoutes(parts: CallParts, before: readonly RequestHandler[]): Routes {
+  const router = Router();
+  router.use(
+    callProject.path,
+    ...before,
+    handled((req, res) => callProject.run(req, res, parts)),
+  );
+  router.use(problemHandler);
+  return { router, operations: [callProject] };
+}

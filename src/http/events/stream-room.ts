@@ -1,0 +1,34 @@
+import { TollhouseError } from '../../errors/errors.js';
+
+const MAX_STREAMS = 1_000;
+const MAX_STREAMS_OF_WALLET = 10;
+const RETRY_SECONDS = 10;
+
+/** Counts open streams. */
+export interface StreamRoom {
+  /** Returns how to leave; throws `rate_limited` when there is no room for one more of this wallet, or of all. */
+  enter(wallet: string): () => void;
+}
+
+/** Makes room for 1,000 streams, at most 10 of one wallet. */
+export function createStreamRoom(): StreamRoom {
+  const open = new Map<string, number>();
+  let all = 0;
+  return {
+    enter(wallet) {
+      const own = open.get(wallet) ?? 0;
+      if (own >= MAX_STREAMS_OF_WALLET || all >= MAX_STREAMS) {
+        const detail = `At most ${MAX_STREAMS_OF_WALLET} streams of a wallet, and ${MAX_STREAMS} in all, are open at once.`;
+        throw new TollhouseError('rate_limited', detail, { retryAfterSeconds: RETRY_SECONDS });
+      }
+      open.set(wallet, own + 1);
+      all += 1;
+      return () => {
+        const left = (open.get(wallet) ?? 1) - 1;
+        if (left === 0) open.delete(wallet);
+        else open.set(wallet, left);
+        all -= 1;
+      };
+    },
+  };
+}

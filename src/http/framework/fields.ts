@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** The body of a response, by the schema that describes it; nothing in it is to be changed. */
+export type ResponseBody<S extends z.ZodType> = DeepReadonly<z.output<S>>;
+
+type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+
+/** A wallet, mint or program. */
+export const address = z.string().meta({ description: 'Solana address, base58.', minLength: 32, maxLength: 44 });
+
+/** A transaction's signature. */
+export const signature = z
+  .string()
+  .meta({ description: 'Transaction signature, base58.', minLength: 64, maxLength: 88 });
+
+/** A count that fits a JSON number exactly. */
+export const countSchema = z.int().min(0);
+
+/** A point in time. */
+export const unixSeconds = z.int().describe('Seconds since 1970.');
+
+/** A cluster's name. */
+export const networkId = z.enum(['solana', 'solana-devnet', 'solana-testnet']);

@@ -1,0 +1,124 @@
+import type { Request, RequestHandler, Response } from 'express';
+import type { z } from 'zod';
+import type { ErrorCode } from '../../errors/errors.js';
+import type { Scope } from '../../identity/service-keys/scopes.js';
+import { type ApiCaller, callerOf } from './api-caller.js';
+import type { PathParams } from './path.js';
+import { type FaultCodes, readInput } from './read-input.js';
+
+/** What an operation responds with when all is well. */
+export interface OperationResponse {
+  readonly description: string;
+  /** Default: there is no body, or one that is no JSON. */
+  readonly schema?: z.ZodType;
+  /** Media type of a body that is no JSON; with a schema, of one that can be asked for in place of JSON. */
+  readonly mediaType?: string;
+}
+
+/** What is declared of one method of one path, but for how it is carried out. */
+export interface OperationDescription {
+  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  /** As it is mounted, with Express's `:names`. */
+  readonly path: string;
+  /** Unique name, for generated clients. */
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What a caller must be allowed, who is then let in by access token or service key. Default: anybody may call. */
+  readonly scope?: Scope;
+  readonly query?: z.ZodObject;
+  /** Header fields that it reads, each with what it is. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: z.ZodType;
+  /** In place of `body`, where there are several shapes: the handler tells them apart, and checks them. */
+  readonly bodies?: readonly z.ZodType[];
+  /** Whether it can be named with an Idempotency-Key. Default: every POST can. */
+  readonly takesKey?: boolean;
+  /** By status. The first is that of what the handler returns. */
+  readonly responses: Readonly<Record<number, OperationResponse>>;
+  /** Its own errors; those of every operation, of a body and of a scope are added. */
+  readonly errors?: readonly ErrorCode[];
+  /** Under which head, and at which place there, `GET /` lists the path. Default: it does not. */
+  readonly listed?: { readonly under: 'core' | 'facilitation' | 'token_gateway'; readonly place: number };
+}
+
+/** A request whose caller may call, with its input checked. */
+export interface OperationRequest<Path extends string, Query, Body, Access> {
+  readonly req: Request;
+  readonly res: Response;
+  readonly params: PathParams<Path>;
+  /** By the schema `query`. */
+  readonly query: Query;
+  /** By the schema `body`. */
+  readonly body: Body;
+  /** Who has the `scope`; undefined where none is asked for. */
+  readonly caller: CallerWith<Access>;
+}
+
+type CallerWith<Access> = Access extends Scope ? ApiCaller : undefined;
+
+/** One operation, as its feature declares it. */
+export interface OperationDeclaration<Path extends string, Parts, Query, Body, Access extends Scope | undefined>
+  extends OperationDescription {
+  readonly path: Path;
+  readonly scope?: Access & Scope;
+  readonly query?: z.ZodObject & z.ZodType<Query>;
+  readonly body?: z.ZodType<Body>;
+  /** Whether a request without a body counts as one with `{}`. Default false. */
+  readonly bodyMayBeMissing?: boolean;
+  /** Codes of faults in query and body. Default: `validation_failed` for all. */
+  readonly faults?: FaultCodes;
+  /** Whether the response is kept out of caches. Default: where a `scope` is asked for, and for every error. */
+  readonly noStore?: boolean;
+  /** Throws for a caller who may not call although it has the scope. Comes before the input is checked. */
+  readonly admit?: (caller: ApiCaller, params: PathParams<Path>) => void;
+  /** Responds to HEAD in place of the handler. Default: the handler does, and its body is left out. */
+  readonly head?: RequestHandler;
+  /**
+   * Carries the operation out with what its feature works with. What it returns is sent as JSON with the first status of
+   * `responses`; where it returns nothing it has responded, unless that status is 204.
+   */
+  readonly handler: (
+    request: OperationRequest<Path, Query, Body, Access>,
+    parts: Parts,
+  ) => Promise<object | undefined> | Promise<void>;
+}
+
+/** A declared operation, for {@link createRoutes} and the OpenAPI document. */
+export interface Operation<Parts> extends OperationDescription {
+  readonly noStore: boolean;
+  readonly head?: RequestHandler;
+  /** Checks what an admitted request brings, and responds to it. Rejects with what is wrong. */
+  readonly run: (req: Request, res: Response, parts: Parts) => Promise<void>;
+}
+
+const NO_CONTENT = 204;
+
+/** Declares an operation: its route, its checks and its part of the OpenAPI document are made of this. */
+export function defineOperation<
+  const Path extends string,
+  Parts,
+  Query,
+  Body,
+  const Access extends Scope | undefined = undefined,
+>(declared: OperationDeclaration<Path, Parts, Query, Body, Access>): Operation<Parts> {
+  const { admit, handler, bodyMayBeMissing, faults, ...described } = declared;
+  const status = Number(Object.keys(declared.responses)[0]);
+  return {
+    ...described,
+    noStore: declared.noStore ?? declared.scope !== undefined,
+    async run(req, res, parts) {
+      const params = req.params as PathParams<Path>;
+      const caller = declared.scope === undefined ? undefined : callerOf(req);
+      if (caller !== undefined) admit?.(caller, params);
+      const query = declared.query && readInput(declared.query, req.query, faults);
+      const given: unknown = bodyMayBeMissing ? (req.body ?? {}) : req.body;
+      const body = declared.body === undefined ? given : readInput(declared.body, given, faults);
+      const request = { req, res, params, query, body, caller } as OperationRequest<Path, Query, Body, Access>;
+      const returned = await handler(request, parts);
+      if (returned !== undefined) res.status(status).json(returned);
+      else if (status === NO_CONTENT) res.status(status).end();
+    },
+  };
+}

@@ -1,0 +1,27 @@
+/** Where the API of owners and callers begins (service.md §3). */
+export const API = '/api/v1';
+
+/** Where projects are called: `/v1/<slug>` (service.md §4). */
+export const CALLS = '/v1';
+
+/** The `:names` in a path. */
+type PathName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | PathName<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** Values for the `:names` in a path. */
+export type PathParams<Path extends string> = Readonly<Record<PathName<Path>, string>>;
+
+const NAMES = /:(\w+)/g;
+
+/** The `:names` in a path, in their order. */
+export function pathNames(path: string): string[] {
+  return [...path.matchAll(NAMES)].flatMap(([, name]) => name ?? []);
+}
+
+/** A path with values in place of its `:names`, encoded for an address. */
+export function fillPath<Path extends string>(path: Path, params: PathParams<Path>): string {
+  return path.replace(NAMES, (_whole, name: string) => encodeURIComponent(String(Reflect.get(params, name))));
+}

@@ -1,0 +1,96 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { groupBy } from '../../lib/group-by.js';
+import { sendProblem } from '../../middleware/gate/respond.js';
+import type { CallerFor } from './api-caller.js';
+import { jsonBody } from './json-body.js';
+import type { Operation, OperationDescription } from './operation.js';
+import { pathNames } from './path.js';
+import { problemHandler } from './problem-handler.js';
+
+/** Operations that are mounted. */
+export interface Routes {
+  readonly router: Router;
+  readonly operations: readonly OperationDescription[];
+}
+
+const BODY_LIMIT = '100kb';
+/** Methods as `Allow` names them, in its order. */
+const ALLOWED = [
+  ['get', 'GET, HEAD'],
+  ['post', 'POST'],
+  ['patch', 'PATCH'],
+  ['delete', 'DELETE'],
+] as const;
+
+/**
+ * Makes the routes of operations. A request meets, in this order: its body, read as JSON where one is declared; the check of
+ * its caller; the checks of its input; the handler. Other methods of a path are refused with 405.
+ * @param parts - what the handlers work with
+ * @param callerFor - checks who is calling; needed where an operation asks for a scope
+ */
+export function createRoutes<Parts>(
+  operations: readonly Operation<Parts>[],
+  parts: Parts,
+  callerFor?: CallerFor,
+): Routes {
+  const router = Router();
+  const byPath = [...groupBy(operations, ({ path }) => path)];
+  // Express takes the first path that fits, and one with names fits others.
+  for (const [path, some] of byPath.sort(
+    ([a], [b]) => Math.sign(pathNames(a).length) - Math.sign(pathNames(b).length),
+  )) {
+    const route = router.route(path);
+    for (const operation of some) {
+      const before = handlersBefore(operation, callerFor);
+      if (operation.head !== undefined) route.head(...before, operation.head);
+      route[operation.method](
+        ...before,
+        handled((req, res) => operation.run(req, res, parts)),
+      );
+    }
+    route.all(refuseOtherMethods(...allowedOf(some)));
+  }
+  router.use(problemHandler);
+  return { router, operations };
+}
+
+function handlersBefore(
+  { path, scope, body, bodies, noStore: isKept }: Operation<never>,
+  callerFor: CallerFor | undefined,
+): RequestHandler[] {
+  if (scope !== undefined && callerFor === undefined) throw new Error(`${path} needs to know who is calling`);
+  return [
+    ...(isKept ? [noStore] : []),
+    ...(body === undefined && bodies === undefined ? [] : jsonBody(BODY_LIMIT)),
+    ...(scope === undefined || callerFor === undefined ? [] : [callerFor(scope)]),
+  ];
+}
+
+function allowedOf(operations: readonly OperationDescription[]): string[] {
+  return ALLOWED.flatMap(([name, allowed]) => (operations.some(({ method }) => method === name) ? allowed : []));
+}
+
+/** Keeps a response out of caches: it holds secrets, or is for its caller only. */
+const noStore: RequestHandler = (_req, res, next) => {
+  res.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
+/** A handler that responds later: its failure goes to the error handlers, in Express 4 as well, which does not wait for promises. */
+export function handled(handle: (req: Request, res: Response) => Promise<void>): RequestHandler {
+  return (req, res, next) => {
+    handle(req, res).catch(next);
+  };
+}
+
+/**
+ * Responds 405 with `Allow` (service.md §1); goes behind all handlers of a path. A CORS preflight is let by.
+ * @param allowed - the methods that the path responds to
+ */
+export function refuseOtherMethods(...allowed: string[]): RequestHandler {
+  const list = allowed.join(', ');
+  return (req, res, next) => {
+    if (req.method === 'OPTIONS') return next();
+    sendProblem(res, 'method_not_allowed', `${req.path} answers to ${list} only.`, { headers: { Allow: list } });
+  };
+}

@@ -1,0 +1,52 @@
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
+import type { Identity } from '../identity/types.js';
+import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
+import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
+import { createApiCaller } from './framework/api-caller.js';
+import { createRoutes, type Routes } from './framework/routes.js';
+import { KEYS_OPERATIONS } from './keys/operations.js';
+import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
+import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
+import { PROJECTS_OPERATIONS } from './projects/operations.js';
+import { SPENDING_OPERATIONS } from './spending/operations.js';
+import { WEBHOOKS_OPERATIONS } from './webhooks/operations.js';
+
+/** What {@link gatewayRoutes} works with. */
+export interface GatewayRoutesParts {
+  readonly gateway: Gateway;
+  readonly facilitator: EmbeddedFacilitator;
+  readonly identity: Identity;
+  readonly baseUrl?: string | undefined;
+  readonly explorerUrl?: string | undefined;
+}
+
+/** Routes of `/api/v1`. */
+export interface GatewayRoutes {
+  /** For owners and callers, by access token or service key. */
+  readonly authenticated: readonly Routes[];
+  /** For anybody. */
+  readonly open: readonly Routes[];
+}
+
+/** Everything under `/api/v1` that a gateway brings. */
+export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
+  const { gateway, facilitator, identity, baseUrl, explorerUrl } = parts;
+  const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
+  const callers = { identity, keys, baseUrl };
+  const callerFor = createApiCaller(callers);
+  const ownedProject = (id: string, owner: string) => projects.get({ owner, id });
+  const paying = { ownedProject, facilitator, baseUrl, explorerUrl };
+  return {
+    authenticated: [
+      createRoutes(KEYS_OPERATIONS, { keys, now }, callerFor),
+      createRoutes(PROJECTS_OPERATIONS, { projects, baseUrl }, callerFor),
+      createRoutes(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }, callerFor),
+      createRoutes(SPENDING_OPERATIONS, { report: spendingReports, now }, callerFor),
+      createRoutes(WEBHOOKS_OPERATIONS, { webhooks, now }, callerFor),
+      createRoutes(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers }), callerFor),
+      ...(payouts === undefined ? [] : [createRoutes(PAYOUTS_OPERATIONS, { payouts, ...paying }, callerFor)]),
+    ],
+    open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl })],
+  };
+}

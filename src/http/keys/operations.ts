@@ -1,0 +1,140 @@
+import type { z } from 'zod';
+import { TollhouseError } from '../../errors/errors.js';
+import type { WantedServiceKey } from '../../identity/service-keys/new-service-key.js';
+import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
+import type { ApiCaller } from '../framework/api-caller.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
+import { defineOperation } from '../framework/operation.js';
+import { fillPath } from '../framework/path.js';
+import {
+  generateBody,
+  KEYS_PATHS,
+  keyResponse,
+  keysCursor,
+  keysQuery,
+  keysResponse,
+  revealedKeyResponse,
+} from './schemas.js';
+import { keyView, revealedKeyView } from './views.js';
+
+/** What {@link KEYS_OPERATIONS} work with. */
+export interface KeysParts {
+  readonly keys: ServiceKeys;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const TAG = 'Service keys';
+const NO_KEYS_BY_KEYS = 'A service key makes no keys; sign in with the wallet and send its access token.';
+const ROTATES_ITSELF =
+  'A service key may give itself another secret, no other key; sign in with the wallet and send its access token.';
+
+const generateKey = defineOperation({
+  method: 'post',
+  path: KEYS_PATHS.generate,
+  id: 'generateKey',
+  tag: TAG,
+  summary: 'Make a service key',
+  description:
+    'With an access token only: a key makes no keys. Calls carry `api_key` in the header `X-Service-Key` and `api_secret` in `X-Service-Secret`. The secret is shown this once.',
+  scope: 'keys:write',
+  admit({ keyId }: ApiCaller) {
+    if (keyId !== undefined) throw new TollhouseError('insufficient_scope', NO_KEYS_BY_KEYS);
+  },
+  body: generateBody,
+  responses: {
+    201: { description: 'The key and its secret; `Location` says where the key is.', schema: revealedKeyResponse },
+  },
+  errors: ['validation_failed'],
+  async handler({ req, res, caller, body }, { keys, now }: KeysParts) {
+    const made = await keys.generate(caller.wallet, wantedKey(body));
+    res.location(`${req.baseUrl}${fillPath(KEYS_PATHS.one, { id: made.key.id })}`);
+    return revealedKeyView(made, now());
+  },
+});
+
+const listKeys = defineOperation({
+  method: 'get',
+  path: KEYS_PATHS.all,
+  id: 'listKeys',
+  tag: TAG,
+  summary: 'Your service keys, newest first, revoked ones too',
+  scope: 'keys:read',
+  query: keysQuery,
+  responses: { 200: { description: 'One page of them.', schema: keysResponse } },
+  errors: ['validation_failed'],
+  async handler({ caller, query: { limit, cursor } }, { keys, now }: KeysParts) {
+    const [createdAt, id] = readCursor(cursor, keysCursor) ?? [];
+    const after = createdAt === undefined || id === undefined ? {} : { after: { createdAt, id } };
+    const found = await keys.list(caller, { limit: limit + 1, ...after });
+    return listResponse(
+      found,
+      limit,
+      (key) => [key.createdAt, key.id],
+      (key) => keyView(key, now()),
+    );
+  },
+});
+
+const getKey = defineOperation({
+  method: 'get',
+  path: KEYS_PATHS.one,
+  id: 'getKey',
+  tag: TAG,
+  summary: 'One of your service keys',
+  scope: 'keys:read',
+  responses: { 200: { description: 'The key.', schema: keyResponse } },
+  errors: ['not_found'],
+  handler: async ({ caller, params }, { keys, now }: KeysParts) => keyView(await keys.get(caller, params.id), now()),
+});
+
+const rotateKey = defineOperation({
+  method: 'post',
+  path: KEYS_PATHS.rotate,
+  id: 'rotateKey',
+  tag: TAG,
+  summary: 'Give a service key another secret',
+  description: 'The secret before it is good for 24 hours more. A service key may do this to itself only.',
+  scope: 'keys:write',
+  admit({ keyId }: ApiCaller, { id }) {
+    if (keyId !== undefined && keyId !== id) throw new TollhouseError('insufficient_scope', ROTATES_ITSELF);
+  },
+  responses: { 200: { description: 'The key and its new secret, shown this once.', schema: revealedKeyResponse } },
+  errors: ['not_found'],
+  handler: async ({ caller, params }, { keys, now }: KeysParts) =>
+    revealedKeyView(await keys.rotate(caller, params.id), now()),
+});
+
+const revokeKey = defineOperation({
+  method: 'delete',
+  path: KEYS_PATHS.one,
+  id: 'revokeKey',
+  tag: TAG,
+  summary: 'Revoke a service key for ever',
+  description: 'It is refused everywhere within 30 seconds, and stays in the list.',
+  scope: 'keys:write',
+  responses: { 204: { description: 'It is revoked, or was before.' } },
+  errors: ['not_found'],
+  async handler({ caller, params }, { keys }: KeysParts) {
+    await keys.revoke(caller, params.id);
+  },
+});
+
+/** Service keys of the caller (service.md §3). */
+export const KEYS_OPERATIONS = [generateKey, listKeys, getKey, rotateKey, revokeKey];
+
+/** What was asked for, by the names that it has inside. */
+function wantedKey(body: z.output<typeof generateBody>): WantedServiceKey {
+  const { name, scopes, mode, spending, metadata, expires_at: expiresAt } = body;
+  return {
+    name,
+    scopes,
+    mode,
+    spending,
+    metadata,
+    projectId: body.project_id,
+    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    allowedIps: body.allowed_ips,
+    perSecond: body.limits?.per_second,
+  };
+}

@@ -1,0 +1,51 @@
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import type { RevealedKey } from '../../identity/service-keys/service-keys.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { ResponseBody } from '../framework/fields.js';
+import type { keyResponse, revealedKeyResponse } from './schemas.js';
+
+/**
+ * A key as its owner sees it.
+ * @param now - milliseconds since the epoch, for the status
+ */
+export function keyView(key: ServiceKey, now: number): ResponseBody<typeof keyResponse> {
+  const { spending, previousUntil } = key;
+  return {
+    id: key.id,
+    api_key: key.publicKey,
+    name: key.name,
+    project_id: key.projectId ?? null,
+    scopes: key.scopes,
+    mode: key.mode,
+    status: statusOf(key, now),
+    expires_at: timeText(key.expiresAt),
+    spending: spending === undefined ? null : spendingView(spending),
+    allowed_ips: key.allowedIps,
+    limits: { per_second: key.perSecond ?? null },
+    metadata: key.metadata,
+    created_at: new Date(key.createdAt).toISOString(),
+    last_used_at: timeText(key.lastUsedAt),
+    previous_secret_expires_at: timeText(
+      previousUntil !== undefined && previousUntil > now ? previousUntil : undefined,
+    ),
+    revoked_at: timeText(key.revokedAt),
+  };
+}
+
+/** A key with its secret, as its owner sees it once. */
+export function revealedKeyView({ key, secret }: RevealedKey, now: number): ResponseBody<typeof revealedKeyResponse> {
+  return { ...keyView(key, now), api_secret: secret };
+}
+
+function statusOf({ revokedAt, expiresAt }: ServiceKey, now: number): 'active' | 'expired' | 'revoked' {
+  if (revokedAt !== undefined) return 'revoked';
+  return expiresAt !== undefined && expiresAt <= now ? 'expired' : 'active';
+}
+
+function spendingView({ limit, asset, token, decimals, window, action }: NonNullable<ServiceKey['spending']>) {
+  return { limit: formatAmount(limit, decimals), limit_atomic: String(limit), token, mint: asset, window, action };
+}
+
+function timeText(time: number | undefined): string | null {
+  return time === undefined ? null : new Date(time).toISOString();
+}

@@ -1,0 +1,202 @@
+import { z } from 'zod';
+import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import { mountAddress } from '../../middleware/gate/request-url.js';
+import { defineOperation } from '../framework/operation.js';
+import {
+  createdPaymentResponse,
+  createPaymentBody,
+  PAYMENTS_PATHS,
+  paymentResponse,
+  transactionBody,
+  walletLabelResponse,
+  walletTransactionResponse,
+} from './schemas.js';
+import { createAskSeller, sellerParts } from './seller.js';
+import { explore, getSupported, type SettlementParts, settle, verify } from './settlement.js';
+import { createdPaymentView, paymentStateView } from './views.js';
+
+/** What {@link PAYMENTS_OPERATIONS} work with. */
+export interface PaymentsParts extends SettlementParts {
+  /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
+  readonly label?: string | undefined;
+}
+
+const PAYMENTS_TAG = 'Payments';
+const WALLETS_TAG = 'Solana Pay';
+const DEFAULT_LABEL = 'Tollhouse';
+
+/** A small picture of a tollgate, for wallets. */
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="12" fill="#1f4f46"/><path d="M14 50V24h8v26zm10-20 28-8v6l-28 8z" fill="#fff"/></svg>`;
+
+const FIELD_CODES: Readonly<Record<string, ErrorCode>> = {
+  '/amount': 'invalid_amount',
+  '/token': 'invalid_token',
+  '/recipient': 'invalid_recipient',
+  '/payer': 'invalid_payer',
+  '/account': 'invalid_payer',
+  '/split': 'invalid_split',
+  '/project': 'project_not_found',
+};
+const FAULTS = { code: 'invalid_request', fields: FIELD_CODES } as const;
+
+const createPayment = defineOperation({
+  method: 'post',
+  path: PAYMENTS_PATHS.create,
+  listed: { under: 'facilitation', place: 1 },
+  id: 'createPayment',
+  tag: PAYMENTS_TAG,
+  summary: 'Ask for a payment',
+  description:
+    'With `payer` the answer holds a finished transaction to sign. Without, the slots of the payer are placeholders; `POST /payments/{id}/transaction` fills them.',
+  body: createPaymentBody,
+  faults: FAULTS,
+  responses: { 200: { description: 'The payment, and the transfer that pays it.', schema: createdPaymentResponse } },
+  errors: [
+    'invalid_amount',
+    'invalid_token',
+    'invalid_recipient',
+    'invalid_payer',
+    'invalid_split',
+    'project_not_found',
+    'project_paused',
+    'unauthenticated',
+    'invalid_service_key',
+    'service_key_expired',
+    'service_key_revoked',
+    'wrong_key_mode',
+    'address_not_allowed',
+    'payment_backend_unavailable',
+  ],
+  async handler({ req, res, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
+    const { network, expires_in: expiresInSeconds, project, ...asked } = body;
+    if (network !== undefined && network !== facilitator.network) {
+      const detail = `network "${network}" is not served here; this facilitator is on "${facilitator.network}"`;
+      throw new TollhouseError('invalid_request', detail, { param: 'network' });
+    }
+    const request = withoutUndefined({ ...asked, expiresInSeconds });
+    const seller = await sellerParts(gateway, { ...request, project }, req, res);
+    const created = await facilitator.createPayment({ ...request, ...seller });
+    return createdPaymentView(created, mountAddress(req, baseUrl));
+  },
+});
+
+const getPayment = defineOperation({
+  method: 'get',
+  path: PAYMENTS_PATHS.one,
+  id: 'getPayment',
+  tag: PAYMENTS_TAG,
+  summary: 'Where a payment stands',
+  noStore: true,
+  responses: { 200: { description: 'The payment and its state.', schema: paymentResponse } },
+  errors: ['payment_not_found', 'payment_backend_unavailable'],
+  async handler({ params }, { facilitator }: PaymentsParts) {
+    const state = await facilitator.paymentRequest(params.id);
+    if (state === undefined) throw notFound();
+    return paymentStateView(state);
+  },
+});
+
+const describeToWallet = defineOperation({
+  method: 'get',
+  path: PAYMENTS_PATHS.transaction,
+  id: 'describeToWallet',
+  tag: WALLETS_TAG,
+  summary: 'What a wallet shows before it asks for the transaction',
+  responses: { 200: { description: 'Label and icon.', schema: walletLabelResponse } },
+  handler: async ({ req }, { baseUrl, label = DEFAULT_LABEL }: PaymentsParts) => ({
+    label,
+    icon: `${mountAddress(req, baseUrl)}${PAYMENTS_PATHS.icon}`,
+  }),
+});
+
+/**
+ * The finished transaction for a payer. A Solana Pay wallet names its `account` and sends the transaction itself, so it
+ * pays the network fee; whoever names a `payer` brings it back to `/settle`, and we pay.
+ */
+const prepareTransaction = defineOperation({
+  method: 'post',
+  path: PAYMENTS_PATHS.transaction,
+  id: 'prepareTransaction',
+  tag: WALLETS_TAG,
+  summary: 'The transaction with which a wallet pays',
+  description: 'For `payer` we pay the network fee; a Solana Pay wallet, which names its `account`, pays it and sends.',
+  body: transactionBody,
+  faults: FAULTS,
+  responses: {
+    200: {
+      description: 'The unsigned transaction.',
+      schema: z.union([createdPaymentResponse, walletTransactionResponse]),
+    },
+  },
+  errors: [
+    'invalid_payer',
+    'payment_not_found',
+    'project_not_found',
+    'project_paused',
+    'payment_expired',
+    'payment_already_settled',
+    'payment_in_progress',
+    'payment_backend_unavailable',
+  ],
+  async handler({ req, params: { id }, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
+    const isWallet = 'account' in body;
+    const [payer, feePayer] = isWallet ? ([body.account, 'payer'] as const) : ([body.payer, 'facilitator'] as const);
+    const created = await facilitator.preparePayment(id, payer, feePayer, createAskSeller(gateway));
+    if (created === undefined) throw notFound();
+    const view = createdPaymentView(created, mountAddress(req, baseUrl));
+    if (!isWallet) return view;
+    return { transaction: view.transaction.serialized, message: created.request.memo ?? 'Payment' };
+  },
+});
+
+const getIcon = defineOperation({
+  method: 'get',
+  path: PAYMENTS_PATHS.icon,
+  id: 'getIcon',
+  tag: WALLETS_TAG,
+  summary: 'The picture that wallets show',
+  responses: { 200: { description: 'A picture.', mediaType: 'image/svg+xml' } },
+  async handler({ res }) {
+    res.type('image/svg+xml').send(ICON);
+  },
+});
+
+/**
+ * Payments of our own making (interface-specification.md, service.md §2), of which the transaction is also Solana Pay's
+ * transaction request; and settling and verifying, the contract's and x402's (x402.md §4).
+ */
+export const PAYMENTS_OPERATIONS = [
+  getSupported,
+  createPayment,
+  getPayment,
+  settle,
+  verify,
+  explore,
+  describeToWallet,
+  prepareTransaction,
+  getIcon,
+];
+
+type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
+
+function withoutUndefined(
+  request: Loose<NewPaymentRequest> & Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient'>,
+): NewPaymentRequest {
+  const { payer, memo, metadata, split, expiresInSeconds, amount, token, recipient } = request;
+  return {
+    amount,
+    token,
+    recipient,
+    ...(payer === undefined ? {} : { payer }),
+    ...(memo === undefined ? {} : { memo }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(split === undefined ? {} : { split }),
+    ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+  };
+}
+
+function notFound(): TollhouseError {
+  const detail = 'There is no payment with this id; it may have been forgotten after its time.';
+  return new TollhouseError('payment_not_found', detail);
+}

@@ -1,0 +1,129 @@
+import type { Request, Response } from 'express';
+import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { AskSeller, RequestSettlement } from '../../facilitator/requests/payment-request-types.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import { sendProblem } from '../../middleware/gate/respond.js';
+import { retryOf } from '../../middleware/payment/retry.js';
+import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
+import { delivered } from '../../middleware/response/response-end.js';
+import { encodeSettlement, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';
+import { REASONS } from '../../protocol/reasons.js';
+import { decodeBase64 } from '../../protocol/wire/json.js';
+import { readInput } from '../framework/read-input.js';
+import { settleBody } from './schemas.js';
+import { identifySettlement } from './settle-identifier.js';
+import { settledView } from './views.js';
+
+const TAKEN = 'Another payment was settled under the payment identifier of this one, which was not sent.';
+const FAULTS = { code: 'invalid_request', fields: { '/signed_transaction': 'invalid_transaction' } } as const;
+
+/** Whether a body of `POST /settle` has the contract's shape; x402's has `paymentPayload`. */
+export function isContractSettle(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && ('payment_id' in body || 'signed_transaction' in body);
+}
+
+/** What {@link settleContract} works with. */
+export interface ContractSettlement {
+  readonly facilitator: EmbeddedFacilitator;
+  /** Whether the seller still takes money. Default: nobody is asked. */
+  readonly askSeller: AskSeller | undefined;
+  /** Address of a block explorer, without `/tx/…`. */
+  readonly explorerUrl: string;
+}
+
+/** `POST /settle` in the contract's shape (service.md §2). */
+export async function settleContract(
+  { facilitator, askSeller, explorerUrl }: ContractSettlement,
+  body: unknown,
+  res: Response,
+): Promise<void> {
+  const { payment_id: id, signed_transaction: text } = readInput(settleBody, body, FAULTS);
+  const bytes = decodeBase64(text);
+  if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
+  sendOutcome(res, await facilitator.settleRequest(id, bytes.value, askSeller), explorerUrl);
+}
+
+/** `POST /settle` in x402's shape, which is answered 200 whether the payment was settled or refused (x402.md §4). */
+export async function settleX402(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
+  const call = readFacilitatorRequest(req.body);
+  if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);
+  const { network } = facilitator;
+  if (!call.ok) {
+    const refused = { status: 'failed', reason: call.reason, message: call.detail } as const;
+    return void res.json(encodeSettlement(refused, network, call.version));
+  }
+  const identified = await identifySettlement(facilitator, call.payment, call.terms);
+  if (identified.isTaken) return sendProblem(res, 'payment_identifier_conflict', TAKEN);
+  try {
+    await facilitator.settlePayment(call.payment, call.terms, {
+      retryHash: retryOf(req, call.payment).hash,
+      async deliver(settlement) {
+        await identified.end(settlement);
+        if (settlement.status !== 'settled') leaveOpen(res);
+        const arrived = delivered(res);
+        res.json(encodeSettlement(settlement, call.terms.network, call.version));
+        return arrived;
+      },
+    });
+  } catch (error) {
+    await identified.end(undefined);
+    throw error;
+  }
+}
+
+const PENDING_RETRY_SECONDS = 2;
+const SEARCHING_RETRY_SECONDS = 1;
+const PENDING = {
+  pending: 'The transaction was sent and its outcome is not known yet. Send the same request again to learn it.',
+  other_pending:
+    'Another transaction for this payment was sent and its outcome is not known yet; this one was not sent. Ask again in a moment.',
+} as const;
+
+function sendOutcome(res: Response, settlement: RequestSettlement, explorerUrl: string): void {
+  switch (settlement.status) {
+    case 'settled':
+      return void res.json(settledView(settlement, explorerUrl));
+    case 'not_found':
+      return sendProblem(res, 'payment_not_found', 'There is no payment with this payment_id.');
+    case 'expired':
+      return sendProblem(
+        res,
+        'payment_expired',
+        settlement.signature === undefined
+          ? 'The time for this payment is over; create a new one. Nothing was paid.'
+          : REASONS.invalid_transfer_late,
+        settlement.signature === undefined ? {} : { more: { tx_signature: settlement.signature } },
+      );
+    case 'already_settled':
+      return sendProblem(
+        res,
+        'payment_already_settled',
+        'Another transaction has settled this payment; this one was not sent.',
+      );
+    case 'searching': {
+      const detail =
+        "Other transactions name this payment's reference, and are still being looked at for one that has paid it; this one was not sent. Send it again in a moment.";
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: SEARCHING_RETRY_SECONDS });
+    }
+    case 'being_settled': {
+      const detail = 'This transaction is being settled right now; send it again in a moment to learn the outcome.';
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+    }
+    case 'in_progress': {
+      const detail = 'Another transaction for this payment is being settled right now; this one was not sent.';
+      return sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+    }
+    case 'invalid':
+      return sendProblem(res, 'invalid_transaction', settlement.message, { more: { reason: settlement.reason } });
+    case 'failed': {
+      const { reason, message, signature } = settlement;
+      return sendProblem(res, 'blockchain_error', message, { more: { reason, tx_signature: signature ?? null } });
+    }
+    case 'pending':
+    case 'other_pending':
+      return sendProblem(res, 'settlement_pending', PENDING[settlement.status], {
+        retryAfterSeconds: PENDING_RETRY_SECONDS,
+        more: { tx_signature: settlement.signature ?? null },
+      });
+  }
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { TollhouseError } from '../../errors/errors.js';
+import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { isSignature } from '../../protocol/address.js';
+import { encodeSupported } from '../../protocol/codecs/facilitator-codec.js';
+import { facilitatorBody, settleResponse, verifyResponse } from '../../protocol/wire/schemas.js';
+import { explorerLink, explorerOf } from '../framework/explorer.js';
+import { defineOperation } from '../framework/operation.js';
+import {
+  PAYMENTS_PATHS,
+  settleBody,
+  settledResponse,
+  supportedNetworksResponse,
+  verifiedResponse,
+  verifyBody,
+} from './schemas.js';
+import { createAskSeller } from './seller.js';
+import { isContractSettle, settleContract, settleX402 } from './settle.js';
+import { isContractVerify, verifyContract, verifyX402 } from './verify.js';
+import { networksView } from './views.js';
+
+/** What settling and verifying work with. */
+export interface SettlementParts {
+  readonly facilitator: EmbeddedFacilitator;
+  /** Knows the projects that payments are for. Default: there are none. */
+  readonly gateway?: Gateway | undefined;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+  /** Address of a block explorer, without `/tx/…`. Default: one that knows the network, see explorer.ts. */
+  readonly explorerUrl?: string | undefined;
+}
+
+const TAG = 'Payments';
+
+/** Networks, tokens, and x402's kinds. */
+export const getSupported = defineOperation({
+  method: 'get',
+  path: PAYMENTS_PATHS.supported,
+  listed: { under: 'core', place: 3 },
+  id: 'getSupported',
+  tag: TAG,
+  summary: 'Networks and tokens',
+  description: "The contract's networks and, beside them, x402's kinds, extensions and signers.",
+  responses: { 200: { description: 'What can be settled now.', schema: supportedNetworksResponse } },
+  errors: ['payment_backend_unavailable'],
+  handler: async (_request, { facilitator }: SettlementParts) => ({
+    ...encodeSupported(await facilitator.supported()),
+    networks: networksView(facilitator),
+  }),
+});
+
+/** Settles a payment of our own making or, on the same path, one of x402's for another server; the body's shape tells. */
+export const settle = defineOperation({
+  method: 'post',
+  path: PAYMENTS_PATHS.settle,
+  listed: { under: 'facilitation', place: 2 },
+  id: 'settle',
+  tag: TAG,
+  summary: 'Settle a payment',
+  description: 'A payment that was created here, by its id and a signed transaction; or an x402 payment of any server.',
+  bodies: [settleBody, facilitatorBody],
+  responses: {
+    200: {
+      description: "The settlement; in x402's shape also one that was refused.",
+      schema: z.union([settledResponse, settleResponse]),
+    },
+  },
+  errors: [
+    'invalid_transaction',
+    'payment_expired',
+    'payment_already_settled',
+    'payment_not_found',
+    'project_not_found',
+    'project_paused',
+    'payment_in_progress',
+    'payment_identifier_conflict',
+    'blockchain_error',
+    'settlement_pending',
+    'payment_backend_unavailable',
+    'fee_limit_reached',
+  ],
+  async handler({ req, res, body }, parts: SettlementParts) {
+    const { facilitator, gateway } = parts;
+    const contract = { facilitator, askSeller: createAskSeller(gateway), explorerUrl: explorerOf(parts, req) };
+    if (isContractSettle(body)) await settleContract(contract, body, res);
+    else await settleX402(facilitator, req, res);
+  },
+});
+
+/** Looks a transaction up or, on the same path, verifies a payment of x402's; the body's shape tells. */
+export const verify = defineOperation({
+  method: 'post',
+  path: PAYMENTS_PATHS.verify,
+  listed: { under: 'facilitation', place: 3 },
+  id: 'verify',
+  tag: TAG,
+  summary: 'Look a transaction up, or verify an x402 payment',
+  bodies: [verifyBody, facilitatorBody],
+  responses: { 200: { description: 'What was found.', schema: z.union([verifiedResponse, verifyResponse]) } },
+  errors: ['invalid_signature', 'chain_unavailable', 'payment_backend_unavailable', 'fee_limit_reached'],
+  handler: async ({ res, body }, { facilitator }: SettlementParts) =>
+    isContractVerify(body) ? verifyContract(facilitator, body, res) : verifyX402(facilitator, body, res),
+});
+
+/** Leads on to a block explorer. */
+export const explore = defineOperation({
+  method: 'get',
+  path: PAYMENTS_PATHS.explore,
+  id: 'explore',
+  tag: TAG,
+  summary: 'On to a block explorer, which is told the cluster',
+  responses: { 302: { description: 'Where the transaction is shown.' } },
+  errors: ['invalid_signature'],
+  async handler({ res, params: { signature } }, { facilitator: { network } }: SettlementParts) {
+    if (!isSignature(signature)) throw new TollhouseError('invalid_signature', 'This is not a transaction signature.');
+    res.redirect(explorerLink(network, signature));
+  },
+});

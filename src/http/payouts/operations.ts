@@ -1,0 +1,130 @@
+import type { Request } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
+import type { Payouts } from '../../gateway/payouts/payouts.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-store.js';
+import type { ApiCaller } from '../framework/api-caller.js';
+import { explorerOf } from '../framework/explorer.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
+import { defineOperation } from '../framework/operation.js';
+import {
+  owedResponse,
+  PAYOUTS_PATHS,
+  payoutRequestResponse,
+  payoutsCursor,
+  payoutsQuery,
+  payoutsResponse,
+} from './schemas.js';
+import { owedView, payoutView } from './views.js';
+
+/** What {@link PAYOUTS_OPERATIONS} work with. */
+export interface PayoutsParts {
+  readonly payouts: Payouts;
+  /** Rejects with `project_not_found` unless a wallet owns a project. */
+  readonly ownedProject: (id: string, wallet: string) => Promise<unknown>;
+  /** On which network it is paid; for links. */
+  readonly facilitator: { readonly network: NetworkId };
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+  /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
+  readonly explorerUrl?: string | undefined;
+}
+
+const TAG = 'Payouts';
+const ERRORS = ['project_not_found', 'chain_unavailable'] as const;
+
+const listPayouts = defineOperation({
+  method: 'get',
+  path: PAYOUTS_PATHS.all,
+  id: 'listPayouts',
+  tag: TAG,
+  summary: 'Payouts of a project, newest first',
+  scope: 'payouts:read',
+  query: payoutsQuery,
+  responses: { 200: { description: 'One page of them.', schema: payoutsResponse } },
+  errors: [...ERRORS, 'validation_failed'],
+  async handler({ req, caller, params, query: { limit, cursor } }, parts: PayoutsParts) {
+    const id = await ownProject(parts, caller, params.project_id);
+    const found = await parts.payouts.list(id, limit + 1, positionOf(cursor));
+    const page = listResponse(
+      found,
+      limit,
+      (it) => [it.createdAt, it.id],
+      (it) => it,
+    );
+    return { ...page, data: await viewsOf(parts, page.data, req) };
+  },
+});
+
+const listOwed = defineOperation({
+  method: 'get',
+  path: PAYOUTS_PATHS.owed,
+  id: 'listOwed',
+  tag: TAG,
+  summary: 'What a project owes, by recipient and token',
+  description:
+    'Only what came in a payment with one transfer is owed; a payment of `/create-payment` goes to every recipient at once.',
+  scope: 'payouts:read',
+  responses: { 200: { description: 'What is owed and is in no payout.', schema: owedResponse } },
+  errors: ERRORS,
+  handler: async ({ caller, params }, parts: PayoutsParts) => ({
+    data: await owedBy(parts, await ownProject(parts, caller, params.project_id)),
+  }),
+});
+
+const requestPayouts = defineOperation({
+  method: 'post',
+  path: PAYOUTS_PATHS.all,
+  id: 'requestPayouts',
+  tag: TAG,
+  summary: 'Pay out now what a project owes',
+  description:
+    'Recipients without a token account are left out and stay owed, and so are those who are owed too little to be worth a transaction: the answer says from which amount or time on they are paid. The network fee is ours. Payouts are also made without being asked for, above a threshold and after a day.',
+  scope: 'payouts:write',
+  responses: {
+    200: { description: 'Nothing can be paid.', schema: payoutRequestResponse },
+    202: {
+      description: 'Payouts are on their way; the list tells what becomes of them.',
+      schema: payoutRequestResponse,
+    },
+  },
+  errors: ERRORS,
+  async handler({ req, res, caller, params }, parts: PayoutsParts) {
+    const id = await ownProject(parts, caller, params.project_id);
+    const made = await viewsOf(parts, await parts.payouts.request(id), req);
+    res.status(made.length === 0 ? 200 : 202).json({ payouts: made, owed: await owedBy(parts, id) });
+  },
+});
+
+/** Payouts of what projects owe to the recipients of their splits; of deleted projects too (service.md §5). */
+export const PAYOUTS_OPERATIONS = [listPayouts, listOwed, requestPayouts];
+
+/** The payouts as they are shown, each with its token. */
+function viewsOf(parts: PayoutsParts, records: readonly PayoutRecord[], req: Request) {
+  const explorer = explorerOf(parts, req);
+  return Promise.all(records.map(async (it) => payoutView(it, await parts.payouts.token(it.mint), explorer)));
+}
+
+async function owedBy({ payouts }: PayoutsParts, projectId: string) {
+  const owed = await payouts.owed(projectId);
+  return Promise.all(owed.map(async (it) => owedView(it, await payouts.token(it.mint))));
+}
+
+/** The project in the path, if it is the caller's. */
+async function ownProject(
+  { payouts, ownedProject }: PayoutsParts,
+  { wallet, projectId }: ApiCaller,
+  id: string,
+): Promise<string> {
+  if (projectId !== undefined && projectId !== id) {
+    throw new TollhouseError('project_not_found', 'The service key is for another project.');
+  }
+  // What a deleted project owes is still owed.
+  if (!(await payouts.isOwner(id, wallet))) await ownedProject(id, wallet);
+  return id;
+}
+
+function positionOf(cursor: string | undefined): PayoutPosition | undefined {
+  const [createdAt, id] = readCursor(cursor, payoutsCursor) ?? [];
+  return createdAt === undefined || id === undefined ? undefined : { createdAt, id };
+}

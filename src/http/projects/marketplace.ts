@@ -1,0 +1,71 @@
+import type { Marketplace } from '../../gateway/projects/marketplace.js';
+import { mountAddress } from '../../middleware/gate/request-url.js';
+import { priceKey } from '../../storage/projects/projects.js';
+import { listResponse, readCursor } from '../framework/list-response.js';
+import { defineOperation } from '../framework/operation.js';
+import {
+  MARKETPLACE_PATHS,
+  marketCursors,
+  marketProjectResponse,
+  marketQuery,
+  marketResponse,
+} from './marketplace-schemas.js';
+import { marketView } from './marketplace-views.js';
+
+/** What {@link MARKETPLACE_OPERATIONS} work with. */
+export interface MarketplaceParts {
+  readonly marketplace: Marketplace;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+}
+
+const TAG = 'Marketplace';
+
+const searchMarketplace = defineOperation({
+  method: 'get',
+  path: MARKETPLACE_PATHS.all,
+  id: 'searchMarketplace',
+  tag: TAG,
+  summary: 'Listed projects',
+  description: 'Calls that are made while you read page after page may move a project to a page that you have read.',
+  query: marketQuery,
+  responses: { 200: { description: 'One page of them.', schema: marketResponse } },
+  errors: ['validation_failed', 'store_unavailable'],
+  async handler({ req, query }, { marketplace, baseUrl }: MarketplaceParts) {
+    const { q, tag, token, max_price: maxPrice, sort, limit, cursor } = query;
+    const place = readCursor(cursor, marketCursors[sort]);
+    const { items, since } = await marketplace.search({
+      sort,
+      limit: limit + 1,
+      ...(q === undefined ? {} : { text: q }),
+      ...(tag === undefined || tag === '' ? {} : { tag }),
+      ...(token === undefined ? {} : { token }),
+      ...(maxPrice === undefined ? {} : { maxPrice: priceKey(maxPrice) }),
+      ...(place === undefined ? {} : { after: { rank: place[1], id: place[2] }, since: place[3] }),
+    });
+    const origin = mountAddress(req, baseUrl);
+    return listResponse(
+      items,
+      limit,
+      ({ project, rank }) => [sort, rank, project.id, since],
+      ({ project, figures }) => marketView(project, figures, origin),
+    );
+  },
+});
+
+const getMarketplaceProject = defineOperation({
+  method: 'get',
+  path: MARKETPLACE_PATHS.one,
+  id: 'getMarketplaceProject',
+  tag: TAG,
+  summary: 'One listed project',
+  responses: { 200: { description: 'The project, with its own OpenAPI document.', schema: marketProjectResponse } },
+  errors: ['project_not_found', 'store_unavailable'],
+  async handler({ req, params }, { marketplace, baseUrl }: MarketplaceParts) {
+    const { project, figures, openapi } = await marketplace.find(params.slug);
+    return { ...marketView(project, figures, mountAddress(req, baseUrl)), openapi: openapi ?? null };
+  },
+});
+
+/** `/api/v1/marketplace` (service.md §5): what is for sale here, for everybody to see. */
+export const MARKETPLACE_OPERATIONS = [searchMarketplace, getMarketplaceProject];

@@ -1,0 +1,93 @@
+import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
+import type { DocumentedProject } from '../../gateway/projects/projects.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import type { ResponseBody } from '../framework/fields.js';
+import { CALLS } from '../framework/path.js';
+import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
+
+/** What a client wrote, as the gateway takes it. */
+export function draftFrom({ upstream, limits, ...body }: ProjectBody): ProjectDraft {
+  return {
+    ...body,
+    upstream: { url: upstream.url, timeoutMs: upstream.timeout_ms },
+    limits: limits && {
+      perSecond: limits.per_second,
+      concurrent: limits.concurrent,
+      maxBodyBytes: limits.max_body_bytes,
+    },
+  };
+}
+
+/** A draft as a client would have written it: what a merge patch is applied to. */
+export function bodyFrom({ upstream, limits, ...draft }: ProjectDraft): object {
+  return {
+    ...draft,
+    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    limits: {
+      per_second: limits?.perSecond,
+      concurrent: limits?.concurrent,
+      max_body_bytes: limits?.maxBodyBytes,
+    },
+  };
+}
+
+/** What a call costs. */
+export function priceView({ amount, token, network }: ProjectPrice): ResponseBody<typeof priceResponse> {
+  return {
+    amount: formatAmount(amount, token.decimals),
+    amount_atomic: String(amount),
+    token: token.symbol,
+    mint: token.mint,
+    decimals: token.decimals,
+    token_program: token.program,
+    network,
+  };
+}
+
+/** A project as its owner sees it in a list. `origin` is the address of the gateway, before `/v1`. */
+export function projectItemView(project: ProjectRecord, origin: string): ResponseBody<typeof projectItemResponse> {
+  const { id, slug, name, description, owner, upstream, price, split, limits, visibility, tags, metadata } = project;
+  return {
+    id,
+    slug,
+    url: callUrl(origin, slug),
+    name,
+    description: description ?? null,
+    owner,
+    state: project.state,
+    visibility,
+    upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    pricing: priceView(price),
+    split: split.map(({ recipient, bps, label }) => ({ recipient, bps, label: label ?? null })),
+    limits: {
+      per_second: limits.perSecond,
+      concurrent: limits.concurrent,
+      max_body_bytes: limits.maxBodyBytes,
+    },
+    tags,
+    metadata: metadata ?? null,
+    example: project.example ?? null,
+    version: project.version,
+    created_at: new Date(project.createdAt).toISOString(),
+    updated_at: new Date(project.updatedAt).toISOString(),
+  };
+}
+
+/** A project as its owner sees it. The secret is for those who may change the project. */
+export function projectView(
+  { project, openapi }: DocumentedProject,
+  origin: string,
+  showsSecret: boolean,
+): ResponseBody<typeof projectResponse> {
+  return {
+    ...projectItemView(project, origin),
+    openapi: openapi ?? null,
+    ...(showsSecret ? { gateway_secret: project.secret } : {}),
+  };
+}
+
+/** Where a project is called. */
+export function callUrl(origin: string, slug: string): string {
+  return `${origin}${CALLS}/${slug}`;
+}

@@ -1,0 +1,78 @@
+import type { Holdings } from '../../access/holdings.js';
+import { TollhouseError } from '../../errors/errors.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import { defineOperation } from '../framework/operation.js';
+import { type ServiceInfo, serviceResponse } from '../framework/service-info.js';
+import type { Metrics } from './metrics.js';
+import { healthResponse, walletStatusResponse } from './schemas.js';
+import { healthView, walletStatusView } from './views.js';
+
+/** What {@link SERVICE_OPERATIONS} work with. */
+export interface ServiceParts {
+  readonly facilitator: Facilitator;
+  readonly holdings: Holdings;
+  /** What the service says of itself. */
+  readonly service: () => ServiceInfo;
+}
+
+const TAG = 'Service';
+
+const getService = defineOperation({
+  method: 'get',
+  path: '/',
+  listed: { under: 'core', place: 1 },
+  id: 'getService',
+  tag: TAG,
+  summary: 'What this service is',
+  responses: { 200: { description: 'Name, version, features and paths.', schema: serviceResponse } },
+  handler: async (_request, { service }: ServiceParts) => service(),
+});
+
+const getHealth = defineOperation({
+  method: 'get',
+  path: '/health',
+  listed: { under: 'core', place: 2 },
+  id: 'getHealth',
+  tag: TAG,
+  summary: 'How the networks and the facilitation are',
+  responses: { 200: { description: 'The state, good or bad, never older than five seconds.', schema: healthResponse } },
+  handler: (_request, { facilitator }: ServiceParts) => healthView(facilitator),
+});
+
+const getWalletStatus = defineOperation({
+  method: 'get',
+  path: '/wallet-status',
+  listed: { under: 'facilitation', place: 4 },
+  id: 'getWalletStatus',
+  tag: TAG,
+  summary: 'What the facilitation wallet holds',
+  responses: { 200: { description: 'Balances in whole tokens.', schema: walletStatusResponse } },
+  errors: ['chain_unavailable'],
+  handler: (_request, { facilitator, holdings }: ServiceParts) => walletStatusView(facilitator, holdings),
+});
+
+const getMetrics = defineOperation({
+  method: 'get',
+  path: '/metrics',
+  id: 'getMetrics',
+  tag: TAG,
+  summary: 'Figures for Prometheus',
+  noStore: true,
+  responses: { 200: { description: 'In the text form of Prometheus.', mediaType: 'text/plain' } },
+  errors: ['not_configured'],
+  async handler({ res }, metrics: Metrics) {
+    const exposed = await metrics.expose();
+    if (exposed === undefined) {
+      const detail = 'There are no metrics here: the package "prom-client" is not installed on this server.';
+      throw new TollhouseError('not_configured', detail);
+    }
+    res.setHeader('Content-Type', exposed.contentType);
+    res.end(exposed.text);
+  },
+});
+
+/** What the service says of itself, its state and its wallet (interface-specification.md, service.md §2). */
+export const SERVICE_OPERATIONS = [getService, getHealth, getWalletStatus];
+
+/** Figures for Prometheus; 501 where `prom-client` is not installed. */
+export const METRICS_OPERATIONS = [getMetrics];

@@ -1,0 +1,36 @@
+import type { SpendingReports } from '../../gateway/figures/spending-report.js';
+import { timeSteps } from '../../gateway/figures/time-steps.js';
+import { defineOperation } from '../framework/operation.js';
+import { readRange } from '../framework/range-query.js';
+import { SPENDING_PATH, spendingQuery, spendingResponse } from './schemas.js';
+import { spendingView } from './views.js';
+
+/** What {@link SPENDING_OPERATIONS} work with. */
+export interface SpendingParts {
+  readonly report: SpendingReports;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const getSpending = defineOperation({
+  method: 'get',
+  path: SPENDING_PATH,
+  id: 'getSpending',
+  tag: 'Spending',
+  summary: 'What you have spent by key, project and token, your budgets, and what is left of them',
+  description:
+    'Default: the last 30 days by day, the last year by month. A wallet sees all of its keys, and the budgets of the newest ' +
+    '100; a service key sees itself.',
+  scope: 'spending:read',
+  query: spendingQuery,
+  responses: { 200: { description: 'The spending.', schema: spendingResponse } },
+  errors: ['validation_failed', 'not_found'],
+  async handler({ caller, query }, { report, now }: SpendingParts) {
+    const { key: keyId, project: projectId, interval, ...range } = query;
+    const steps = timeSteps({ interval, ...readRange(range) }, now());
+    return spendingView(await report({ caller, keyId, projectId, steps }), steps);
+  },
+});
+
+/** `GET /api/v1/spending`: what the caller has spent, its budgets, and what is left of them (service.md §5). */
+export const SPENDING_OPERATIONS = [getSpending];

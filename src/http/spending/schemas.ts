@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
+import { address, countSchema } from '../framework/fields.js';
+import { API } from '../framework/path.js';
+import { rangeQuery } from '../framework/range-query.js';
+
+/** Where the spending is. */
+export const SPENDING_PATH = `${API}/spending` as const;
+
+const MAX_ID = 64;
+const id = z.string('must be a text').min(1, 'must not be empty').max(MAX_ID, `must have at most ${MAX_ID} characters`);
+
+/** Query of `GET /api/v1/spending`. */
+export const spendingQuery = z.strictObject({
+  ...rangeQuery,
+  key: id.optional().describe('Id of a service key. Default: all of the wallet; a key sees itself only.'),
+  project: id.optional().describe('Id of a project. Default: all.'),
+  interval: z.enum(['day', 'month'], 'must be day or month').default('day').describe('Length of a step, in UTC.'),
+});
+
+const time = z.iso.datetime();
+const money = {
+  amount: z.string().describe('In whole tokens, decimal.'),
+  amount_atomic: z.string().describe("In the token's smallest unit."),
+  token: z.string().describe('Symbol; the mint of an unknown token.'),
+  mint: address,
+  calls: countSchema.describe('Paid ones.'),
+};
+const byToken = z.record(z.string(), z.string());
+
+/** Response of `GET /api/v1/spending`. */
+export const spendingResponse = z.object({
+  interval: z.enum(['day', 'month']),
+  from: time,
+  to: time.describe('Not included.'),
+  totals: z.array(z.object(money)).describe('By token.'),
+  spending: z
+    .array(z.object({ key_id: z.string(), project_id: z.string(), ...money }))
+    .describe('By key, project and token.'),
+  series: z.array(
+    z.object({
+      t: time.describe('Start of the step.'),
+      calls: countSchema,
+      spent: byToken.describe('In whole tokens, decimal, by symbol.'),
+      spent_atomic: byToken.describe("In the token's smallest unit, by symbol."),
+    }),
+  ),
+  budgets: z.array(
+    z.object({
+      key_id: z.string(),
+      token: z.string(),
+      mint: address,
+      window: z.enum(SPENDING_WINDOWS).describe('By the calendar in UTC.'),
+      action: z.enum(['block', 'notify']).describe('Whether calls beyond the limit are refused.'),
+      limit: z.string(),
+      limit_atomic: z.string(),
+      used: z.string().describe('Spent in the present window; what calls under way hold back is not in it.'),
+      used_atomic: z.string(),
+      left: z.string(),
+      left_atomic: z.string(),
+      resets_at: time.nullable().describe('When the next window begins; null where there is none.'),
+    }),
+  ),
+});

@@ -1,0 +1,75 @@
+import type { BudgetState, SpendingPoint, SpendingReport } from '../../gateway/figures/spending-report.js';
+import type { TimeSteps } from '../../gateway/figures/time-steps.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { SpendingSum } from '../../storage/calls/call-store.js';
+import type { ResponseBody } from '../framework/fields.js';
+import type { spendingResponse } from './schemas.js';
+
+type Labels = SpendingReport['tokens'];
+
+/** What keys have spent, as their owner sees it. */
+export function spendingView(
+  report: SpendingReport,
+  { interval, from, to }: TimeSteps,
+): ResponseBody<typeof spendingResponse> {
+  const { rows, totals, series, budgets, tokens } = report;
+  return {
+    interval: interval === 'month' ? 'month' : 'day',
+    from: timeText(from),
+    to: timeText(to),
+    totals: totals.map((it) => moneyView(it, tokens)),
+    spending: rows.map((it) => ({ key_id: it.keyId, project_id: it.projectId, ...moneyView(it, tokens) })),
+    series: series.map((it) => pointView(it, totals, tokens)),
+    budgets: budgets.map((it) => budgetView(it, tokens)),
+  };
+}
+
+function moneyView({ mint, amount, calls }: SpendingSum, tokens: Labels) {
+  return {
+    amount: decimal(amount, mint, tokens),
+    amount_atomic: String(amount),
+    token: symbol(mint, tokens),
+    mint,
+    calls,
+  };
+}
+
+function pointView({ at, calls, spent }: SpendingPoint, totals: readonly SpendingSum[], tokens: Labels) {
+  const sums = totals.map(({ mint }) => ({ mint, amount: spent.get(mint) ?? 0n }));
+  return {
+    t: timeText(at),
+    calls,
+    spent: Object.fromEntries(sums.map((it) => [symbol(it.mint, tokens), decimal(it.amount, it.mint, tokens)])),
+    spent_atomic: Object.fromEntries(sums.map((it) => [symbol(it.mint, tokens), String(it.amount)])),
+  };
+}
+
+function budgetView({ keyId, mint, window, action, limit, used, endsAt }: BudgetState, tokens: Labels) {
+  const left = used > limit ? 0n : limit - used;
+  return {
+    key_id: keyId,
+    token: symbol(mint, tokens),
+    mint,
+    window,
+    action,
+    limit: decimal(limit, mint, tokens),
+    limit_atomic: String(limit),
+    used: decimal(used, mint, tokens),
+    used_atomic: String(used),
+    left: decimal(left, mint, tokens),
+    left_atomic: String(left),
+    resets_at: endsAt === undefined ? null : timeText(endsAt),
+  };
+}
+
+function symbol(mint: string, tokens: Labels): string {
+  return tokens.get(mint)?.symbol ?? mint;
+}
+
+function decimal(amount: bigint, mint: string, tokens: Labels): string {
+  return formatAmount(amount, tokens.get(mint)?.decimals ?? 0);
+}
+
+function timeText(time: number): string {
+  return new Date(time).toISOString();
+}
