@@ -3,7 +3,7 @@ import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
 import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
-import { createRequestNote } from '../../middleware/gate/request-note.js';
+import { oncePerRequest } from '../../middleware/gate/once-per-request.js';
 
 /** Figures for Prometheus. */
 export interface Metrics {
@@ -33,7 +33,6 @@ export function createMetrics(facilitator: Facilitator): Metrics {
   const loading = loadInstruments();
   // Whoever asks for the figures is told why there are none.
   loading.catch(() => {});
-  const seen = createRequestNote<Request, true>();
   const note = (write: (instruments: Instruments) => void) =>
     void loading.then(
       (instruments) => instruments !== undefined && write(instruments),
@@ -48,15 +47,15 @@ export function createMetrics(facilitator: Facilitator): Metrics {
   });
 
   return {
-    count: asMiddleware((req, res, next) => {
-      if (seen.of(req)) return next();
-      seen.put(req, true);
-      res.once('close', () => {
-        const status = res.writableFinished ? String(res.statusCode) : 'aborted';
-        note(({ requests }) => requests.inc({ method: req.method, route: routeOf(req), status }));
-      });
-      next();
-    }),
+    count: asMiddleware(
+      oncePerRequest((req, res, next) => {
+        res.once('close', () => {
+          const status = res.writableFinished ? String(res.statusCode) : 'aborted';
+          note(({ requests }) => requests.inc({ method: req.method, route: routeOf(req), status }));
+        });
+        next();
+      }),
+    ),
     async expose() {
       const instruments = await loading;
       return instruments === undefined ? undefined : expose(instruments, facilitator);

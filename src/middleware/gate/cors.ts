@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import { CODECS } from '../../protocol/codecs/codecs.js';
+import { oncePerRequest } from './once-per-request.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { exposeHeaders } from './respond.js';
 
@@ -42,7 +43,7 @@ const ORIGIN = 'Access-Control-Allow-Origin';
  * Express middleware that opens an API to scripts of every origin, without cookies: payments, tokens and keys are in headers,
  * which no browser adds on its own. Preflights are answered here. A response that has an allowed origin already keeps it.
  */
-export const cors: RequestHandler = (req, res, next) => {
+export const cors: RequestHandler = oncePerRequest((req, res, next) => {
   if (!res.hasHeader(ORIGIN)) res.setHeader(ORIGIN, '*');
   exposeHeaders(res, EXPOSED);
   if (!isPreflight(req)) return next();
@@ -51,7 +52,7 @@ export const cors: RequestHandler = (req, res, next) => {
   res.setHeader('Access-Control-Max-Age', String(PREFLIGHT_MAX_AGE_SECONDS));
   res.statusCode = 204;
   res.end();
-};
+});
 
 /** Whether a browser asks if a script of another origin may send a request. */
 export function isPreflight({ method, headers }: Request): boolean {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from 'express';
 import { newId } from '../../lib/ids.js';
+import { oncePerRequest } from './once-per-request.js';
 
 /** The header that names a request, in both directions. */
 export const REQUEST_ID_HEADER = 'X-Request-Id';
@@ -22,7 +23,7 @@ export function requestIdOf(res: ServerResponse<IncomingMessage>): string {
 }
 
 /** Express middleware that gives every response an `X-Request-Id`. */
-export const requestId: RequestHandler = (_req, res, next) => {
+export const requestId: RequestHandler = oncePerRequest((_req, res, next) => {
   requestIdOf(res);
   next();
-};
+});
