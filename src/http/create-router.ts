@@ -18,7 +18,7 @@ import { createCallServer } from './calls/serve-call.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import { guardRoutes, passOthers } from './framework/guard-routes.js';
 import type { OperationDescription } from './framework/operation.js';
-import { CALLS } from './framework/path.js';
+import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
 import { createRoutes } from './framework/routes.js';
 import { serviceInfo } from './framework/service-info.js';
@@ -54,7 +54,7 @@ export interface RouterOptions {
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
   readonly explorerUrl?: string;
   /**
-   * Limits per client address on all of these routes (service.md §1), each multiplied by `scale`; false for none. Default:
+   * Limits per client address on all of these routes, each multiplied by `scale`; false for none. Default:
    * on. Behind a proxy the app must set `trust proxy`, or all clients count as one.
    */
   readonly limits?: false | { readonly scale?: number };
@@ -69,7 +69,7 @@ const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
 /**
  * The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. Its POSTs take an
- * `Idempotency-Key` (service.md §1); what was answered is kept in the facilitator's `idempotency`.
+ * `Idempotency-Key`; what was answered is kept in the facilitator's `idempotency`.
  * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
 export function createRouter(options: RouterOptions): Router {
@@ -123,7 +123,7 @@ function assembleRouter({
     ...(api === NO_GATEWAY ? [] : calls),
   ];
   const router = Router();
-  passOthers(router, [CALLS]);
+  passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.
   for (const call of calls) router.use(call.router);
   guardRoutes(router, unlimited, common);

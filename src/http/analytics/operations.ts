@@ -17,7 +17,7 @@ import {
 import { analyticsCsv, analyticsView, callView } from './views.js';
 
 /** What {@link ANALYTICS_OPERATIONS} work with. */
-export interface AnalyticsParts {
+export interface AnalyticsOperationsParts {
   readonly analytics: Analytics;
   /** Resolves when a wallet owns a project; rejects with `project_not_found` when it does not. */
   readonly ownedProject: (projectId: string, wallet: string) => Promise<unknown>;
@@ -42,7 +42,7 @@ const getAnalytics = defineOperation({
   query: analyticsQuery,
   responses: { 200: { description: 'The figures.', schema: analyticsResponse, mediaType: 'text/csv' } },
   errors: ERRORS,
-  async handler({ req, res, caller, params, query }, parts: AnalyticsParts) {
+  async handler({ req, res, caller, params, query }, parts: AnalyticsOperationsParts) {
     const { interval, format, ...range } = query;
     const steps = timeSteps({ interval, ...readRange(range) }, parts.now());
     const found = await parts.analytics.analyze(await ownProject(parts, caller, params.project_id), steps);
@@ -65,7 +65,7 @@ const listCalls = defineOperation({
   query: callsQuery,
   responses: { 200: { description: 'One page of them.', schema: callsResponse } },
   errors: ERRORS,
-  async handler({ caller, params, query: { limit, cursor } }, parts: AnalyticsParts) {
+  async handler({ caller, params, query: { limit, cursor } }, parts: AnalyticsOperationsParts) {
     const [before] = readCursor(cursor, callsCursor) ?? [];
     const projectId = await ownProject(parts, caller, params.project_id);
     const found = await parts.analytics.calls(projectId, limit + 1, before === undefined ? undefined : BigInt(before));
@@ -80,12 +80,12 @@ const listCalls = defineOperation({
   },
 });
 
-/** Figures of a project and its calls, for its owner (service.md §5). */
+/** Figures of a project and its calls, for its owner. */
 export const ANALYTICS_OPERATIONS = [getAnalytics, listCalls];
 
 /** The project in the path, if it is the caller's and its key may see it. */
 async function ownProject(
-  { ownedProject }: AnalyticsParts,
+  { ownedProject }: AnalyticsOperationsParts,
   { wallet, projectId }: ApiCaller,
   id: string,
 ): Promise<string> {

@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { GATEWAY_ERROR_HEADERS } from '../../gateway/proxy/upstream-proxy.js';
 import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
 import { defineOperation } from '../framework/operation.js';
-import { CALLS } from '../framework/path.js';
+import { CALLS_PATH } from '../framework/path.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { handled, type Routes } from '../framework/routes.js';
 import { type CallParts, handleCall } from './handle-call.js';
@@ -12,7 +12,7 @@ const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
 /** Every method and every path below it: POST stands for them. */
 const callProject = defineOperation({
   method: 'post',
-  path: `${CALLS}/:slug`,
+  path: `${CALLS_PATH}/:slug`,
   id: 'callProject',
   tag: 'Calls',
   summary: "A paid call of a project's upstream",
@@ -78,7 +78,7 @@ export const markOwnErrors: RequestHandler = (_req, res, next) => {
 };
 
 /**
- * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream (service.md §4).
+ * `/v1/<slug>`, every method and every path below it: a paid call of a project's upstream.
  * @param before - what each call meets first
  */
 export function createCallRoutes(parts: CallParts, before: readonly RequestHandler[]): Routes {

@@ -101,7 +101,7 @@ const getWellKnown = defineOperation({
 });
 
 /**
- * What can be bought here, in x402's shapes (x402.md §4): the gates on this facilitator that were given `discovery`, and what
+ * What can be bought here, in x402's shapes (protocol/README.md, "Facilitator API"): the gates on this facilitator that were given `discovery`, and what
  * `listed` returns.
  */
 export const DISCOVERY_OPERATIONS = [discover, listResources, searchResources, getWellKnown];

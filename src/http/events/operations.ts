@@ -89,7 +89,7 @@ const streamOperation = defineOperation({
   },
 });
 
-/** `/api/v1/events` (service.md §6): what happened to a wallet and its projects, as a list and as a stream. */
+/** `/api/v1/events`: what happened to a wallet and its projects, as a list and as a stream. */
 export const EVENTS_OPERATIONS = [listEvents, streamOperation];
 
 function filterOf(types: readonly EventType[] | undefined, projectId: string | undefined) {

@@ -51,7 +51,7 @@ export const CALLER_ERRORS: readonly ErrorCode[] = [
 const callers = createRequestNote<Request, ApiCaller>();
 
 /**
- * Makes the check of who calls `/api/v1` (service.md §3): `callerFor('projects:write')` is middleware that lets in a wallet by
+ * Makes the check of who calls `/api/v1`: `callerFor('projects:write')` is middleware that lets in a wallet by
  * its access token, and a service key that has the scope. Others are answered 401 or 403. Where both are shown, the key
  * counts, which may less.
  */

@@ -5,7 +5,7 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 20;
 const MAX_CURSOR_LENGTH = 512;
 
-/** Query parameters that every list takes (service.md §1). */
+/** Query parameters that every list takes. */
 export const pageQuery = {
   limit: z.coerce
     .number('must be a number')

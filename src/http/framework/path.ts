@@ -1,8 +1,8 @@
-/** Where the API of owners and callers begins (service.md §3). */
+/** Where the API of owners and callers begins. */
 export const API = '/api/v1';
 
-/** Where projects are called: `/v1/<slug>` (service.md §4). */
-export const CALLS = '/v1';
+/** Where projects are called: `/v1/<slug>`. */
+export const CALLS_PATH = '/v1';
 
 /** The `:names` in a path. */
 type PathName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -17,7 +17,7 @@ export type PathParams<Path extends string> = Readonly<Record<PathName<Path>, st
 const NAMES = /:(\w+)/g;
 
 /** The `:names` in a path, in their order. */
-export function pathNames(path: string): string[] {
+export function pathParameterNames(path: string): string[] {
   return [...path.matchAll(NAMES)].flatMap(([, name]) => name ?? []);
 }
 

@@ -4,7 +4,7 @@ import { sendProblem } from '../../middleware/gate/respond.js';
 import type { CallerFor } from './api-caller.js';
 import { jsonBody } from './json-body.js';
 import type { Operation, OperationDescription } from './operation.js';
-import { pathNames } from './path.js';
+import { pathParameterNames } from './path.js';
 import { problemHandler } from './problem-handler.js';
 
 /** Operations that are mounted. */
@@ -37,7 +37,7 @@ export function createRoutes<Parts>(
   const byPath = [...groupBy(operations, ({ path }) => path)];
   // Express takes the first path that fits, and one with names fits others.
   for (const [path, some] of byPath.sort(
-    ([a], [b]) => Math.sign(pathNames(a).length) - Math.sign(pathNames(b).length),
+    ([a], [b]) => Math.sign(pathParameterNames(a).length) - Math.sign(pathParameterNames(b).length),
   )) {
     const route = router.route(path);
     for (const operation of some) {
@@ -84,7 +84,7 @@ export function handled(handle: (req: Request, res: Response) => Promise<void>):
 }
 
 /**
- * Responds 405 with `Allow` (service.md §1); goes behind all handlers of a path. A CORS preflight is let by.
+ * Responds 405 with `Allow`; goes behind all handlers of a path. A CORS preflight is let by.
  * @param allowed - the methods that the path responds to
  */
 export function refuseOtherMethods(...allowed: string[]): RequestHandler {

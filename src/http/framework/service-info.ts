@@ -19,7 +19,7 @@ export const serviceResponse = z.object({
   endpoints: z.object({ core: paths, facilitation: paths, token_gateway: paths }),
 });
 
-/** What the service says of itself (interface-specification.md), with those of its operations that are to be listed. */
+/** What the service says of itself, with those of its operations that are to be listed. */
 export type ServiceInfo = ResponseBody<typeof serviceResponse>;
 
 /** Makes what the service says of itself. */

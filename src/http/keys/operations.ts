@@ -120,7 +120,7 @@ const revokeKey = defineOperation({
   },
 });
 
-/** Service keys of the caller (service.md §3). */
+/** Service keys of the caller. */
 export const KEYS_OPERATIONS = [generateKey, listKeys, getKey, rotateKey, revokeKey];
 
 /** What was asked for, by the names that it has inside. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { groupBy } from '../../lib/group-by.js';
 import { CALLER_ERRORS } from '../framework/api-caller.js';
 import type { OperationDescription, OperationResponse } from '../framework/operation.js';
-import { pathNames } from '../framework/path.js';
+import { pathParameterNames } from '../framework/path.js';
 import { problemResponses, problemSchema } from './problems.js';
 
 /** An OpenAPI 3.1 document. */
@@ -24,7 +24,6 @@ const DESCRIPTION = [
   'A path that is not here is answered 404 `not_found`, a method that is not here 405 `method_not_allowed` with `Allow`.',
 ].join(' ');
 
-/** Service.md §1. */
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -66,7 +65,7 @@ export function openApiPath(path: string): string {
 
 /** The parameters that a path's `:names` are. */
 export function pathParameters(path: string): object[] {
-  return pathNames(path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+  return pathParameterNames(path).map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
 }
 
 function describe(operation: OperationDescription): object {

@@ -24,7 +24,7 @@ const PAYMENT_REQUIRED = 402;
 /** Header fields that terms and receipts come in. */
 export const PAYMENT_HEADERS = Object.fromEntries(EXPOSED_HEADERS.map((name) => [name, { schema: text }]));
 
-/** The schema of every error response (RFC 9457; service.md §1), with every code that there is. */
+/** The schema of every error response (RFC 9457), with every code that there is. */
 export function problemSchema(): object {
   return {
     type: 'object',

@@ -13,7 +13,7 @@ import {
   walletTransactionResponse,
 } from './schemas.js';
 import { createAskSeller, sellerParts } from './seller.js';
-import { explore, getSupported, type SettlementParts, settle, verify } from './settlement.js';
+import { explore, getSupported, type SettlementParts, settleOperation, verifyOperation } from './settlement.js';
 import { createdPaymentView, paymentStateView } from './views.js';
 
 /** What {@link PAYMENTS_OPERATIONS} work with. */
@@ -163,15 +163,15 @@ const getIcon = defineOperation({
 });
 
 /**
- * Payments of our own making (interface-specification.md, service.md §2), of which the transaction is also Solana Pay's
- * transaction request; and settling and verifying, the contract's and x402's (x402.md §4).
+ * Payments of our own making, of which the transaction is also Solana Pay's
+ * transaction request; and settling and verifying, the contract's and x402's (protocol/README.md, "Facilitator API").
  */
 export const PAYMENTS_OPERATIONS = [
   getSupported,
   createPayment,
   getPayment,
-  settle,
-  verify,
+  settleOperation,
+  verifyOperation,
   explore,
   describeToWallet,
   prepareTransaction,

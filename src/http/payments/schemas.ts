@@ -4,7 +4,7 @@ import { amountFault } from '../../protocol/money/money.js';
 import { supportedResponse } from '../../protocol/wire/schemas.js';
 import { address, countSchema, networkId, signature, unixSeconds } from '../framework/fields.js';
 
-/** Where payments are, made and settled (interface-specification.md). */
+/** Where payments are, made and settled. */
 export const PAYMENTS_PATHS = {
   supported: '/supported',
   create: '/create-payment',

@@ -16,7 +16,7 @@ export type SoldPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipien
 export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
 
 /**
- * Whose payment it is (service.md §2): with `project` its split and price apply; with a service key it is that key's caller
+ * Whose payment it is: with `project` its split and price apply; with a service key it is that key's caller
  * who may show it. Without a gateway there are neither.
  * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount`,
  * `invalid_split`, or the fault of the key

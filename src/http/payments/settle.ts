@@ -31,7 +31,7 @@ export interface ContractSettlement {
   readonly explorerUrl: string;
 }
 
-/** `POST /settle` in the contract's shape (service.md §2). */
+/** `POST /settle` in the contract's shape. */
 export async function settleContract(
   { facilitator, askSeller, explorerUrl }: ContractSettlement,
   body: unknown,
@@ -43,7 +43,7 @@ export async function settleContract(
   sendOutcome(res, await facilitator.settleRequest(id, bytes.value, askSeller), explorerUrl);
 }
 
-/** `POST /settle` in x402's shape, which is answered 200 whether the payment was settled or refused (x402.md §4). */
+/** `POST /settle` in x402's shape, which is answered 200 whether the payment was settled or refused (protocol/README.md, "Facilitator API"). */
 export async function settleX402(facilitator: Facilitator, req: Request, res: Response): Promise<void> {
   const call = readFacilitatorRequest(req.body);
   if (!call.ok && call.malformed) return sendProblem(res, 'invalid_request', call.detail);

@@ -51,7 +51,7 @@ export const getSupported = defineOperation({
 });
 
 /** Settles a payment of our own making or, on the same path, one of x402's for another server; the body's shape tells. */
-export const settle = defineOperation({
+export const settleOperation = defineOperation({
   method: 'post',
   path: PAYMENTS_PATHS.settle,
   listed: { under: 'facilitation', place: 2 },
@@ -89,7 +89,7 @@ export const settle = defineOperation({
 });
 
 /** Looks a transaction up or, on the same path, verifies a payment of x402's; the body's shape tells. */
-export const verify = defineOperation({
+export const verifyOperation = defineOperation({
   method: 'post',
   path: PAYMENTS_PATHS.verify,
   listed: { under: 'facilitation', place: 3 },

@@ -17,7 +17,7 @@ export function isContractVerify(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'tx_signature' in body;
 }
 
-/** `POST /verify` in the contract's shape: any signature on the chain (service.md §2). */
+/** `POST /verify` in the contract's shape: any signature on the chain. */
 export async function verifyContract(facilitator: EmbeddedFacilitator, asked: unknown, res: Response): Promise<object> {
   const body = readVerifyBody(asked);
   if (!isSignature(body.tx_signature)) {
@@ -37,7 +37,7 @@ export async function verifyContract(facilitator: EmbeddedFacilitator, asked: un
   return lookupView(found, body.expected, facilitator.tokens);
 }
 
-/** `POST /verify` in x402's shape, which is answered 200 whether the payment is good or not (x402.md §4). */
+/** `POST /verify` in x402's shape, which is answered 200 whether the payment is good or not (protocol/README.md, "Facilitator API"). */
 export async function verifyX402(facilitator: Facilitator, body: unknown, res: Response): Promise<object> {
   // A payment that is good now may be used up when it is asked for again.
   leaveOpen(res);

@@ -25,7 +25,7 @@ import {
 type Role = 'payer' | 'payer_token_account';
 
 /**
- * Response of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and service.md §2's.
+ * Response of `POST /create-payment` and `POST /payments/:id/transaction`: the contract's fields, and what pays by a wallet.
  * @param base - address under which wallets reach the router
  */
 export function createdPaymentView(

@@ -18,7 +18,7 @@ import {
 import { owedView, payoutView } from './views.js';
 
 /** What {@link PAYOUTS_OPERATIONS} work with. */
-export interface PayoutsParts {
+export interface PayoutsOperationsParts {
   readonly payouts: Payouts;
   /** Rejects with `project_not_found` unless a wallet owns a project. */
   readonly ownedProject: (id: string, wallet: string) => Promise<unknown>;
@@ -43,7 +43,7 @@ const listPayouts = defineOperation({
   query: payoutsQuery,
   responses: { 200: { description: 'One page of them.', schema: payoutsResponse } },
   errors: [...ERRORS, 'validation_failed'],
-  async handler({ req, caller, params, query: { limit, cursor } }, parts: PayoutsParts) {
+  async handler({ req, caller, params, query: { limit, cursor } }, parts: PayoutsOperationsParts) {
     const id = await ownProject(parts, caller, params.project_id);
     const found = await parts.payouts.list(id, limit + 1, positionOf(cursor));
     const page = listResponse(
@@ -67,7 +67,7 @@ const listOwed = defineOperation({
   scope: 'payouts:read',
   responses: { 200: { description: 'What is owed and is in no payout.', schema: owedResponse } },
   errors: ERRORS,
-  handler: async ({ caller, params }, parts: PayoutsParts) => ({
+  handler: async ({ caller, params }, parts: PayoutsOperationsParts) => ({
     data: await owedBy(parts, await ownProject(parts, caller, params.project_id)),
   }),
 });
@@ -89,30 +89,30 @@ const requestPayouts = defineOperation({
     },
   },
   errors: ERRORS,
-  async handler({ req, res, caller, params }, parts: PayoutsParts) {
+  async handler({ req, res, caller, params }, parts: PayoutsOperationsParts) {
     const id = await ownProject(parts, caller, params.project_id);
     const made = await viewsOf(parts, await parts.payouts.request(id), req);
     res.status(made.length === 0 ? 200 : 202).json({ payouts: made, owed: await owedBy(parts, id) });
   },
 });
 
-/** Payouts of what projects owe to the recipients of their splits; of deleted projects too (service.md §5). */
+/** Payouts of what projects owe to the recipients of their splits; of deleted projects too. */
 export const PAYOUTS_OPERATIONS = [listPayouts, listOwed, requestPayouts];
 
 /** The payouts as they are shown, each with its token. */
-function viewsOf(parts: PayoutsParts, records: readonly PayoutRecord[], req: Request) {
+function viewsOf(parts: PayoutsOperationsParts, records: readonly PayoutRecord[], req: Request) {
   const explorer = explorerOf(parts, req);
   return Promise.all(records.map(async (it) => payoutView(it, await parts.payouts.token(it.mint), explorer)));
 }
 
-async function owedBy({ payouts }: PayoutsParts, projectId: string) {
+async function owedBy({ payouts }: PayoutsOperationsParts, projectId: string) {
   const owed = await payouts.owed(projectId);
   return Promise.all(owed.map(async (it) => owedView(it, await payouts.token(it.mint))));
 }
 
 /** The project in the path, if it is the caller's. */
 async function ownProject(
-  { payouts, ownedProject }: PayoutsParts,
+  { payouts, ownedProject }: PayoutsOperationsParts,
   { wallet, projectId }: ApiCaller,
   id: string,
 ): Promise<string> {

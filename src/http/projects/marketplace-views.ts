@@ -5,7 +5,7 @@ import { curlText } from './curl-text.js';
 import type { marketItemResponse } from './marketplace-schemas.js';
 import { callUrl, priceView } from './views.js';
 
-/** The general form of a call (interface-specification.md). */
+/** The general form of a call. */
 const DEFAULT_EXAMPLE: ProjectExample = { method: 'POST', path: '', body: {} };
 const CREDENTIALS = {
   'X-Service-Key': '<API_KEY>',

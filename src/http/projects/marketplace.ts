@@ -13,7 +13,7 @@ import {
 import { marketView } from './marketplace-views.js';
 
 /** What {@link MARKETPLACE_OPERATIONS} work with. */
-export interface MarketplaceParts {
+export interface MarketplaceOperationsParts {
   readonly marketplace: Marketplace;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
@@ -31,7 +31,7 @@ const searchMarketplace = defineOperation({
   query: marketQuery,
   responses: { 200: { description: 'One page of them.', schema: marketResponse } },
   errors: ['validation_failed', 'store_unavailable'],
-  async handler({ req, query }, { marketplace, baseUrl }: MarketplaceParts) {
+  async handler({ req, query }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
     const { q, tag, token, max_price: maxPrice, sort, limit, cursor } = query;
     const place = readCursor(cursor, marketCursors[sort]);
     const { items, since } = await marketplace.search({
@@ -61,11 +61,11 @@ const getMarketplaceProject = defineOperation({
   summary: 'One listed project',
   responses: { 200: { description: 'The project, with its own OpenAPI document.', schema: marketProjectResponse } },
   errors: ['project_not_found', 'store_unavailable'],
-  async handler({ req, params }, { marketplace, baseUrl }: MarketplaceParts) {
+  async handler({ req, params }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
     const { project, figures, openapi } = await marketplace.find(params.slug);
     return { ...marketView(project, figures, mountAddress(req, baseUrl)), openapi: openapi ?? null };
   },
 });
 
-/** `/api/v1/marketplace` (service.md §5): what is for sale here, for everybody to see. */
+/** `/api/v1/marketplace`: what is for sale here, for everybody to see. */
 export const MARKETPLACE_OPERATIONS = [searchMarketplace, getMarketplaceProject];

@@ -23,7 +23,7 @@ import {
 import { bodyFrom, draftFrom, projectItemView, projectView } from './views.js';
 
 /** What {@link PROJECTS_OPERATIONS} work with. */
-export interface ProjectsParts {
+export interface ProjectsOperationsParts {
   readonly projects: Projects;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
@@ -55,7 +55,7 @@ const createProject = defineOperation({
   body: projectBody,
   responses: { 201: { description: 'The project; `Location` says where it is.', schema: projectResponse } },
   errors: ['validation_failed', 'slug_taken', 'chain_unavailable', 'payment_backend_unavailable'],
-  async handler({ req, res, caller, body }, { projects, baseUrl }: ProjectsParts) {
+  async handler({ req, res, caller, body }, { projects, baseUrl }: ProjectsOperationsParts) {
     const made = await projects.create(caller.wallet, draftFrom(body));
     res.location(`${req.baseUrl}${fillPath(PROJECTS_PATHS.one, { id: made.project.id })}`);
     return shown({ req, res, caller }, made, baseUrl);
@@ -72,7 +72,7 @@ const listProjects = defineOperation({
   query: projectsQuery,
   responses: { 200: { description: 'One page of them.', schema: projectsResponse } },
   errors: ['validation_failed'],
-  async handler({ req, caller, query: { limit, cursor } }, { projects, baseUrl }: ProjectsParts) {
+  async handler({ req, caller, query: { limit, cursor } }, { projects, baseUrl }: ProjectsOperationsParts) {
     const { wallet, projectId } = caller;
     const place = readCursor(cursor, projectsCursor);
     const after = place === undefined ? undefined : { createdAt: place[0], id: place[1] };
@@ -99,7 +99,7 @@ const getProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: ['project_not_found'],
-  handler: async (asked, { projects, baseUrl }: ProjectsParts) =>
+  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.get(refOf(asked)), baseUrl),
 });
 
@@ -115,7 +115,7 @@ const updateProject = defineOperation({
   body: projectPatchBody,
   responses: PROJECT,
   errors: [...CHANGE_ERRORS, 'validation_failed', 'chain_unavailable', 'payment_backend_unavailable'],
-  handler: async (asked, { projects, baseUrl }: ProjectsParts) =>
+  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.update(refOf(asked), editOf(asked.body)), baseUrl),
 });
 
@@ -130,7 +130,7 @@ const pauseProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsParts) =>
+  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.pause(refOf(asked)), baseUrl),
 });
 
@@ -145,7 +145,7 @@ const resumeProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsParts) =>
+  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.resume(refOf(asked)), baseUrl),
 });
 
@@ -160,7 +160,7 @@ const rotateGatewaySecret = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsParts) =>
+  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.rotateSecret(refOf(asked)), baseUrl),
 });
 
@@ -175,13 +175,13 @@ const deleteProject = defineOperation({
   admit: requireKeyOf,
   responses: { 204: { description: 'It is deleted.' } },
   errors: CHANGE_ERRORS,
-  async handler(asked, { projects }: ProjectsParts) {
+  async handler(asked, { projects }: ProjectsOperationsParts) {
     await projects.remove(refOf(asked));
   },
 });
 
 /**
- * `/api/v1/projects` (service.md §5): a wallet's projects, by its access token or a service key. Projects of others, and
+ * `/api/v1/projects`: a wallet's projects, by its access token or a service key. Projects of others, and
  * with a key that is restricted to one project all the others, are not there.
  */
 export const PROJECTS_OPERATIONS = [

@@ -3,7 +3,7 @@ import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
-import { CALLS } from '../framework/path.js';
+import { CALLS_PATH } from '../framework/path.js';
 import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
 
 /** What a client wrote, as the gateway takes it. */
@@ -89,5 +89,5 @@ export function projectView(
 
 /** Where a project is called. */
 export function callUrl(origin: string, slug: string): string {
-  return `${origin}${CALLS}/${slug}`;
+  return `${origin}${CALLS_PATH}/${slug}`;
 }

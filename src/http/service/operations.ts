@@ -71,7 +71,7 @@ const getMetrics = defineOperation({
   },
 });
 
-/** What the service says of itself, its state and its wallet (interface-specification.md, service.md §2). */
+/** What the service says of itself, its state and its wallet. */
 export const SERVICE_OPERATIONS = [getService, getHealth, getWalletStatus];
 
 /** Figures for Prometheus; 501 where `prom-client` is not installed. */

@@ -77,7 +77,7 @@ const getReady = defineOperation({
 
 /**
  * `GET /healthz`: the process is there. `GET /readyz`: it can take payments; 503, saying why, when the chain or a store is
- * gone or the fee payer is empty (service.md §2). While limits cannot be counted it is ready, and says so. Neither is limited,
+ * gone or the fee payer is empty. While limits cannot be counted it is ready, and says so. Neither is limited,
  * and neither waits longer than two seconds.
  */
 export const PROBE_OPERATIONS = [getAlive, getReady];

@@ -6,7 +6,7 @@ import { SPENDING_PATH, spendingQuery, spendingResponse } from './schemas.js';
 import { spendingView } from './views.js';
 
 /** What {@link SPENDING_OPERATIONS} work with. */
-export interface SpendingParts {
+export interface SpendingOperationsParts {
   readonly report: SpendingReports;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -25,12 +25,12 @@ const getSpending = defineOperation({
   query: spendingQuery,
   responses: { 200: { description: 'The spending.', schema: spendingResponse } },
   errors: ['validation_failed', 'not_found'],
-  async handler({ caller, query }, { report, now }: SpendingParts) {
+  async handler({ caller, query }, { report, now }: SpendingOperationsParts) {
     const { key: keyId, project: projectId, interval, ...range } = query;
     const steps = timeSteps({ interval, ...readRange(range) }, now());
     return spendingView(await report({ caller, keyId, projectId, steps }), steps);
   },
 });
 
-/** `GET /api/v1/spending`: what the caller has spent, its budgets, and what is left of them (service.md §5). */
+/** `GET /api/v1/spending`: what the caller has spent, its budgets, and what is left of them. */
 export const SPENDING_OPERATIONS = [getSpending];

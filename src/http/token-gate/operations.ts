@@ -141,7 +141,7 @@ const listTokens = defineOperation({
 });
 
 /**
- * The token gate (interface-specification.md; service.md §2): what a wallet holds and what that would open. A wallet that is
+ * The token gate: what a wallet holds and what that would open. A wallet that is
  * named here has proven nothing: access is given by `requireTokenBalance` and `requireTier`.
  */
 export const TOKEN_GATE_OPERATIONS = [checkAccess, getTier, listTiers, listTokens];

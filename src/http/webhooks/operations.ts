@@ -23,7 +23,7 @@ import {
 import { deliveryView, loggedDeliveryView, revealedWebhookView, webhookView } from './views.js';
 
 /** What {@link WEBHOOKS_OPERATIONS} work with. */
-export interface WebhooksParts {
+export interface WebhooksOperationsParts {
   readonly webhooks: Webhooks;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -48,7 +48,7 @@ const createWebhook = defineOperation({
     201: { description: 'The webhook and its secret; `Location` says where it is.', schema: revealedWebhookResponse },
   },
   errors: ['validation_failed', 'webhook_limit_reached'],
-  async handler({ req, res, caller, body }, { webhooks, now }: WebhooksParts) {
+  async handler({ req, res, caller, body }, { webhooks, now }: WebhooksOperationsParts) {
     const { project_id: projectId, ...draft } = body;
     const made = await webhooks.create(caller, { ...draft, projectId });
     res.location(`${req.baseUrl}${fillPath(WEBHOOKS_PATHS.one, { id: made.id })}`);
@@ -66,7 +66,7 @@ const listWebhooks = defineOperation({
   query: webhooksQuery,
   responses: { 200: { description: 'One page of them.', schema: webhooksResponse } },
   errors: ['validation_failed'],
-  async handler({ caller, query: { limit, cursor } }, { webhooks, now }: WebhooksParts) {
+  async handler({ caller, query: { limit, cursor } }, { webhooks, now }: WebhooksOperationsParts) {
     const found = await webhooks.list(caller, pageFrom(limit, cursor));
     return listResponse(found, limit, createdKey, (it) => webhookView(it, now()));
   },
@@ -81,7 +81,7 @@ const getWebhook = defineOperation({
   scope: 'webhooks:read',
   responses: { 200: { description: 'The webhook.', schema: webhookResponse } },
   errors: ['not_found'],
-  handler: async ({ caller, params }, { webhooks, now }: WebhooksParts) =>
+  handler: async ({ caller, params }, { webhooks, now }: WebhooksOperationsParts) =>
     webhookView(await webhooks.get(caller, params.id), now()),
 });
 
@@ -96,7 +96,7 @@ const updateWebhook = defineOperation({
   body: webhookPatchBody,
   responses: { 200: { description: 'The webhook.', schema: webhookResponse } },
   errors: ['not_found', 'validation_failed'],
-  handler: async ({ caller, params, body }, { webhooks, now }: WebhooksParts) =>
+  handler: async ({ caller, params, body }, { webhooks, now }: WebhooksOperationsParts) =>
     webhookView(await webhooks.change(caller, params.id, changeFrom(body)), now()),
 });
 
@@ -109,7 +109,7 @@ const deleteWebhook = defineOperation({
   scope: 'webhooks:write',
   responses: { 204: { description: 'Nothing is posted any more.' } },
   errors: ['not_found'],
-  async handler({ caller, params }, { webhooks }: WebhooksParts) {
+  async handler({ caller, params }, { webhooks }: WebhooksOperationsParts) {
     await webhooks.remove(caller, params.id);
   },
 });
@@ -124,7 +124,7 @@ const rotateWebhook = defineOperation({
   scope: 'webhooks:write',
   responses: { 200: { description: 'The webhook and its new secret.', schema: revealedWebhookResponse } },
   errors: ['not_found'],
-  handler: async ({ caller, params }, { webhooks, now }: WebhooksParts) =>
+  handler: async ({ caller, params }, { webhooks, now }: WebhooksOperationsParts) =>
     revealedWebhookView(await webhooks.rotate(caller, params.id), now()),
 });
 
@@ -139,7 +139,7 @@ const testWebhook = defineOperation({
   bodyMayBeMissing: true,
   responses: QUEUED,
   errors: ['not_found', 'validation_failed', 'webhook_disabled'],
-  handler: async ({ caller, params, body }, { webhooks }: WebhooksParts) =>
+  handler: async ({ caller, params, body }, { webhooks }: WebhooksOperationsParts) =>
     deliveryView(await webhooks.test(caller, params.id, body.type)),
 });
 
@@ -154,7 +154,7 @@ const recoverWebhook = defineOperation({
   body: recoverBody,
   responses: { 202: { description: 'They are made within moments.', schema: recoverResponse } },
   errors: ['not_found', 'validation_failed', 'webhook_disabled'],
-  handler: async ({ caller, params, body }, { webhooks }: WebhooksParts) => ({
+  handler: async ({ caller, params, body }, { webhooks }: WebhooksOperationsParts) => ({
     recovered: await webhooks.recover(caller, params.id, Date.parse(body.since)),
   }),
 });
@@ -169,7 +169,7 @@ const listDeliveries = defineOperation({
   query: deliveriesQuery,
   responses: { 200: { description: 'One page of them.', schema: deliveriesResponse } },
   errors: ['not_found', 'validation_failed'],
-  async handler({ caller, params, query: { limit, cursor, status } }, { webhooks }: WebhooksParts) {
+  async handler({ caller, params, query: { limit, cursor, status } }, { webhooks }: WebhooksOperationsParts) {
     const state = status === undefined ? {} : { state: status };
     const found = await webhooks.deliveries(caller, params.id, { ...pageFrom(limit, cursor), ...state });
     return listResponse(found, limit, createdKey, deliveryView);
@@ -185,7 +185,7 @@ const getDelivery = defineOperation({
   scope: 'webhooks:read',
   responses: { 200: { description: 'The delivery.', schema: loggedDeliveryResponse } },
   errors: ['not_found'],
-  handler: async ({ caller, params }, { webhooks }: WebhooksParts) =>
+  handler: async ({ caller, params }, { webhooks }: WebhooksOperationsParts) =>
     loggedDeliveryView(await webhooks.delivery(caller, params.id, params.delivery)),
 });
 
@@ -198,12 +198,12 @@ const retryDelivery = defineOperation({
   scope: 'webhooks:write',
   responses: QUEUED,
   errors: ['not_found', 'webhook_disabled'],
-  handler: async ({ caller, params }, { webhooks }: WebhooksParts) =>
+  handler: async ({ caller, params }, { webhooks }: WebhooksOperationsParts) =>
     deliveryView(await webhooks.retry(caller, params.id, params.delivery)),
 });
 
 /**
- * `/api/v1/webhooks` (service.md §6): a wallet's webhooks and their deliveries, by its access token or a service key. Those of
+ * `/api/v1/webhooks`: a wallet's webhooks and their deliveries, by its access token or a service key. Those of
  * others, and with a key that is restricted to one project those of others and of none, are not there.
  */
 export const WEBHOOKS_OPERATIONS = [
