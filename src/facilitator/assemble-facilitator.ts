@@ -48,7 +48,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     supported: () => backend.supported(),
   };
   return Object.freeze({
-    ...x402Client(core, network),
+    x402Client: x402Client(core, network),
     ...core,
     ...holdings,
     network,

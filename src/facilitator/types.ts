@@ -106,7 +106,7 @@ export interface Claim {
   served(write?: () => Promise<unknown>): Promise<void>;
 }
 
-/** Options of {@link Facilitator.settlePayment}. */
+/** Options of {@link Facilitator.settle}. */
 export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
   /**
    * Hands the outcome to the one who asked; answers whether it arrived. Success is answered once: only when it arrived is
@@ -117,10 +117,9 @@ export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
 
 /**
  * The payment core, as gates and routers see it. The embedded one ({@link createFacilitator}) and another
- * one's HTTP API ({@link remoteFacilitator}) are the same to them. It is also a `FacilitatorClient` of `@x402/core`:
- * `verify`, `settle` and `getSupported` speak the wire's objects.
+ * one's HTTP API ({@link remoteFacilitator}) are the same to them.
  */
-export interface Facilitator extends FacilitatorClient, HoldingsReader {
+export interface Facilitator extends HoldingsReader {
   readonly network: NetworkId;
   /** Tokens that can be asked for by symbol. */
   readonly tokens: readonly Token[];
@@ -128,6 +127,8 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   readonly idempotency: IdempotencyStore;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
   readonly storage?: Storage;
+  /** The same as `@x402/core`'s resource server wants it, in the wire's objects: `new x402ResourceServer(facilitator.x402Client)`. */
+  readonly x402Client: FacilitatorClient;
   /** What it can settle right now. Rejects with `payment_backend_unavailable` when that cannot be known. */
   supported(): Promise<Supported>;
   /** Whether it can settle right now; asks the chain at most once in five seconds and never rejects. */
@@ -140,13 +141,13 @@ export interface Facilitator extends FacilitatorClient, HoldingsReader {
   /** The same by itself, in the background, from the first use of a gate on; see the option `check`. */
   readonly setup: Pick<SetupWatch, 'begin' | 'known'>;
   /** Whether a payment is good, without holding it. */
-  verifyPayment(payment: Payment, terms: Terms): Promise<Verification>;
+  verify(payment: Payment, terms: Terms): Promise<Verification>;
   /** The terms of a payment that was sent before, whatever is asked for today; undefined for one that was not. */
   knownTerms(payment: Payment): Promise<Terms | undefined>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */
-  settlePayment(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
+  settle(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Lets go of sockets, timers and the ledger. */

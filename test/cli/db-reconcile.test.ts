@@ -72,7 +72,7 @@ async function tollhouse(
 async function pay({ ledger }: Storage): Promise<string> {
   const facilitator = stand.facilitatorWith({ ledger, keypair: feePayer });
   const terms = await offeredTerms(facilitator, stand.payTo);
-  const settlement = await facilitator.settlePayment(await payTerms(stand, terms), terms);
+  const settlement = await facilitator.settle(await payTerms(stand, terms), terms);
   if (settlement.status !== 'settled') throw new Error(`the payment is ${settlement.status}`);
   return settlement.receipt.signature;
 }

@@ -55,7 +55,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const handles = countOpenHandles();
       const opened = await open(stand, {});
       const { payment, terms } = await aPayment(opened.facilitator);
-      await opened.facilitator.settlePayment(payment, terms);
+      await opened.facilitator.settle(payment, terms);
       await opened.facilitator.health();
       expect(handles.count()).toBeGreaterThan(0);
       await opened.close();
@@ -80,8 +80,8 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const yes = { ok: true, payer: stand.payer.publicKey.toBase58() };
-      expect(await facilitator.verifyPayment(payment, terms)).toEqual(yes);
-      expect(await facilitator.verifyPayment(payment, terms)).toEqual(yes);
+      expect(await facilitator.verify(payment, terms)).toEqual(yes);
+      expect(await facilitator.verify(payment, terms)).toEqual(yes);
     });
 
     test.each<[string, Partial<Terms>, string]>([
@@ -97,12 +97,12 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const { payment, terms } = await aPayment(facilitator);
       const others = { ...terms, ...change };
       const { sendTransaction } = stand.sandbox.calls;
-      expect(await facilitator.verifyPayment(payment, others)).toMatchObject({ ok: false, reason });
+      expect(await facilitator.verify(payment, others)).toMatchObject({ ok: false, reason });
       expect(await facilitator.openPayment(payment, others, USE)).toMatchObject({
         status: 'refused',
         refusal: { reason },
       });
-      expect(await facilitator.settlePayment(payment, others)).toMatchObject({ status: 'failed', reason });
+      expect(await facilitator.settle(payment, others)).toMatchObject({ status: 'failed', reason });
       expect(stand.sandbox.calls.sendTransaction).toBe(sendTransaction);
       expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('open');
     });
@@ -113,14 +113,14 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const payer = await stand.sandbox.createWallet({ usdc: '0' });
       const payment = await payTerms({ sandbox: stand.sandbox, payer }, terms);
       const reason = 'insufficient_funds';
-      expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, reason });
+      expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, reason });
       expect(await facilitator.openPayment(payment, terms, USE)).toMatchObject({
         status: 'refused',
         refusal: { reason },
       });
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', reason });
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
       stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
     });
 
     test('open, settle, served: the amount moves once, to the atomic unit, and the receipt says so', async () => {
@@ -149,8 +149,8 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const { id, receipt } = claim;
       expect(await facilitator.openPayment(payment, terms, USE)).toEqual({ status: 'served', id, receipt });
       expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used', receipt });
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ reason: 'duplicate_settlement' });
-      expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ reason: 'duplicate_settlement' });
+      expect(await facilitator.verify(payment, terms)).toMatchObject({
         ok: false,
         reason: 'duplicate_settlement',
       });
@@ -172,7 +172,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const before = balance(terms);
-      const all = await Promise.all(Array.from({ length: 20 }, () => facilitator.settlePayment(payment, terms)));
+      const all = await Promise.all(Array.from({ length: 20 }, () => facilitator.settle(payment, terms)));
       expect(all.filter(({ status }) => status === 'settled')).toHaveLength(1);
       expect(balance(terms) - before).toBe(ONE_CENT);
     });
@@ -253,27 +253,27 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const { payment, terms } = await aPayment(facilitator);
       const before = balance(terms);
       stand.sandbox.faults.add({ kind: 'drop' });
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'pending' });
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'pending' });
       const settleLater = () => {
         stand.sandbox.expireBlockhashes();
-        return facilitator.settlePayment(payment, terms);
+        return facilitator.settle(payment, terms);
       };
       let last = await settleLater();
       while (last.status === 'pending') last = await settleLater();
       const reason = 'invalid_exact_svm_transaction_expired';
       expect(last).toMatchObject({ status: 'failed', reason });
       stand.sandbox.faults.clear();
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', reason });
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
       expect(balance(terms)).toBe(before);
     });
 
     test('a settlement that did not arrive can be asked for again, once it did it cannot', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
-      const lost = await facilitator.settlePayment(payment, terms, { deliver: async () => false });
+      const lost = await facilitator.settle(payment, terms, { deliver: async () => false });
       expect(lost.status).toBe('settled');
-      expect(await facilitator.settlePayment(payment, terms)).toEqual(lost);
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ reason: 'duplicate_settlement' });
+      expect(await facilitator.settle(payment, terms)).toEqual(lost);
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ reason: 'duplicate_settlement' });
     });
 
     test('while the chain is out of reach nothing is held, and the same payment is good afterwards', async () => {
@@ -282,7 +282,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       stand.sandbox.faults.add({ kind: 'disconnect' });
       const unavailable = expect.objectContaining({ code: 'payment_backend_unavailable' });
       await expect(facilitator.openPayment(payment, terms, USE)).rejects.toEqual(unavailable);
-      await expect(facilitator.verifyPayment(payment, terms)).rejects.toEqual(unavailable);
+      await expect(facilitator.verify(payment, terms)).rejects.toEqual(unavailable);
       stand.sandbox.faults.clear();
       const claim = await untilOpen(() => facilitator.openPayment(payment, terms, OTHER_USE));
       expect((await claim.settle()).status).toBe('settled');
@@ -295,38 +295,39 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
         facilitator.on(event, () => told.push(event)),
       );
       const good = await aPayment(facilitator);
-      await facilitator.settlePayment(good.payment, good.terms);
+      await facilitator.settle(good.payment, good.terms);
       const poor = await stand.sandbox.createWallet({ usdc: '0' });
       const unfunded = await payTerms({ sandbox: stand.sandbox, payer: poor }, good.terms);
-      await facilitator.settlePayment(unfunded, good.terms);
+      await facilitator.settle(unfunded, good.terms);
       const stuck = await aPayment(facilitator);
       stand.sandbox.pauseSlots();
-      await facilitator.settlePayment(stuck.payment, stuck.terms);
+      await facilitator.settle(stuck.payment, stuck.terms);
       expect(told).toEqual(['payment.settled', 'payment.failed', 'payment.pending']);
       for (const end of ends) end();
       stand.sandbox.resumeSlots();
-      await facilitator.settlePayment(stuck.payment, stuck.terms);
+      await facilitator.settle(stuck.payment, stuck.terms);
       expect(told).toHaveLength(3);
     });
 
-    test('as a FacilitatorClient it speaks the objects of the wire, and garbage is an answer', async () => {
+    test('for @x402/core it speaks the objects of the wire, and garbage is a response', async () => {
       const facilitator = await facilitatorWith();
+      const client = facilitator.x402Client;
       const { payment, terms } = await aPayment(facilitator);
       const requirements = writeTerms(terms);
       const transaction = Buffer.from(payment.transaction).toString('base64');
       const payload = { x402Version: 2, accepted: requirements, payload: { transaction } };
       const payer = stand.payer.publicKey.toBase58();
-      expect((await facilitator.getSupported()).kinds).toContainEqual(
+      expect((await client.getSupported()).kinds).toContainEqual(
         expect.objectContaining({ x402Version: 2, scheme: 'exact', network: requirements.network }),
       );
-      expect(await facilitator.verify(payload, requirements)).toEqual({ isValid: true, payer });
-      const settled = await facilitator.settle(payload, requirements);
+      expect(await client.verify(payload, requirements)).toEqual({ isValid: true, payer });
+      const settled = await client.settle(payload, requirements);
       expect(settled).toMatchObject({ success: true, payer, network: requirements.network, amount: '10000' });
       expect(settled.transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
-      expect(await facilitator.settle(payload, requirements)).toMatchObject({ errorReason: 'duplicate_settlement' });
+      expect(await client.settle(payload, requirements)).toMatchObject({ errorReason: 'duplicate_settlement' });
       const garbage = { ...payload, payload: { transaction: 'AAAA' } };
-      expect(await facilitator.verify(garbage, requirements)).toMatchObject({ isValid: false });
-      expect(await facilitator.settle(garbage, requirements)).toMatchObject({ success: false, transaction: '' });
+      expect(await client.verify(garbage, requirements)).toMatchObject({ isValid: false });
+      expect(await client.settle(garbage, requirements)).toMatchObject({ success: false, transaction: '' });
     });
   });
 }

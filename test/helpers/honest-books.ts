@@ -86,7 +86,7 @@ async function sellDirectly({ facilitator, sandbox, payTo }: GatewayStand): Prom
     const payer = await sandbox.createWallet({ usdc: '1' });
     const payment = await payTerms({ sandbox, payer }, terms);
     const sent = sandbox.calls['sendTransaction'] ?? 0;
-    const settling = facilitator.settlePayment(payment, terms);
+    const settling = facilitator.settle(payment, terms);
     await until(() => (sandbox.calls['sendTransaction'] ?? 0) > sent);
     during(payer);
     return (await settling).status;

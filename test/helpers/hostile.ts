@@ -207,13 +207,13 @@ async function turnsAway(
   sandbox.resetCalls();
 
   const payment = paymentOf(transaction, terms);
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, reason });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, reason });
   for (const headers of [headerV2(transaction, terms), headerV1(transaction, terms)]) {
     expect(await refusalOf(await fetch(route(terms), { headers }))).toEqual({ status: 402, reason });
   }
   expect(sandbox.calls.sendTransaction).toBe(0);
 
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason });
   expect(settlement).not.toHaveProperty('signature');
   // Who settles without having verified leaves the simulation to the node that would send.
@@ -234,7 +234,7 @@ async function pays({ stand, facilitator, route, handlerRuns }: Arena, draft: Dr
   });
   const before = funds();
   const transaction = buildDraft(draft);
-  const verification = await facilitator.verifyPayment(paymentOf(transaction, terms), terms);
+  const verification = await facilitator.verify(paymentOf(transaction, terms), terms);
   expect(verification).toEqual({ ok: true, payer: wallet });
   const answer = await fetch(route(terms), { headers: headerV2(transaction, terms) });
   expect([answer.status, await answer.json()]).toEqual([200, { served: true }]);

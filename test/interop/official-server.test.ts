@@ -21,7 +21,7 @@ describe('the official server, @x402/express, settles through our facilitator', 
   afterAll(() => stand.close());
 
   const WAYS: readonly [string, () => FacilitatorClient][] = [
-    ['in process', () => stand.facilitator],
+    ['in process', () => stand.facilitator.x402Client],
     ['over HTTP', () => new HTTPFacilitatorClient({ url: `${routerUrl}/x402` })],
   ];
   const CASES = WAYS.flatMap(([way, client]) =>

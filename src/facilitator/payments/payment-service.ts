@@ -9,7 +9,7 @@ import { claimPayment, type PaymentServiceParts } from './payment-life.js';
 const SETTLE_ONLY = 'settle';
 
 /** The part of a facilitator that holds, settles and completes payments. */
-export type PaymentService = Pick<Facilitator, 'verifyPayment' | 'knownTerms' | 'openPayment' | 'settlePayment'>;
+export type PaymentService = Pick<Facilitator, 'verify' | 'knownTerms' | 'openPayment' | 'settle'>;
 
 /**
  * Every payment comes here, whichever way it came in and whoever settles it. The order is fixed: rules that cost nothing,
@@ -17,14 +17,14 @@ export type PaymentService = Pick<Facilitator, 'verifyPayment' | 'knownTerms' | 
  */
 export function createPaymentService(parts: PaymentServiceParts): PaymentService {
   return {
-    verifyPayment: (payment, terms) => verifyPayment(parts, payment, terms),
+    verify: (payment, terms) => verifyPayment(parts, payment, terms),
     async knownTerms({ transaction }) {
       const decoded = decodeTransaction(transaction);
       const record = decoded.ok ? await parts.ledger.find(decoded.transaction.messageHash) : undefined;
       return record?.state === 'claimed' ? undefined : record?.terms;
     },
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
-    settlePayment: (payment, terms, options) => settlePayment(parts, payment, terms, options),
+    settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),
   };
 }
 

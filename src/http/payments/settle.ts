@@ -55,7 +55,7 @@ export async function settleX402(facilitator: Facilitator, req: Request, res: Re
   const identified = await identifySettlement(facilitator, call.payment, call.terms);
   if (identified.isTaken) return sendProblem(res, 'payment_identifier_conflict', TAKEN);
   try {
-    await facilitator.settlePayment(call.payment, call.terms, {
+    await facilitator.settle(call.payment, call.terms, {
       retryHash: retryOf(req, call.payment).hash,
       async deliver(settlement) {
         await identified.end(settlement);

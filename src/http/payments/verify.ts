@@ -42,7 +42,7 @@ export async function verifyX402(facilitator: Facilitator, body: unknown, res: R
   // A payment that is good now may be used up when it is asked for again.
   leaveOpen(res);
   const call = readFacilitatorRequest(body);
-  if (call.ok) return encodeVerification(await facilitator.verifyPayment(call.payment, call.terms));
+  if (call.ok) return encodeVerification(await facilitator.verify(call.payment, call.terms));
   if (call.malformed) throw new TollhouseError('invalid_request', call.detail);
   return encodeVerification({ ok: false, reason: call.reason, message: call.detail });
 }

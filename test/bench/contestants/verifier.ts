@@ -52,7 +52,7 @@ export async function start(settings: VerifierSettings): Promise<ContestantParts
 
   async function isGood({ v2 }: SignedPayment, asked = terms): Promise<boolean> {
     const reading = x402V2.read(v2['payment-signature'] ?? '');
-    return reading.ok && (await facilitator.verifyPayment(reading.payment, asked)).ok;
+    return reading.ok && (await facilitator.verify(reading.payment, asked)).ok;
   }
 
   async function refuse(fault: Fault, count: number): Promise<void> {

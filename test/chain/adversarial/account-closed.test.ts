@@ -33,16 +33,16 @@ test.each([
   const terms = arena().terms({ payTo: seller.publicKey.toBase58() });
   const { draft } = await arena().honest(terms, payer);
   const payment = paymentOf(buildDraft(draft), terms);
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: true });
   await closeAccount(who === 'payer' ? payer : seller, terms.asset);
 
   const before = sandbox.balance(terms.feePayer!);
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason });
   expect(settlement).not.toHaveProperty('signature');
   expect(before - sandbox.balance(terms.feePayer!)).toBe(0n);
 
   sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, terms.amount);
   sandbox.fundToken(terms.payTo, terms.asset, 0n);
-  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+  expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
 });

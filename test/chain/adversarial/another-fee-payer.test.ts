@@ -18,11 +18,11 @@ test('another key of ours as fee payer is refused where the terms name the first
   const bytes = buildDraft({ ...draft, feePayer: secondKey.publicKey.toBase58() });
   const before = [stand.sandbox.balance(secondKey.publicKey.toBase58()), handlerRuns()];
   stand.sandbox.resetCalls();
-  expect(await facilitator.verifyPayment(paymentOf(bytes, terms), terms)).toMatchObject({ ok: false, reason });
+  expect(await facilitator.verify(paymentOf(bytes, terms), terms)).toMatchObject({ ok: false, reason });
   // Version 1 does not repeat the terms, and there a key that was offered before is as good as the first.
   const answer = await fetch(route(terms), { headers: headerV2(bytes, terms) });
   expect(await refusalOf(answer)).toEqual({ status: 402, reason });
-  expect(await facilitator.settlePayment(paymentOf(bytes, terms), terms)).toMatchObject({ status: 'failed', reason });
+  expect(await facilitator.settle(paymentOf(bytes, terms), terms)).toMatchObject({ status: 'failed', reason });
   expect(stand.sandbox.calls.total).toBe(0);
   expect([stand.sandbox.balance(secondKey.publicKey.toBase58()), handlerRuns()]).toEqual(before);
 });

@@ -42,7 +42,7 @@ test('a payment for one route buys nothing on another with the same price, nor b
   expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true']);
   expect(receiptOf(again)).toEqual(receiptOf(paid));
   expect(await again.text()).toBe(await paid.text());
-  const settlement = await facilitator.settlePayment(paymentOf(transaction, terms), terms);
+  const settlement = await facilitator.settle(paymentOf(transaction, terms), terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'duplicate_settlement' });
   expect(served).toEqual(['GET /cheap']);
   expect(stand.sandbox.calls.total).toBe(0);

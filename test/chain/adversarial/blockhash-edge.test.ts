@@ -17,7 +17,7 @@ async function paymentInItsLastBlock() {
   const hash = await new Connection(sandbox.rpcUrl, 'confirmed').getLatestBlockhash();
   const payment = paymentOf(buildDraft({ ...draft, blockhash: hash.blockhash }), terms);
   // Verified against the confirmed state, which is behind the newest one.
-  expect(await arena().facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  expect(await arena().facilitator.verify(payment, terms)).toMatchObject({ ok: true });
   sandbox.advanceSlots(hash.lastValidBlockHeight - sandbox.blockHeight());
   return { terms, payment, before: sandbox.balance(terms.feePayer!) };
 }
@@ -25,7 +25,7 @@ async function paymentInItsLastBlock() {
 test('in the last block of its life a payment is settled', async () => {
   const { stand, facilitator } = arena();
   const { terms, payment, before } = await paymentInItsLastBlock();
-  const settlement = facilitator.settlePayment(payment, terms);
+  const settlement = facilitator.settle(payment, terms);
   await until(() => stand.sandbox.balance(terms.feePayer!) < before);
   stand.sandbox.advanceSlots(10);
   expect(await settlement).toMatchObject({ status: 'settled' });
@@ -35,7 +35,7 @@ test('one block later it is refused, and costs nothing', async () => {
   const { stand, facilitator } = arena();
   const { terms, payment, before } = await paymentInItsLastBlock();
   stand.sandbox.advanceSlots();
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'invalid_exact_svm_blockhash_expired' });
   expect(settlement).not.toHaveProperty('signature');
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);

@@ -33,24 +33,24 @@ test('an allowance that is one unit short is refused, and is good once it is eno
   const { terms, owner, source, payment } = await delegatedPayment(9_999n);
   const before = stand.sandbox.balance(terms.feePayer!);
   const refused = { reason: 'insufficient_funds' };
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, ...refused });
-  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', ...refused });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, ...refused });
+  expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', ...refused });
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
 
   await approve(owner, source, terms.amount);
   const sold = stand.sandbox.tokenBalance(terms.payTo, terms.asset);
-  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+  expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
   expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset) - sold).toBe(terms.amount);
 });
 
 test('an allowance that is withdrawn between verify and settle costs nothing', async () => {
   const { stand, facilitator } = arena();
   const { terms, owner, source, payment } = await delegatedPayment(10_000n);
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: true });
   await landAs(stand, owner, createRevokeInstruction(new PublicKey(source), owner.publicKey));
 
   const before = stand.sandbox.balance(terms.feePayer!);
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'invalid_exact_svm_transaction_simulation_failed' });
   expect(settlement).not.toHaveProperty('signature');
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);

@@ -35,8 +35,8 @@ test('other bytes in the slot of the fee payer are the same payment, and buy no 
     expect(refusal).toEqual({ status: 402, reason: 'payment_already_used' });
     const payment = paymentOf(again, terms);
     const refused = { reason: 'duplicate_settlement' };
-    expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, ...refused });
-    expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', ...refused });
+    expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, ...refused });
+    expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', ...refused });
   }
   expect(held()).toEqual(before);
   expect(stand.sandbox.calls.total).toBe(0);

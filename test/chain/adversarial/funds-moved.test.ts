@@ -24,17 +24,17 @@ test('a payer who moves the money between verify and settle is not settled, and 
   const terms = arena().terms();
   const { draft } = await arena().honest(terms, payer);
   const payment = paymentOf(buildDraft(draft), terms);
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: true });
   await empty(payer, terms.asset);
 
   const before = stand.sandbox.balance(terms.feePayer!);
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'insufficient_funds' });
   expect(settlement).not.toHaveProperty('signature');
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
 
   stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, terms.amount);
-  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+  expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
 });
 
 test('a payer who moves the money while the handler works gets nothing of its answer', async () => {

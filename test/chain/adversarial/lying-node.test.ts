@@ -48,7 +48,7 @@ test.each<[string, (slot: number) => unknown]>([
   arena().stand.sandbox.faults.add({ kind: 'drop' });
   node.lie = statuses(told);
   const short = { ...terms, maxTimeoutSeconds: 1 };
-  const settlement = await node.facilitator.settlePayment({ ...unpaid, accepted: short }, short);
+  const settlement = await node.facilitator.settle({ ...unpaid, accepted: short }, short);
   expect(settlement).toMatchObject({ status: 'pending' });
 });
 
@@ -58,9 +58,9 @@ test('a node that lags behind does not make a landed payment expire', async () =
     if (method === 'getEpochInfo') return { ...(result as object), absoluteSlot: 1e9, blockHeight: 1e9 };
     return statuses((slot) => ({ context: { slot }, value: [null] }))(method, result);
   };
-  expect(await node.facilitator.settlePayment(paid, terms)).toMatchObject({ status: 'pending' });
+  expect(await node.facilitator.settle(paid, terms)).toMatchObject({ status: 'pending' });
   node.lie = (_method, result) => result;
-  expect(await node.facilitator.settlePayment(paid, terms)).toMatchObject({ status: 'settled' });
+  expect(await node.facilitator.settle(paid, terms)).toMatchObject({ status: 'settled' });
 });
 
 test('a node that calls a payment good which is not, and sends it so, gets nothing served', async () => {
@@ -75,13 +75,13 @@ test('a node that calls a payment good which is not, and sends it so, gets nothi
     if (method === 'sendTransaction') Object.assign(params[1] as object, { skipPreflight: true });
   };
   const before = sandbox.balance(terms.feePayer!);
-  expect(await node.facilitator.verifyPayment(unpaid, terms)).toMatchObject({ ok: true });
-  const settlement = await node.facilitator.settlePayment(unpaid, terms);
+  expect(await node.facilitator.verify(unpaid, terms)).toMatchObject({ ok: true });
+  const settlement = await node.facilitator.settle(unpaid, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'invalid_exact_svm_transaction_failed' });
   expect(sandbox.tokenBalance(poor.publicKey.toBase58(), terms.asset)).toBe(1_000n);
   // What such a node can cost us is the network fee (two signatures and the payer's price), once for each payment.
   expect(before - sandbox.balance(terms.feePayer!)).toBe(10_001n);
-  expect(await node.facilitator.settlePayment(unpaid, terms)).toMatchObject({ status: 'failed' });
+  expect(await node.facilitator.settle(unpaid, terms)).toMatchObject({ status: 'failed' });
   expect(before - sandbox.balance(terms.feePayer!)).toBe(10_001n);
 });
 

@@ -31,15 +31,15 @@ test.each(OTHERS)('a settlement that is pending is no success for terms %s', asy
   const { draft } = await arena().honest(terms);
   const transaction = buildDraft(withMemo(draft, memo(ORDER)));
   stand.sandbox.faults.add({ kind: 'drop' });
-  const pending = await facilitator.settlePayment(paymentOf(transaction, terms), terms);
+  const pending = await facilitator.settle(paymentOf(transaction, terms), terms);
   expect(pending).toMatchObject({ status: 'pending' });
   stand.sandbox.faults.clear();
 
   const others = { ...terms, ...changes() };
   const payment = paymentOf(transaction, others);
   const runs = handlerRuns();
-  expect(await facilitator.verifyPayment(payment, others)).toMatchObject({ ok: false, reason });
-  expect(await facilitator.settlePayment(payment, others)).toMatchObject({ status: 'failed', reason });
+  expect(await facilitator.verify(payment, others)).toMatchObject({ ok: false, reason });
+  expect(await facilitator.settle(payment, others)).toMatchObject({ status: 'failed', reason });
   const { status } = await refusalOf(await fetch(route(others), { headers: headerV2(transaction, others) }));
   expect(status).toBe(402);
   expect(handlerRuns()).toBe(runs);

@@ -24,8 +24,8 @@ test.each(FOREIGN)('terms %s are refused without a call', async (_name, reason, 
   const foreign = changed(terms);
   const payment = paymentOf(buildDraft(draft), foreign);
   stand.sandbox.resetCalls();
-  expect(await facilitator.verifyPayment(payment, foreign)).toMatchObject({ ok: false, reason });
-  expect(await facilitator.settlePayment(payment, foreign)).toMatchObject({ status: 'failed', reason });
+  expect(await facilitator.verify(payment, foreign)).toMatchObject({ ok: false, reason });
+  expect(await facilitator.settle(payment, foreign)).toMatchObject({ status: 'failed', reason });
   expect(stand.sandbox.calls.total).toBe(0);
   await arena().pays(draft, terms);
 });
@@ -39,7 +39,7 @@ test.each([
   const { draft } = await arena().honest(terms);
   const payment = { ...paymentOf(buildDraft(draft), terms), ...changes };
   stand.sandbox.resetCalls();
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: false, reason });
-  expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed', reason });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, reason });
+  expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
   expect(stand.sandbox.calls.total).toBe(0);
 });

@@ -62,9 +62,9 @@ test.each([
   const { draft } = await arena().honest(terms);
   const transaction = buildDraft(draft);
   const payment = { scheme: 'exact', network: terms.network, transaction };
-  expect(await arena().facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'failed' });
+  expect(await arena().facilitator.settle(payment, terms)).toMatchObject({ status: 'failed' });
   const tolerant = stand.facilitatorWith({ allowMints: [terms.asset] });
-  expect(await tolerant.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+  expect(await tolerant.settle(payment, terms)).toMatchObject({ status: 'settled' });
   expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(terms.amount);
 });
 
@@ -79,5 +79,5 @@ test.each([
   const terms = arena().terms({ asset: mint });
   const { draft } = await arena().honest(terms);
   const payment = { scheme: 'exact', network: terms.network, transaction: buildDraft(draft) };
-  expect(await trusting.verifyPayment(payment, terms)).toMatchObject({ ok: good });
+  expect(await trusting.verify(payment, terms)).toMatchObject({ ok: good });
 });

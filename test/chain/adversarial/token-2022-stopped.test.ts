@@ -38,11 +38,11 @@ test('a token that is paused between verify and settle costs nothing, and pays w
   const { terms, draft, mint } = await inTokenWith({ pausable: true });
   const { publicKey } = stand.sandbox.treasury;
   const payment = paymentOf(buildDraft(draft), terms);
-  expect(await facilitator.verifyPayment(payment, terms)).toMatchObject({ ok: true });
+  expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: true });
   await asIssuer(createPauseInstruction(mint, publicKey, [], PROGRAM));
 
   const before = stand.sandbox.balance(terms.feePayer!);
-  const settlement = await facilitator.settlePayment(payment, terms);
+  const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason });
   expect(settlement).not.toHaveProperty('signature');
   expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);

@@ -41,7 +41,7 @@ test('a payer whose tokens are frozen is told so', async () => {
   await arena().turnsAway(transaction, terms, 'invalid_exact_svm_transaction_simulation_failed', 'chain');
   const payment = { scheme: 'exact', network: terms.network, transaction };
   const message = expect.stringContaining('frozen');
-  expect(await arena().facilitator.verifyPayment(payment, terms)).toMatchObject({ message });
+  expect(await arena().facilitator.verify(payment, terms)).toMatchObject({ message });
   sandbox.setAccount(address, account);
   await arena().pays(draft, terms, payer);
 });

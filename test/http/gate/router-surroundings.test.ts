@@ -190,9 +190,9 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
       const url = await serve({ facilitator });
       const terms = await offeredTerms(facilitator, stand.payTo);
       const payment = await payTerms(stand, terms);
-      expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+      expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
       const dear = { ...terms, amount: 2_000n * ONE_CENT * 100n };
-      expect(await facilitator.settlePayment(await payTerms(stand, dear), dear)).toMatchObject({ status: 'failed' });
+      expect(await facilitator.settle(await payTerms(stand, dear), dear)).toMatchObject({ status: 'failed' });
       const text = await metrics(url);
       expect(figure(text, 'tollhouse_payments_total{outcome="settled"}')).toBe(1);
       expect(figure(text, 'tollhouse_payments_total{outcome="failed"}')).toBe(1);

@@ -98,8 +98,8 @@ describe('a facilitator that is asked over HTTP', () => {
     const forged = { ...payment, transaction: Uint8Array.from(payment.transaction).fill(7, 65, 129) };
     for (const bad of [garbage, forged]) {
       expect((await facilitator.openPayment(bad, terms, USE)).status).toBe('refused');
-      expect((await facilitator.verifyPayment(bad, terms)).ok).toBe(false);
-      expect((await facilitator.settlePayment(bad, terms)).status).toBe('failed');
+      expect((await facilitator.verify(bad, terms)).ok).toBe(false);
+      expect((await facilitator.settle(bad, terms)).status).toBe('failed');
     }
     expect(new Set(server.asked)).toEqual(new Set(['/supported']));
   });
@@ -194,7 +194,7 @@ describe('a facilitator that is asked over HTTP', () => {
     const facilitator = remote({ settleTimeoutMs: 50 });
     const { payment, terms } = await aPayment(facilitator);
     server.before = at('/settle', () => {});
-    expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'pending' });
+    expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'pending' });
   });
 
   test('a settlement whose connection broke before the answer is paid once, and the same payment gets it', async () => {
@@ -202,9 +202,9 @@ describe('a facilitator that is asked over HTTP', () => {
     const { payment, terms } = await aPayment(facilitator);
     const before = balance(terms);
     server.before = at('/settle', breakBeforeResponse);
-    expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'pending' });
+    expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'pending' });
     server.before = (_req, _res, next) => next();
-    expect(await facilitator.settlePayment(payment, terms)).toMatchObject({ status: 'settled' });
+    expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
     expect(balance(terms) - before).toBe(ONE_CENT);
   });
 
@@ -222,10 +222,10 @@ describe('a facilitator that is asked over HTTP', () => {
 
   test('"duplicate" about a payment that was never sent from here is a refusal', async () => {
     const { payment, terms } = await aPayment(remote());
-    await remote().settlePayment(payment, terms);
+    await remote().settle(payment, terms);
     const other = remote({ ledger: createMemoryLedger() });
     const reason = 'duplicate_settlement';
-    expect(await other.settlePayment(payment, terms)).toMatchObject({ status: 'failed', reason });
+    expect(await other.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
     expect(await other.openPayment(payment, terms, USE)).toMatchObject({ status: 'refused', refusal: { reason } });
   });
 
@@ -238,7 +238,7 @@ describe('a facilitator that is asked over HTTP', () => {
     if (opened.status !== 'open') throw new Error('not opened');
     expect(await opened.claim.settle()).toMatchObject({ status: 'failed', reason: 'insufficient_funds' });
     stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
-    expect((await facilitator.settlePayment(payment, terms)).status).toBe('settled');
+    expect((await facilitator.settle(payment, terms)).status).toBe('settled');
   });
 
   test('while it is away its last word keeps 402s going, health says so, and payments are an outage', async () => {
@@ -260,7 +260,7 @@ describe('a facilitator that is asked over HTTP', () => {
     const { payment, terms } = await aPayment(remote({ headers: { Authorization: 'Bearer key' } }));
     expect(seen).toEqual(['Bearer key']);
     const headers = async ({ method, url }: { method: string; url: string }) => ({ authorization: `${method} ${url}` });
-    await remote({ headers }).settlePayment(payment, terms);
+    await remote({ headers }).settle(payment, terms);
     expect(seen.slice(1)).toEqual([
       `GET ${server.url}/supported`,
       `POST ${server.url}/verify`,
@@ -332,8 +332,8 @@ describe('a facilitator that is asked over HTTP', () => {
       await until(() => second.count('/supported') > 0);
       await until(async () => (await facilitator.health()).status === 'active');
       await server.close();
-      expect((await facilitator.verifyPayment(payment, terms)).ok).toBe(true);
-      expect((await facilitator.settlePayment(payment, terms)).status).toBe('settled');
+      expect((await facilitator.verify(payment, terms)).ok).toBe(true);
+      expect((await facilitator.settle(payment, terms)).status).toBe('settled');
       expect(second.count('/settle')).toBe(1);
     });
 
@@ -343,7 +343,7 @@ describe('a facilitator that is asked over HTTP', () => {
       const { payment, terms } = await aPayment(facilitator);
       await until(async () => (await facilitator.health()).status === 'active');
       server.before = at('/settle', (_req, res) => void res.socket?.destroy());
-      expect((await facilitator.settlePayment(payment, terms)).status).toBe('pending');
+      expect((await facilitator.settle(payment, terms)).status).toBe('pending');
       expect(second.count('/settle')).toBe(0);
     });
 
@@ -357,7 +357,7 @@ describe('a facilitator that is asked over HTTP', () => {
       expect(signers).toEqual([stand.feePayer.publicKey.toBase58(), keypair.publicKey.toBase58()]);
       expect(kinds.map(({ feePayer }) => feePayer)).toEqual([signers[0]]);
       const terms = { ...(await offeredTerms(facilitator, stand.payTo)), feePayer: keypair.publicKey.toBase58() };
-      expect((await facilitator.settlePayment(await payTerms(stand, terms), terms)).status).toBe('settled');
+      expect((await facilitator.settle(await payTerms(stand, terms), terms)).status).toBe('settled');
       expect([server.count('/settle'), other.count('/settle')]).toEqual([0, 1]);
     });
   });

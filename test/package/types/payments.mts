@@ -88,7 +88,7 @@ export async function pay(facilitator: Facilitator, payment: Payment, token: Tok
     payTo: KEY.toBase58(),
     maxTimeoutSeconds: 60,
   };
-  const verified: Verification = await facilitator.verifyPayment(payment, terms);
+  const verified: Verification = await facilitator.verify(payment, terms);
   if (verified.ok === false) return refuse(verified);
   const opened: OpenedPayment = await facilitator.openPayment(payment, terms, use);
   if (opened.status !== 'open') return undefined;

@@ -106,7 +106,7 @@ describe('what the chain would refuse', () => {
       ['payment.failed', told],
       ['payment.failed', told],
     ]);
-    expect(await stand.service.settlePayment(payment, terms)).toEqual({ status: 'failed', ...refusal });
+    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'failed', ...refusal });
   });
 
   test('when it is sent was not sent, and may be tried again', async () => {
@@ -116,20 +116,20 @@ describe('what the chain would refuse', () => {
     stand.chain.sent = { status: 'rejected', err: { InstructionError: [2, { Custom: 1 }] }, logs: [] };
     const reason = 'insufficient_funds';
     const failed = { status: 'failed', reason, message: REASONS[reason], payer };
-    expect(await stand.service.settlePayment(payment, terms)).toEqual(failed);
+    expect(await stand.service.settle(payment, terms)).toEqual(failed);
     expect(stand.told).toEqual([
       ['payment.failed', { id: decoded.messageHash, resource: 'settle', payer, terms, reason }],
     ]);
     expect(await stand.ledger.find(decoded.messageHash)).toBeUndefined();
     stand.chain.sent = LANDED;
-    expect(await stand.service.settlePayment(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
+    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
   });
 });
 
 test('a payment that was taken over meanwhile is not served: who settled it is to ask again', async () => {
   const stand = openPaymentService({ recordOutcome: async () => false });
   const { payment, terms } = newPayment();
-  await expect(stand.service.settlePayment(payment, terms)).rejects.toMatchObject({
+  await expect(stand.service.settle(payment, terms)).rejects.toMatchObject({
     code: 'payment_in_progress',
     message: 'The payment was taken over by another request; ask again in a moment.',
     context: { retryAfterSeconds: 1 },

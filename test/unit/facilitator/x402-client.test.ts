@@ -26,12 +26,12 @@ const SUPPORTED: Supported = {
 /** A core that answers this, and notes what it was asked. */
 function scene(verification: Verification, settlement: Settlement) {
   const asked: unknown[] = [];
-  const core: Pick<Facilitator, 'verifyPayment' | 'settlePayment' | 'supported'> = {
-    async verifyPayment(...call) {
+  const core: Pick<Facilitator, 'verify' | 'settle' | 'supported'> = {
+    async verify(...call) {
       asked.push(call);
       return verification;
     },
-    async settlePayment(...call) {
+    async settle(...call) {
       asked.push(call);
       return settlement;
     },

@@ -111,7 +111,7 @@ test('a token that the policy does not take is refused before anything is asked 
   stand.chain.simulated = 'AccountNotFound';
   const reason = 'invalid_exact_svm_mint_unknown';
   const message = REASONS[reason];
-  expect(await stand.service.verifyPayment(payment, terms)).toEqual({ ok: false, reason, message, payer });
+  expect(await stand.service.verify(payment, terms)).toEqual({ ok: false, reason, message, payer });
   expect(stand.delivered).toEqual([]);
 });
 
@@ -152,7 +152,7 @@ describe('a settlement', () => {
     const stand = openPaymentService({}, 125_000n);
     const settle = async (): Promise<string> => {
       const { payment, terms } = newPayment();
-      return (await stand.service.settlePayment(payment, terms)).status;
+      return (await stand.service.settle(payment, terms)).status;
     };
     stand.chain.sent = { status: 'rejected', err: 'BlockhashNotFound', logs: [] };
     for (let times = 0; times < 3; times += 1) expect(await settle()).toBe('failed');

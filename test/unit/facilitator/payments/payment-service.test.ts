@@ -74,7 +74,7 @@ describe('to verify', () => {
       good: { ok: true, payer },
       used: { ok: false, ...DUPLICATE, payer },
     };
-    expect(await stand.service.verifyPayment(paid.payment, paid.terms)).toEqual(verdicts[expected]);
+    expect(await stand.service.verify(paid.payment, paid.terms)).toEqual(verdicts[expected]);
   });
 });
 
@@ -89,7 +89,7 @@ describe('a payment that is opened again', () => {
     await held(stand, own, { resource: 'settle' });
     const told: Settlement[] = [];
     const deliver = async (it: Settlement) => told.push(it) > 0;
-    const settled = await other.service.settlePayment(own.payment, own.terms, { deliver });
+    const settled = await other.service.settle(own.payment, own.terms, { deliver });
     const reason = 'settlement_in_progress';
     expect(settled).toEqual({ status: 'failed', reason, message: REASONS[reason] });
     expect(told).toEqual([settled]);
@@ -153,7 +153,7 @@ describe('a payment that is opened again', () => {
       const receipt = state === 'confirmed' || state === 'served' ? { receipt: receiptFor(paid) } : {};
       for (const other of OTHERS) expect(await open(other)).toStrictEqual({ status: 'used', ...receipt });
       const { resource: _, ...settling } = BOUND;
-      expect(await stand.service.settlePayment(paid.payment, paid.terms, settling)).toEqual({
+      expect(await stand.service.settle(paid.payment, paid.terms, settling)).toEqual({
         status: 'failed',
         ...DUPLICATE,
         // Where the money is can be read on the chain by anybody.
@@ -245,9 +245,9 @@ describe('to settle for a server elsewhere', () => {
     const { payment, terms, decoded } = paid;
     const state = async () => (await stand.ledger.find(decoded.messageHash))?.state;
     const settled = { status: 'settled', receipt: receiptFor(paid) };
-    expect(await stand.service.settlePayment(payment, terms, { deliver: async () => false })).toEqual(settled);
+    expect(await stand.service.settle(payment, terms, { deliver: async () => false })).toEqual(settled);
     expect(await state()).toBe('confirmed');
-    expect(await stand.service.settlePayment(payment, terms)).toEqual(settled);
+    expect(await stand.service.settle(payment, terms)).toEqual(settled);
     expect(await state()).toBe('served');
   });
 
@@ -256,7 +256,7 @@ describe('to settle for a server elsewhere', () => {
     const paid = newPayment();
     const settle = (secret: string, arrives = true) => {
       const options = { retryHash: retryHashOf({ secret }), deliver: async () => arrives };
-      return service.settlePayment(paid.payment, paid.terms, options);
+      return service.settle(paid.payment, paid.terms, options);
     };
     const settled = { status: 'settled', receipt: receiptFor(paid) };
     expect(await settle('the payer’s', false)).toEqual(settled);
@@ -272,10 +272,9 @@ describe('to settle for a server elsewhere', () => {
     stand.chain.sent = { status: 'unknown' };
     stand.chain.found = { status: 'unknown' };
     const pending = { status: 'pending', signature: signatureOf(payment.transaction), payer };
-    for (let times = 0; times < 2; times += 1)
-      expect(await stand.service.settlePayment(payment, terms)).toEqual(pending);
+    for (let times = 0; times < 2; times += 1) expect(await stand.service.settle(payment, terms)).toEqual(pending);
     stand.chain.found = LANDED;
-    expect(await stand.service.settlePayment(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
+    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
   });
 
   test('lets go of the payment when it cannot be answered', async () => {
@@ -283,9 +282,9 @@ describe('to settle for a server elsewhere', () => {
     const paid = newPayment();
     const { payment, terms } = paid;
     const deliver = () => Promise.reject(new Error('the socket is gone'));
-    await expect(stand.service.settlePayment(payment, terms, { deliver })).rejects.toThrow('the socket is gone');
+    await expect(stand.service.settle(payment, terms, { deliver })).rejects.toThrow('the socket is gone');
     const settled = { status: 'settled', receipt: receiptFor(paid) };
-    expect(await secondProcess(stand).service.settlePayment(payment, terms)).toEqual(settled);
+    expect(await secondProcess(stand).service.settle(payment, terms)).toEqual(settled);
   });
 });
 
