@@ -26,7 +26,6 @@ const CHAIN = [
   'solana/rpc/rpc-client',
   'solana/rpc/rpc-responses',
   'solana/rpc/send-failure',
-  'solana/rpc/wait-queue',
 ].map((name) => `src/${name}.ts`);
 
 /** The life of a payment: who may come again, for what, and what a payer can cost. */

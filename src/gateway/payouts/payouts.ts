@@ -1,9 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
 import type { Token } from '../../protocol/types.js';
-import type { OwedTotal, PayoutPosition, PayoutRecord, PayoutStore } from '../../storage/payouts/payout-store.js';
+import {
+  MAX_PAYOUT_LEGS,
+  type OwedTotal,
+  type PayoutPosition,
+  type PayoutRecord,
+  type PayoutStore,
+} from '../../storage/payouts/payout-store.js';
 import { type OwedNow, owedNow, type PayoutMinimums } from './payout-minimum.js';
 import { holdWaiting, isHeldBy, planPayouts } from './payout-planning.js';
-import { createAdvance } from './payout-rounds.js';
+import { advancePayout, givePayoutBack, PAYOUT_LEASE_MS, type PayoutWorkParts } from './payout-work.js';
 import { createUnknownPayouts } from './unknown-payouts.js';
 
 /** What {@link createPayouts} works with. */
@@ -126,4 +133,33 @@ async function accrue(book: PayoutStore): Promise<void> {
 function isDue({ mint, amount, oldestAt }: OwedTotal, { thresholds, maxAgeMs = DAY_MS }: PayoutsParts, time: number) {
   const threshold = thresholds?.get(mint);
   return oldestAt <= time - maxAgeMs || (threshold !== undefined && amount >= threshold);
+}
+
+const AT_ONCE = 20;
+
+/**
+ * Makes what takes payouts that nobody holds and brings them further, and what comes of them at once as well. Each round leaves
+ * one recipient out who cannot be paid, so that there are no more rounds than recipients.
+ * @param onFault - told of what went wrong; it is tried again
+ */
+function createAdvance(work: PayoutWorkParts, onFault: (error: unknown) => void): () => Promise<void> {
+  const { book, sender } = work;
+
+  async function advanceOne(payout: PayoutRecord, lease: string): Promise<boolean> {
+    try {
+      return await advancePayout(work, payout, lease);
+    } catch (error) {
+      onFault(error);
+      await givePayoutBack(work, payout, lease);
+      return false;
+    }
+  }
+
+  return async () => {
+    for (let round = 0, isMore = true; isMore && round <= MAX_PAYOUT_LEGS; round += 1) {
+      const lease = randomUUID();
+      const taken = await book.take(sender.network, lease, PAYOUT_LEASE_MS, AT_ONCE);
+      isMore = (await Promise.all(taken.map((payout) => advanceOne(payout, lease)))).includes(true);
+    }
+  };
 }

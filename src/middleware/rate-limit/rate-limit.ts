@@ -1,13 +1,13 @@
 import type { Request, RequestHandler } from 'express';
-import { ipKeyGenerator, type Options, rateLimit } from 'express-rate-limit';
+import { ipKeyGenerator, type Options, rateLimit, type Store } from 'express-rate-limit';
 import { z } from 'zod';
 import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { createStoreWarning } from '../../identity/store-warning.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { asMiddleware, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { createLockOut } from './rate-limit-lockout.js';
-import { createLimitStore, type LimitCounters } from './rate-limit-store.js';
 
 /** Options of {@link createRateLimits}. */
 export interface RateLimitOptions {
@@ -118,3 +118,31 @@ const UNSET =
   'a request came through a proxy, and "trust proxy" is not set: all clients behind the proxy share one rate limit. Set TRUST_PROXY (or app.set("trust proxy", …)) to the number of proxies; if there are none, somebody sends X-Forwarded-For on their own, and all is well';
 const PERMISSIVE =
   '"trust proxy" is true: clients can name any address as theirs and escape the rate limits; set it to the number of proxies';
+
+/** What limits need of `Counters`; see there. */
+interface LimitCounters {
+  increment(key: string, windowMs: number): MaybePromise<{ readonly count: number; readonly resetsAt: number }>;
+  decrement(key: string): Promise<void>;
+  reset(key: string): Promise<void>;
+  put(key: string, value: string, ttlMs: number): Promise<void>;
+  get(key: string): MaybePromise<string | undefined>;
+}
+
+/**
+ * A store of express-rate-limit that counts in shared counters.
+ * @param space - what is counted; other limits on the same counters count elsewhere
+ * @param windowMs - length of a window, in milliseconds
+ */
+function createLimitStore(counters: LimitCounters, space: string, windowMs: number): Store {
+  const prefix = `limit-${space}:`;
+  return {
+    prefix,
+    localKeys: false,
+    async increment(key) {
+      const { count, resetsAt } = await counters.increment(prefix + key, windowMs);
+      return { totalHits: count, resetTime: new Date(resetsAt) };
+    },
+    decrement: (key) => counters.decrement(prefix + key),
+    resetKey: (key) => counters.reset(prefix + key),
+  };
+}

@@ -7,7 +7,6 @@ import { type AddressInput, addressText } from '../address-input.js';
 import { MAX_AMOUNT, MAX_AMOUNT_LENGTH, MAX_PRICE_LENGTH } from '../limits.js';
 import { isKnownSymbol } from '../networks/tokens.js';
 import type { Token } from '../types.js';
-import { meantPrice } from './meant-price.js';
 
 /** An amount of a token in its smallest unit. */
 export interface AtomicPrice {
@@ -205,4 +204,26 @@ function numberText(value: number): string {
   const [whole = '', fraction = ''] = mantissa.split('.');
   if (shift < 0) return `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
   return whole + fraction.padEnd(shift, '0');
+}
+
+const AMOUNT = String.raw`(\d+(?:\.\d+)?|\.\d+)`;
+/** Usual ways to write a price that are none, and what is written instead. */
+const MEANT: readonly (readonly [RegExp, (amount: string, symbol: string) => string])[] = [
+  [new RegExp(String.raw`^\$\s*${AMOUNT}$`), (amount) => `$${amount}`],
+  [new RegExp(String.raw`^${AMOUNT}\s*\$$`), (amount) => `$${amount}`],
+  [new RegExp(String.raw`^${AMOUNT}\s*([a-z]\w*)$`, 'i'), (amount, symbol) => `${amount} ${symbol}`],
+  [new RegExp(String.raw`^([a-z]+)\s*${AMOUNT}$`, 'i'), (symbol, amount) => `${amount} ${symbol}`],
+];
+
+/** A price as it was probably meant: `1USDC` as `1 USDC`, `$.5` as `$0.5`; undefined when nothing is near. */
+function meantPrice(text: string): string | undefined {
+  for (const [pattern, rewrite] of MEANT) {
+    const [, first, second = ''] = pattern.exec(text) ?? [];
+    if (first !== undefined) return rewrite(withZero(first), withZero(second));
+  }
+  return undefined;
+}
+
+function withZero(part: string): string {
+  return part.startsWith('.') ? `0${part}` : part;
 }

@@ -6,10 +6,9 @@ import { isAddress, isSignature } from '../address.js';
 import type { BlockhashHint } from '../challenge.js';
 import { withAmountJson } from '../money/amount-json.js';
 import { networkFrom } from '../networks/networks.js';
-import { REASONS, type Reason } from '../reasons.js';
+import { isReason, REASONS, type Reason } from '../reasons.js';
 import type { Supported, SupportedKind } from '../supported.js';
 import type { Payment, Refusal, Settlement, Terms, Verification } from '../types.js';
-import { reasonFrom } from './foreign-reasons.js';
 import { jsonFault } from './json.js';
 import { writeTerms } from './terms.js';
 
@@ -166,4 +165,23 @@ function readResponse<S extends z.ZodType>(schema: S, body: unknown): Parsed<z.o
   if (fault !== undefined) return unparsed(fault);
   const shape = schema.safeParse(body);
   return shape.success ? parsed(shape.data) : unparsed(firstFault(shape.error.issues));
+}
+
+/** Reasons that other facilitators give, under their own names; those of version 1 have no prefix. */
+const ALIASES: ReadonlyMap<string, Reason> = new Map<string, Reason>([
+  ['invalid_scheme', 'invalid_exact_svm_unsupported_scheme'],
+  ['unsupported_scheme', 'invalid_exact_svm_unsupported_scheme'],
+  ['network_mismatch', 'invalid_exact_svm_network_mismatch'],
+  ['fee_payer_not_managed_by_facilitator', 'invalid_exact_svm_fee_payer_not_managed_by_facilitator'],
+  ['invalid_payment_requirements', 'invalid_payload'],
+  ['invalid_exact_svm_payload_transaction', 'invalid_exact_svm_payload_transaction_could_not_be_decoded'],
+  ['invalid_exact_svm_payload_unknown_fourth_instruction', 'invalid_exact_svm_payload_unknown_optional_instruction'],
+  ['invalid_exact_svm_payload_unknown_fifth_instruction', 'invalid_exact_svm_payload_unknown_optional_instruction'],
+  ['invalid_exact_svm_payload_unknown_sixth_instruction', 'invalid_exact_svm_payload_unknown_optional_instruction'],
+  ['invalid_exact_svm_payload_unknown_seventh_instruction', 'invalid_exact_svm_payload_unknown_optional_instruction'],
+]);
+
+/** The reason that a text of another facilitator means; undefined when it is none that is known here. */
+function reasonFrom(text: string): Reason | undefined {
+  return isReason(text) ? text : ALIASES.get(text);
 }

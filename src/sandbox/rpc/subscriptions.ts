@@ -1,16 +1,18 @@
 import type { Commitment } from '../../protocol/types.js';
 import type { Chain } from '../chain/chain.js';
 import { encodeAccount } from '../encoding/account-encoding.js';
-import { readCount, withContext } from '../encoding/params.js';
+import {
+  asCommitment,
+  asSignature,
+  type Config,
+  readAddress,
+  readConfig,
+  readCount,
+  withContext,
+} from '../encoding/params.js';
 import type { Fault } from '../faults.js';
 import { JsonRpcFault, RPC_CODES } from '../runtime/rpc-error.js';
 import type { SocketMethod } from './calls.js';
-import {
-  readWanted,
-  SOCKET_ACTIONS,
-  type SubscriptionKind,
-  type SubscriptionRequest,
-} from './subscription-requests.js';
 
 /** Sends a notification to the client that subscribed. */
 export type Client = (notification: unknown) => void;
@@ -139,4 +141,38 @@ function createPublisher(chain: Chain, active: Active): Publisher {
     accounts(reached, new Set(landed.changed));
   });
   return { signatures, accounts };
+}
+
+/** What can be subscribed to. */
+type SubscriptionKind = 'signature' | 'account' | 'slot';
+
+/** What a client asks to be told. */
+interface SubscriptionRequest {
+  readonly kind: SubscriptionKind;
+  readonly commitment: Commitment;
+  /** The signature or address watched; empty for slots. */
+  readonly subject: string;
+  readonly config: Config;
+}
+
+/** What a WebSocket method does, and with which kind of subscription. */
+const SOCKET_ACTIONS: Readonly<Record<SocketMethod, readonly [SubscriptionKind, 'subscribe' | 'unsubscribe']>> = {
+  signatureSubscribe: ['signature', 'subscribe'],
+  signatureUnsubscribe: ['signature', 'unsubscribe'],
+  accountSubscribe: ['account', 'subscribe'],
+  accountUnsubscribe: ['account', 'unsubscribe'],
+  slotSubscribe: ['slot', 'subscribe'],
+  slotUnsubscribe: ['slot', 'unsubscribe'],
+};
+
+const SUBJECTS: Readonly<Record<SubscriptionKind, (params: readonly unknown[]) => string>> = {
+  signature: (params) => asSignature(params[0]),
+  account: (params) => readAddress(params, 0),
+  slot: () => '',
+};
+
+/** Reads the parameters of a subscription. */
+function readWanted(kind: SubscriptionKind, params: readonly unknown[]): SubscriptionRequest {
+  const config = kind === 'slot' ? {} : readConfig(params, 1);
+  return { kind, subject: SUBJECTS[kind](params), config, commitment: asCommitment(config['commitment']) };
 }

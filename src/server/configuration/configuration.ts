@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { z } from 'zod';
 import type { TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
@@ -7,7 +8,6 @@ import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
-import { withHidden } from './redact.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -249,4 +249,21 @@ function chainOf(env: Environment): ChainConfiguration | undefined {
   };
   // Providers put keys into their addresses.
   return withHidden(chain, ['keypair', 'splitKeypair', 'rpcUrl', 'wsUrl']);
+}
+
+const HIDDEN = '[hidden]';
+
+/**
+ * An object some of whose fields are not shown when it is printed, inspected or turned to JSON. They are there for whoever
+ * asks for them by name; a copy of the object shows everything again.
+ */
+function withHidden<T extends object>(object: T, fields: readonly (keyof T)[]): T {
+  const shown = (): object => {
+    const entries = Object.entries(object).map(([name, value]) => [
+      name,
+      value !== undefined && fields.some((it) => it === name) ? HIDDEN : value,
+    ]);
+    return Object.fromEntries(entries);
+  };
+  return Object.defineProperties(object, { [inspect.custom]: { value: shown }, toJSON: { value: shown } });
 }

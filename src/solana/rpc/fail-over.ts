@@ -3,7 +3,6 @@ import { badResponse, type JsonRpcEndpoint } from './json-rpc.js';
 import { ResponseShapeError } from './response-shape-error.js';
 import { RpcError } from './rpc.js';
 import { mayBeSent } from './send-failure.js';
-import { createWaitQueue } from './wait-queue.js';
 
 /** Settings of {@link createFailOver}. */
 export interface FailOverOptions extends Omit<HealthOptions, 'onNews'> {
@@ -119,4 +118,32 @@ function merge(earlier: RpcError | undefined, last: RpcError): RpcError {
 function allResting(method: string, members: readonly Member[]): RpcError {
   const hosts = members.map(({ endpoint }) => endpoint.host).join(', ');
   return new RpcError('unreachable', `${method} at ${hosts}: not asked, it failed a moment ago and is left to rest`);
+}
+
+/** Where callers wait until there is news, or until their time is over. */
+interface WaitQueue {
+  /** Resolves after so many milliseconds, or when all are called. */
+  wait(milliseconds: number): Promise<void>;
+  /** Ends the wait of everybody who waits now. */
+  callAll(): void;
+}
+
+/** Opens an empty one. */
+function createWaitQueue(): WaitQueue {
+  const waiting = new Set<() => void>();
+  return {
+    wait: (milliseconds) =>
+      new Promise((resolve) => {
+        const go = (): void => {
+          clearTimeout(timer);
+          waiting.delete(go);
+          resolve();
+        };
+        const timer = setTimeout(go, milliseconds);
+        waiting.add(go);
+      }),
+    callAll() {
+      for (const go of [...waiting]) go();
+    },
+  };
 }

@@ -6,16 +6,16 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
+  type Ledger,
   MAX_RERUNS,
   type Outcome,
   type UnresolvedQuery,
 } from './ledger.js';
-import { LEDGER } from './ledger-statements.js';
+import { LEDGER, REFERENCES_AT_ONCE } from './ledger-statements.js';
 import { createClaimNew } from './new-payments.js';
-import { firstOf, lifeOf, toPayment } from './payment-rows.js';
+import { firstOf, lifeOf, paymentRequestToSql, toPayment, toPaymentRequest } from './payment-rows.js';
 import { lostClaim } from './payment-use.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
-import { sqlPaymentRequests } from './sql-payment-requests.js';
 
 /**
  * A ledger on SQLite or Postgres. The database is not closed with it.
@@ -96,4 +96,37 @@ function outcomeStep(outcome: Outcome, id: string, lease: string, time: number):
  */
 export function servedStep(id: string, lease: string, time: number): Step {
   return [LEDGER.served, id, lease, time];
+}
+
+/** The part of a ledger that keeps payment requests. */
+type PaymentRequestLedger = Pick<
+  Ledger,
+  'savePaymentRequest' | 'findPaymentRequest' | 'findPaymentRequestByReference' | 'attachAttempt'
+>;
+
+/** The payment requests of a ledger on SQLite or Postgres. */
+function sqlPaymentRequests(database: SqlDatabase, now: () => number): PaymentRequestLedger {
+  return {
+    savePaymentRequest: async (request, events = []) =>
+      void (await database.batchIf([LEDGER.saveRequest, ...paymentRequestToSql(request)], eventSteps(events))),
+    async findPaymentRequestByReference(accounts) {
+      for (let start = 0; start < accounts.length; start += REFERENCES_AT_ONCE) {
+        const some = Array.from({ length: REFERENCES_AT_ONCE }, (_, at) => accounts[start + at] ?? null);
+        const found = firstOf(await database.query(LEDGER.findRequestByReference, ...some), toPaymentRequest);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+    findPaymentRequest: async (id) => firstOf(await database.query(LEDGER.findRequest, id), toPaymentRequest),
+    async attachAttempt(requestId, paymentId) {
+      const results = await database.batch([
+        [LEDGER.lockRequest, requestId],
+        [LEDGER.forgetAbandoned, requestId, paymentId, now()],
+        [LEDGER.attach, requestId, paymentId],
+        [LEDGER.attempt, requestId],
+      ]);
+      const row = results.at(-1)?.[0];
+      return row === undefined ? undefined : String(row.attempt);
+    },
+  };
 }
