@@ -338,9 +338,9 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
 });
 
 test('wrong options are told at once', () => {
-  const answers = createMemoryIdempotencyStore();
-  expect(() => idempotency({ answers, leaseMS: 5 } as never)).toThrow(/did you mean "leaseMs"/);
-  expect(() => idempotency({} as never)).toThrow(/"answers" is missing: it must be a store of answers/);
+  const store = createMemoryIdempotencyStore();
+  expect(() => idempotency({ store, leaseMS: 5 } as never)).toThrow(/did you mean "leaseMs"/);
+  expect(() => idempotency({} as never)).toThrow(/"store" is missing: it must be a store of kept responses/);
 });
 
 function chunked(url: string, chunks: readonly string[], type = 'application/json'): Promise<string> {
