@@ -8,10 +8,11 @@ import { createMintPolicy } from '../solana/accounts/mint-policy.js';
 import { createSplitWallet, type SplitWallet } from '../solana/building/payout-transaction.js';
 import { createBlockhashCache } from '../solana/confirmation/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/confirmation/delivery.js';
+import type { DeliveryTiming } from '../solana/confirmation/pending-confirmation.js';
 import { createFeePayer, type FeePayer } from '../solana/fee-payer.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { SolanaRpc } from '../solana/rpc/rpc.js';
-import { createSolanaRpc } from '../solana/rpc/rpc-client.js';
+import { createSolanaRpc, type SolanaRpcOptions } from '../solana/rpc/rpc-client.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
@@ -59,6 +60,19 @@ const HINT_RENEWAL_MS = 8_000;
  * @throws TollhouseError `bad_option` when an option is wrong, with what was probably meant
  */
 export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilitator {
+  return createTimedFacilitator(options, {});
+}
+
+/** Other intervals than the defaults, in milliseconds: for a chain of shorter slots. */
+export interface FacilitatorTiming
+  extends Partial<DeliveryTiming>,
+    Pick<SolanaRpcOptions, 'firstRestMs' | 'longestRestMs'> {
+  /** Longest wait for a payout to land before its outcome is unknown for now. Default 30,000. */
+  readonly payoutMs?: number;
+}
+
+/** {@link createFacilitator} with other intervals. */
+export function createTimedFacilitator(options: FacilitatorOptions, timing: FacilitatorTiming): EmbeddedFacilitator {
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
   const { wsUrl, counters = storage?.counters } = resolved;
@@ -67,13 +81,17 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
-  const rpc = createSolanaRpc({ urls: resolved.rpcUrl ?? PUBLIC_RPC[network], timeoutMs: resolved.rpcTimeoutMs });
+  const rpc = createSolanaRpc({
+    ...timing,
+    urls: resolved.rpcUrl ?? PUBLIC_RPC[network],
+    timeoutMs: resolved.rpcTimeoutMs,
+  });
   const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
   const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
   const events = createPaymentEventBus();
   const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
   const chain = {
-    ...chainReaders(resolved, rpc, tokens),
+    ...chainReaders(resolved, rpc, tokens, timing),
     ...fees,
     network,
     rpc,
@@ -106,7 +124,9 @@ export function createFacilitator(options: FacilitatorOptions): EmbeddedFacilita
       await stopUpkeep?.();
       await facilitator.close();
     },
-    ...(splitWallet === undefined ? {} : { payouts: createPayoutSender({ ...chain, tokens, splitWallet }) }),
+    ...(splitWallet === undefined
+      ? {}
+      : { payouts: createPayoutSender({ ...chain, tokens, splitWallet, timeoutMs: timing.payoutMs }) }),
   });
 }
 
@@ -117,10 +137,11 @@ function chainReaders(
   { wsUrl, blockhashHints, allowMints }: Resolved,
   rpc: SolanaRpc,
   tokens: readonly Pick<Token, 'mint'>[],
+  timing: FacilitatorTiming,
 ) {
   return {
     landed: createLandedReader(rpc),
-    delivery: createTransactionDelivery({ rpc, ...defined({ wsUrl }) }),
+    delivery: createTransactionDelivery({ rpc, timing, ...defined({ wsUrl }) }),
     blockhashes: createBlockhashCache({
       rpc,
       maxAgeMs: HINT_MAX_AGE_MS,

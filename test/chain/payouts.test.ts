@@ -7,6 +7,7 @@ import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { startLyingNode } from '../helpers/lying-node.js';
 import { createGate } from '../helpers/payments.js';
 import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
+import { QUICK } from '../helpers/toll-stand.js';
 import { until } from '../helpers/until.js';
 
 let stand: PayoutStand;
@@ -336,10 +337,8 @@ describe('a payout that does not land', () => {
         return method === 'getSignaturesForAddress' ? [] : result;
       };
 
-      const { payouts: sender } = stand.facilitatorWith({
-        splitKeypair: stand.split,
-        rpcUrl: [forgetful.url, stand.sandbox.rpcUrl],
-      });
+      const rpcUrl = [forgetful.url, stand.sandbox.rpcUrl];
+      const { payouts: sender } = stand.facilitatorWith({ splitKeypair: stand.split, rpcUrl }, QUICK);
       const second = stand.instance(database, () => sender!);
       await second.payouts.run();
       await forgetful.close();

@@ -9,7 +9,7 @@ import { createSqlPayoutStore } from '../../src/storage/payouts/sql-payout-store
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { newClaim, TERMS } from '../contracts/ledger-samples.js';
 import { testClock } from './test-clock.js';
-import { openTollStand, type TollStand } from './toll-stand.js';
+import { openTollStand, QUICK, type TollStand } from './toll-stand.js';
 
 /** One instance of the service, as far as payouts go. */
 export interface PayoutInstance {
@@ -60,7 +60,7 @@ export async function openPayoutStand(usdc = '1000'): Promise<PayoutStand> {
     now,
     advance,
     instance(database, change = () => ({}), more = {}) {
-      const { payouts: real } = toll.facilitatorWith({ splitKeypair: split });
+      const { payouts: real } = toll.facilitatorWith({ splitKeypair: split }, QUICK);
       const sender = { ...real!, ...change(real!) };
       const book = createSqlPayoutStore(database, now);
       const faults: unknown[] = [];

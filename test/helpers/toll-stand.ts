@@ -2,7 +2,11 @@ import type { Keypair } from '@solana/web3.js';
 import type { Express } from 'express';
 import express5 from 'express';
 import express4 from 'express4';
-import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
+import {
+  createTimedFacilitator,
+  type EmbeddedFacilitator,
+  type FacilitatorTiming,
+} from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/start-sandbox.js';
@@ -14,6 +18,20 @@ export const EXPRESSES = [
   ['Express 4', express4],
 ] as const;
 
+/**
+ * For slots of 20 ms, a twentieth of the cluster's: for tests in which something does not land or is not pushed. A test that
+ * counts calls on a busy machine keeps the real ones.
+ */
+export const QUICK: FacilitatorTiming = {
+  pollMs: 50,
+  latePollMs: 250,
+  heightMs: 100,
+  rebroadcastMs: 200,
+  payoutMs: 1_500,
+  firstRestMs: 20,
+  longestRestMs: 200,
+};
+
 /** A chain, a facilitator on it, a seller who can receive, and payers. Everything is closed with it. */
 export interface TollStand {
   readonly sandbox: Sandbox;
@@ -24,7 +42,7 @@ export interface TollStand {
   /** Has 1,000 of every token, and no SOL. */
   readonly payer: Keypair;
   /** Another facilitator on the same chain. Its set-up is not looked at unasked: calls to the chain are counted. */
-  facilitatorWith(options: Partial<FacilitatorOptions>): EmbeddedFacilitator;
+  facilitatorWith(options: Partial<FacilitatorOptions>, timing?: FacilitatorTiming): EmbeddedFacilitator;
   /** Serves an app on a free port; answers its address. */
   serve(configure: (app: Express) => void, express?: typeof express5): Promise<string>;
   close(): Promise<void>;
@@ -40,8 +58,9 @@ export async function openTollStand(options: SandboxOptions = {}): Promise<TollS
   const { network, rpcUrl, wsUrl } = sandbox;
   const closers: (() => Promise<void>)[] = [() => sandbox.close()];
 
-  function facilitatorWith(more: Partial<FacilitatorOptions>): EmbeddedFacilitator {
-    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: feePayer, tokens, check: false, ...more });
+  function facilitatorWith(more: Partial<FacilitatorOptions>, timing: FacilitatorTiming = {}): EmbeddedFacilitator {
+    const options = { network, rpcUrl, wsUrl, keypair: feePayer, tokens, check: false, ...more };
+    const facilitator = createTimedFacilitator(options, timing);
     closers.unshift(() => facilitator.close());
     return facilitator;
   }

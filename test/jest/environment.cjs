@@ -4,6 +4,8 @@ const { TestEnvironment } = require('jest-environment-node');
 let shared;
 
 module.exports = class SharedEnvironment {
+  sharesPackages = true;
+
   constructor(config, context) {
     shared ??= new TestEnvironment(config, context);
     for (const name of ['context', 'global', 'moduleMocker', 'fakeTimers', 'fakeTimersModern'])

@@ -10,11 +10,11 @@ let packages;
 module.exports = class SharedPackagesRuntime extends Runtime {
   constructor(...parts) {
     super(...parts);
-    packages ??= new Runtime(...parts);
+    if (this._environment.sharesPackages) packages ??= new Runtime(...parts);
   }
 
   requireModule(from, name, options, isActual) {
-    const isShared = options === undefined && this.isOfPackage(from, name);
+    const isShared = options === undefined && this._environment.sharesPackages && this.isOfPackage(from, name);
     return isShared ? packages.requireModule(from, name) : super.requireModule(from, name, options, isActual);
   }
 

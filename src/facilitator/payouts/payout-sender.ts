@@ -57,7 +57,7 @@ export interface PayoutSenderParts {
   /** Bounds what the fee payer spends. */
   readonly feeLimit: FeeLimit;
   /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 30_000;

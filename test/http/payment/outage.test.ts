@@ -3,7 +3,7 @@ import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
 import { receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FAULTS: readonly FaultKind[] = ['disconnect', '429', 'hang', 'error'];
@@ -17,8 +17,8 @@ describe('a chain that cannot be reached', () => {
 
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const hurried = stand.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 });
-    const patient = stand.facilitatorWith({ rpcTimeoutMs: 1500 });
+    const hurried = stand.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 }, QUICK);
+    const patient = stand.facilitatorWith({ rpcTimeoutMs: 1500 }, QUICK);
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>
       requirePayment({
         facilitator,

@@ -6,7 +6,7 @@ import { receiptOf, type SignedPayment, signPayment, stolenFrom } from '../../he
 import { deadUrl } from '../../helpers/rpc-endpoint.js';
 import { type Passage, type PassingCall, type RpcProxy, startRpcProxy } from '../../helpers/rpc-proxy.js';
 import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -54,11 +54,11 @@ describe('a gateway before the node passes a transaction on, and says', () => {
     const behind = { rpcUrl: proxy.url, rpcTimeoutMs: 1_500 };
     const failingOver = { ...behind, rpcUrl: [proxy.url, await deadUrl()] };
     const facilitators: Readonly<Record<string, EmbeddedFacilitator>> = {
-      hurried: stand.facilitatorWith({ ...behind, settleTimeoutMs: 200 }),
-      patient: stand.facilitatorWith(behind),
-      kept: stand.facilitatorWith({ ...behind, ledger: storage.ledger }),
-      brief: stand.facilitatorWith({ ...behind, settleTimeoutMs: 5_000 }),
-      'failing-over': stand.facilitatorWith({ ...failingOver, settleTimeoutMs: 200 }),
+      hurried: stand.facilitatorWith({ ...behind, settleTimeoutMs: 80 }, QUICK),
+      patient: stand.facilitatorWith(behind, QUICK),
+      kept: stand.facilitatorWith({ ...behind, ledger: storage.ledger }, QUICK),
+      brief: stand.facilitatorWith({ ...behind, settleTimeoutMs: 1_000 }, QUICK),
+      'failing-over': stand.facilitatorWith({ ...failingOver, settleTimeoutMs: 80 }, QUICK),
     };
     url = await stand.serve((app) => {
       for (const [name, facilitator] of Object.entries(facilitators)) {

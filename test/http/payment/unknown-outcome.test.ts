@@ -1,7 +1,7 @@
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -14,8 +14,8 @@ describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', 
 
   beforeAll(async () => {
     stand = await openTollStand({ maxBlockhashAgeBlocks: 600 });
-    const hurried = stand.facilitatorWith({ settleTimeoutMs: 150 });
-    const patient = stand.facilitatorWith({});
+    const hurried = stand.facilitatorWith({ settleTimeoutMs: 150 }, QUICK);
+    const patient = stand.facilitatorWith({}, QUICK);
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>
       requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle });
     url = await stand.serve((app) => {
