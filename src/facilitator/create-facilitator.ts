@@ -69,6 +69,8 @@ export interface FacilitatorTiming
     Pick<SolanaRpcOptions, 'firstRestMs' | 'longestRestMs'> {
   /** Longest wait for a payout to land before its outcome is unknown for now. Default 30,000. */
   readonly payoutMs?: number;
+  /** How long a blockhash is used for further payments. Default 10,000. */
+  readonly blockhashMs?: number;
 }
 
 /** {@link createFacilitator} with other intervals. */
@@ -144,7 +146,7 @@ function chainReaders(
     delivery: createTransactionDelivery({ rpc, timing, ...defined({ wsUrl }) }),
     blockhashes: createBlockhashCache({
       rpc,
-      maxAgeMs: HINT_MAX_AGE_MS,
+      maxAgeMs: timing.blockhashMs ?? HINT_MAX_AGE_MS,
       warmEveryMs: blockhashHints ? HINT_RENEWAL_MS : 0,
     }),
     mintPolicy: createMintPolicy({

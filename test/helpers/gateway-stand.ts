@@ -1,5 +1,6 @@
 import type { Keypair } from '@solana/web3.js';
 import type { Router } from 'express';
+import type { FacilitatorTiming } from '../../src/facilitator/create-facilitator.js';
 import { createGateway } from '../../src/gateway/create-gateway.js';
 import type { Gateway } from '../../src/gateway/gateway.js';
 import { createRouter } from '../../src/http/create-router.js';
@@ -72,7 +73,7 @@ export function useGatewayStand(): () => GatewayStand {
 }
 
 /** Opens one on a database of its own, by default one that is forgotten. */
-export async function openGatewayStand(databaseUrl = 'memory:'): Promise<GatewayStand> {
+export async function openGatewayStand(databaseUrl = 'memory:', timing: FacilitatorTiming = {}): Promise<GatewayStand> {
   const toll = await openTollStand({ maxBlockhashAgeBlocks: BLOCKHASH_AGE });
   const { sandbox, payer } = toll;
   let ahead = 0;
@@ -80,7 +81,7 @@ export async function openGatewayStand(databaseUrl = 'memory:'): Promise<Gateway
   const storage = await openStorage(databaseUrl, { now });
   const { ledger, idempotency, counters } = storage;
   const splitKeypair = await sandbox.createWallet(ACCOUNTS);
-  const facilitator = toll.facilitatorWith({ ledger, idempotency, splitKeypair, now });
+  const facilitator = toll.facilitatorWith({ ledger, idempotency, splitKeypair, now }, timing);
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'], now });
   gateway.start();
   const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters, now });

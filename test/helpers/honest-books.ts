@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Keypair, VersionedTransaction } from '@solana/web3.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { offeredTerms, payTerms } from './core-payments.js';
@@ -5,11 +6,13 @@ import { confirmed, sendToChain } from './direct-transfer.js';
 import { proofHeader } from './gateway-client.js';
 import { type GatewayStand, openGatewayStand } from './gateway-stand.js';
 import { payingFetch } from './official-clients.js';
+import { QUICK } from './toll-stand.js';
 import { until } from './until.js';
 
 /** Where a token account holds its amount. */
 const [AMOUNT_START, AMOUNT_END] = [64, 72];
 const CALLS = 6;
+const FINALITY = 40;
 /** Worth a payout by itself, and not divisible by 10. */
 const PRICE = '0.912347';
 
@@ -20,7 +23,7 @@ const PRICE = '0.912347';
  * @param databaseUrl - a new SQLite file; close the stand's gateway and storage before the file is copied
  */
 export async function openHonestBooks(databaseUrl: string): Promise<GatewayStand> {
-  const opened = await openGatewayStand(databaseUrl);
+  const opened = await openGatewayStand(databaseUrl, QUICK);
   const split = opened.project.split.map(({ recipient, bps }) => ({ recipient, bps }));
   const pricing = { amount: PRICE, token: 'USDC', network: 'solana-devnet' };
   const project = await opened.newProject({ split, pricing });
@@ -82,13 +85,13 @@ async function payScanned({ client, sandbox }: GatewayStand, id: string, wallet:
 /** Payments of x402 that belong to no project: one that is paid, one that fails on the chain, and one that never lands. */
 async function sellDirectly({ facilitator, sandbox, payTo }: GatewayStand): Promise<void> {
   const terms = await offeredTerms(facilitator, payTo);
-  const sell = async (during: (payer: Keypair) => void = () => undefined) => {
+  const sell = async (during: (payer: Keypair, over: Promise<unknown>) => unknown = () => undefined) => {
     const payer = await sandbox.createWallet({ usdc: '1' });
     const payment = await payTerms({ sandbox, payer }, terms);
     const sent = sandbox.calls['sendTransaction'] ?? 0;
     const settling = facilitator.settle(payment, terms);
     await until(() => (sandbox.calls['sendTransaction'] ?? 0) > sent);
-    during(payer);
+    await during(payer, settling);
     return (await settling).status;
   };
   const paid = await sell();
@@ -96,9 +99,16 @@ async function sellDirectly({ facilitator, sandbox, payTo }: GatewayStand): Prom
   const failed = await sell((payer) => empty(sandbox, payer.publicKey.toBase58(), terms.asset));
   sandbox.faults.clear();
   sandbox.faults.add({ kind: 'drop', method: 'sendTransaction' });
-  const expired = await sell(() => sandbox.expireBlockhashes());
+  const expired = await sell((_payer, over) => expireUntil(sandbox, over));
   sandbox.faults.clear();
   expect([paid, failed, expired]).toEqual(['settled', 'failed', 'failed']);
+}
+
+/** Nobody has said when the blockhash of a payment ends, so that the end is reckoned from the first look at the chain. */
+async function expireUntil(sandbox: Sandbox, over: Promise<unknown>): Promise<void> {
+  const isOver = over.then(() => true);
+  do sandbox.expireBlockhashes();
+  while (!(await Promise.race([isOver, wait(100, false)])));
 }
 
 /** The payer spends the money elsewhere. */
@@ -133,6 +143,8 @@ async function payOutInVain(stand: GatewayStand): Promise<void> {
     if (isExpired || (sandbox.calls['sendTransaction'] ?? 0) === sent) return;
     isExpired = true;
     sandbox.expireBlockhashes();
+    // That it cannot land any more must be final, or the next look is after ten seconds.
+    sandbox.advanceSlots(FINALITY);
   });
   sandbox.faults.clear();
   expect(ended).toBe('failed');

@@ -30,7 +30,7 @@ export async function reconciled(
   const notes: Finding[] = [];
   const { network } = sandbox;
   const books = createBookReaders(database);
-  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
+  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, betweenLooksMs: 50, now: Date.now };
   try {
     const counts = await reconcile(parts, undefined, {
       onOpen: () => undefined,

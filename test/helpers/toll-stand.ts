@@ -28,6 +28,7 @@ export const QUICK: FacilitatorTiming = {
   heightMs: 100,
   rebroadcastMs: 200,
   payoutMs: 1_500,
+  blockhashMs: 0,
   firstRestMs: 20,
   longestRestMs: 200,
 };

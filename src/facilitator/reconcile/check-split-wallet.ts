@@ -22,6 +22,8 @@ export interface SplitCheckParts {
   readonly network: NetworkId;
   /** Split wallets that the service has the key of, base58; those of the books are looked at as well. */
   readonly splitWallets: readonly string[];
+  /** Between two looks at what seems to be missing, in milliseconds. Default 1,000. */
+  readonly betweenLooksMs?: number;
 }
 
 /** A payout may land between two looks; so often and so long it is looked again before money is called missing. */
@@ -45,7 +47,7 @@ export async function checkBalances(parts: SplitCheckParts, findings: Findings):
     const told = found.flatMap((it) => it?.tell(underWay) ?? []);
     const isShort = told.some(({ isShort: it }) => it);
     if (isShort && look < LOOKS) {
-      await pause(BETWEEN_LOOKS_MS);
+      await pause(parts.betweenLooksMs ?? BETWEEN_LOOKS_MS);
       continue;
     }
     for (const { isShort: it, ...finding } of told) it ? findings.differs(finding) : findings.notes(finding);

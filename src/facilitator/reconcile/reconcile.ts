@@ -19,6 +19,8 @@ export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders
   readonly feePayers: readonly string[];
   /** Split wallets of the service, base58; those that the books name are looked at as well. Default: none. */
   readonly splitWallets?: readonly string[];
+  /** Between two looks at what seems to be missing, in milliseconds. Default 1,000. */
+  readonly betweenLooksMs?: number;
   /** How long the books of the money are kept, in milliseconds. Default 400 days. */
   readonly booksKeptMs?: number;
   /** How long events are kept, in milliseconds. Default 30 days. */
