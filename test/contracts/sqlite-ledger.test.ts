@@ -8,11 +8,14 @@ import { newClaim, rivalOf } from './ledger-samples.js';
 
 const folder = testFolder();
 
+/** Opened anew for each test; the tables are made by the first. */
+const path = folder.newPath('db');
+
 ledgerContract(
   'the ledger on SQLite',
   async () => {
     const { now, advance } = testClock();
-    const database = await openSqlite(folder.newPath('db'));
+    const database = await openSqlite(path);
     return { ledger: { ...createSqlLedger(database, now), close: () => database.close() }, now, advance };
   },
   100,

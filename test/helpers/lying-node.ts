@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
+import { createTimedFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
-import type { TollStand } from './toll-stand.js';
+import { QUICK, type TollStand } from './toll-stand.js';
 
 /** A call to a node. */
 export interface NodeCall {
@@ -39,7 +39,7 @@ export async function startLyingNode(stand: TollStand, options: Partial<Facilita
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { tokens } = stand.facilitator;
   const common = { network, rpcUrl: url, keypair: stand.feePayer, tokens, blockhashHints: false, check: false };
-  const facilitator = createFacilitator({ ...common, ...options });
+  const facilitator = createTimedFacilitator({ ...common, ...options }, QUICK);
   const node: LyingNode = {
     url,
     facilitator,

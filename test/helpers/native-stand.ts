@@ -1,4 +1,5 @@
 import { Connection, type Keypair, PublicKey, TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
+import type { FacilitatorTiming } from '../../src/facilitator/create-facilitator.js';
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import { createRouter, type RouterOptions } from '../../src/http/create-router.js';
 import type { SandboxOptions } from '../../src/sandbox/start-sandbox.js';
@@ -66,10 +67,11 @@ export function useNativeStand(
   options: Partial<FacilitatorOptions> = {},
   sandboxOptions: SandboxOptions = {},
   routerOptions: Partial<RouterOptions> = {},
+  timing: FacilitatorTiming = {},
 ): () => NativeStand {
   let stand: NativeStand | undefined;
   beforeAll(async () => {
-    stand = await openNativeStand(options, sandboxOptions, routerOptions);
+    stand = await openNativeStand(options, sandboxOptions, routerOptions, timing);
   });
   afterAll(() => stand?.close());
   return () => stand!;
@@ -79,11 +81,12 @@ async function openNativeStand(
   options: Partial<FacilitatorOptions>,
   sandboxOptions: SandboxOptions,
   routerOptions: Partial<RouterOptions>,
+  timing: FacilitatorTiming,
 ): Promise<NativeStand> {
   const toll = await openTollStand({ maxBlockhashAgeBlocks: BLOCKHASH_AGE, ...sandboxOptions });
   const secondKey = await toll.sandbox.createWallet({ sol: '1', usdc: '100' });
   const keypair = [toll.feePayer, secondKey];
-  const facilitator = toll.facilitatorWith({ settleTimeoutMs: 20_000, keypair, ...options });
+  const facilitator = toll.facilitatorWith({ settleTimeoutMs: 20_000, keypair, ...options }, timing);
   const url = await toll.serve((app) => app.use(createRouter({ facilitator, limits: false, ...routerOptions })));
   const connection = new Connection(toll.sandbox.rpcUrl, 'confirmed');
 

@@ -18,6 +18,9 @@ export const EXPRESSES = [
   ['Express 4', express4],
 ] as const;
 
+/** Where the version of Express changes nothing that is tested: the newest alone from day to day, both in `test:all`. */
+export const DAILY_EXPRESSES = process.env['EXPRESSES'] === 'all' ? EXPRESSES : EXPRESSES.slice(0, 1);
+
 /**
  * For slots of 20 ms, a twentieth of the cluster's: for tests in which something does not land or is not pushed. A test that
  * counts calls on a busy machine keeps the real ones.

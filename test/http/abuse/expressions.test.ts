@@ -101,13 +101,13 @@ function timeOf(work: () => unknown): number {
 }
 
 /** How many times longer the long input takes than the short one; 1 where it is over at once. */
-function growth(work: (input: string) => unknown, inputOf: (length: number) => string): number {
+function growth(work: (input: string) => unknown, inputOf: (length: number) => string, attempts = 5): number {
   const [short, long] = [inputOf(SHORT), inputOf(LONG)];
   work(short);
   if (timeOf(() => work(long)) < QUICK_MS) return 1;
   let least = Number.POSITIVE_INFINITY;
   // Whatever else the machine does can only make it look worse.
-  for (let attempt = 0; attempt < 5 && least >= MOST; attempt += 1) {
+  for (let attempt = 0; attempt < attempts && least >= MOST; attempt += 1) {
     least = Math.min(least, fastest(() => work(long)) / fastest(() => work(short)));
   }
   return least;
@@ -120,7 +120,7 @@ const EXPRESSIONS = expressions();
 
 test('a measure that sees what it looks for', () => {
   // It errs on the side of what it measures: whatever else the machine does can hide a square now and then.
-  const isSeen = () => growth((input) => /\/+$/.test(input), pumped('', '/', '!')) > MOST;
+  const isSeen = () => growth((input) => /\/+$/.test(input), pumped('', '/', '!'), 1) > MOST;
   expect([1, 2, 3, 4, 5].some(isSeen)).toBe(true);
   expect(growth((input) => /^[a-z]+$/.test(input), pumped('', 'a', '!'))).toBeLessThan(MOST);
 });

@@ -6,7 +6,7 @@ import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { askTerms, carry, type PaymentHeaders, signTerms } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/wallet-key.js';
 
 /** A tenth of the limits: twelve challenges, six requests a minute. */
@@ -18,7 +18,7 @@ const FLOODER = '203.0.113.66';
 const NEIGHBOUR = '203.0.113.7';
 const MINUTE_MS = 60_000;
 
-describe.each(EXPRESSES)('floods, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
   let stand: TollStand;
   let identity: WalletIdentity;
   let url: string;

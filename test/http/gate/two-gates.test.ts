@@ -4,9 +4,9 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 
-describe.each(EXPRESSES)('two payment gates before one handler, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let faults: string[] = [];

@@ -8,7 +8,7 @@ import {
   type ReadResponse,
 } from '../../helpers/projects-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const alice = walletKey('alice');
@@ -56,7 +56,7 @@ async function create(changes: object = {}, headers = asAlice): Promise<string> 
   return idOf(answer);
 }
 
-describe.each(EXPRESSES)('on %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('on %s', (_name, express) => {
   test('a project is made, read, listed, changed, paused, resumed and deleted', async () => {
     const own = await openProjectsStand({ express });
     const headers = await own.keys.token(alice);

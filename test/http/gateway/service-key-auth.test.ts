@@ -8,7 +8,7 @@ import { NOON } from '../../helpers/identity-stand.js';
 import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
 import { testFolder } from '../../helpers/test-folder.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
@@ -30,7 +30,7 @@ const pay = createGate('pay', async (req, res) =>
     : { admitted: true, enter: (next) => next() },
 );
 
-describe.each(EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
   let keys: KeysStand;
   let url: string;
   let lines: string[];

@@ -6,7 +6,7 @@ import { NOON } from '../../helpers/identity-stand.js';
 import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
 import { testFolder } from '../../helpers/test-folder.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const alice = walletKey('alice');
@@ -22,7 +22,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-describe.each(EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
   let keys: KeysStand;
   let path: string;
   let url: string;

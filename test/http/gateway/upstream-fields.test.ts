@@ -10,13 +10,16 @@ afterEach(closeUpstreamStands);
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/** Sends bytes and answers what comes until the connection ends. */
-async function raw(url: string, text: string): Promise<string> {
+/** Sends bytes and answers what comes until the connection ends, or until that is enough. */
+async function raw(url: string, text: string, isEnough = (_told: string) => false): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.write(text, 'latin1');
   let told = '';
-  for await (const chunk of socket) told += String(chunk);
+  for await (const chunk of socket) {
+    told += String(chunk);
+    if (isEnough(told)) break;
+  }
   return told;
 }
 
@@ -30,10 +33,9 @@ async function received(lines: readonly string[], options: Parameters<typeof ope
   const stand = await openUpstreamStand({ http }, options);
   const { pathname, host } = new URL(stand.url);
   const head = [`GET ${pathname}/ HTTP/1.1`, `Host: ${host}`, ...lines];
-  await raw(
-    stand.url,
-    `${head.join('\r\n')}\r\n${/^connection:/im.test(head.join('\n')) ? '' : 'Connection: close\r\n'}\r\n`,
-  );
+  const isOpen = /^connection:/im.test(head.join('\n'));
+  const text = `${head.join('\r\n')}\r\n${isOpen ? '' : 'Connection: close\r\n'}\r\n`;
+  await raw(stand.url, text, (told) => isOpen && told.includes('\r\n\r\n'));
   expect(stand.thrown).toEqual([]);
   return { headers: seen[0] ?? {}, host };
 }

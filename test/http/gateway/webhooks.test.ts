@@ -6,7 +6,7 @@ import { createRoutes } from '../../../src/http/framework/routes.js';
 import { WEBHOOKS_OPERATIONS } from '../../../src/http/webhooks/operations.js';
 import { call, openApiStand } from '../../helpers/api-stand.js';
 import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 import { type Receiver, startReceiver, status } from '../../helpers/webhook-receiver.js';
 import { ALICE, anEvent } from '../../helpers/webhook-samples.js';
@@ -14,7 +14,7 @@ import { openWebhookStand, type WebhookStand } from '../../helpers/webhook-stand
 
 const PROJECTS = ['prj_1', 'prj_2'];
 
-describe.each(EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
   let api: ReturnType<typeof openApiStand>;
   let stand: WebhookStand;
   let receiver: Receiver;

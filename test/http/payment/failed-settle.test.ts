@@ -5,7 +5,7 @@ import type { Refusal } from '../../../src/protocol/types.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 /** Where a token account holds its amount. */
@@ -28,7 +28,7 @@ const SECRETIVE: readonly (readonly [string, Handler])[] = [
   ['res.flushHeaders', (_req, res) => res.set('X-Secret', SECRET).flushHeaders() ?? res.end(SECRET)],
 ];
 
-describe.each(EXPRESSES)('a settlement that fails after the handler, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let handler: Handler = () => undefined;

@@ -1,12 +1,12 @@
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createGate, receiptOf, signPayment, stolenFrom, withOtherFeePayerBytes } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 
-describe.each(EXPRESSES)('one payment is good for one answer, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let served: string[] = [];

@@ -16,7 +16,7 @@ import {
   signPayment,
   stolenFrom,
 } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
 const newId = () => `pay_${randomUUID()}`;
@@ -42,7 +42,7 @@ function named({ transaction, accepted }: SignedPayment, id: unknown): PaymentHe
   return { 'payment-signature': encodePaymentSignatureHeader({ x402Version: 2, accepted, payload, extensions }) };
 }
 
-describe.each(EXPRESSES)('payment-identifier, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let served = 0;

@@ -3,11 +3,11 @@ import type { Request } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { Refusal } from '../../../src/protocol/types.js';
 import { carry, receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
-describe.each(EXPRESSES)('a payment that is not good for the route, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let served = 0;

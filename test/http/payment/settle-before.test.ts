@@ -6,14 +6,14 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { ledgerWith } from '../../helpers/ledgers.js';
 import { createGate, type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
 type Handler = (req: Request, res: ServerAnswer) => unknown;
 
-describe.each(EXPRESSES)("settle: 'before', %s", (name, express) => {
+describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   const memory = createMemoryLedger();
   let usedUp: string[] = [];
   let keptOpen: string[] = [];

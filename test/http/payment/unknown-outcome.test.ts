@@ -1,12 +1,12 @@
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
-describe.each(EXPRESSES)('a settlement whose outcome is not known in time, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let runs = 0;

@@ -6,12 +6,13 @@ import { headerV2 } from '../../helpers/hostile.js';
 import { type CreatedBody, type ServiceResponse, signCreated, useNativeStand } from '../../helpers/native-stand.js';
 import { memo } from '../../helpers/raw-instructions.js';
 import { testClock } from '../../helpers/test-clock.js';
+import { QUICK } from '../../helpers/toll-stand.js';
 import { until } from '../../helpers/until.js';
 
 const HURRIED = { settleTimeoutMs: 150 };
 const { now, advance } = testClock(Date.now());
 const stand = useNativeStand({ now });
-const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 150 });
+const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 150 }, {}, QUICK);
 
 const codeOf = ({ status, body }: ServiceResponse) => [status, body['code'] ?? 'settled'];
 const received = (at = stand()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);

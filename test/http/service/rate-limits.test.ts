@@ -5,7 +5,7 @@ import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { createRateLimits, type RateLimitOptions } from '../../../src/middleware/rate-limit/rate-limit.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { type AppServer, serveApp } from '../../helpers/app-server.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 
 const ADDRESS = '203.0.113.9';
 
@@ -25,7 +25,7 @@ function collectWarnings() {
   return { warnings, restore: () => spy.mockRestore() };
 }
 
-describe.each(EXPRESSES)('limits per address, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('limits per address, %s', (_name, express) => {
   let server: AppServer;
   let time: number;
   const now = () => time;

@@ -3,7 +3,7 @@ import { createAuthRouter } from '../../../src/http/auth/auth-router.js';
 import type { WalletIdentity } from '../../../src/identity/create-identity.js';
 import { type AppServer, serveApp } from '../../helpers/app-server.js';
 import { type IdentityChanges, openIdentity, SECRET } from '../../helpers/identity-stand.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const alice = walletKey('alice');
@@ -41,7 +41,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
   expect(JSON.stringify(answer.body)).not.toContain(SECRET);
 }
 
-describe.each(EXPRESSES)('wallets sign in, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('wallets sign in, %s', (_name, express) => {
   let stand: ReturnType<typeof openIdentity>;
   let servers: AppServer[];
   let url: string;

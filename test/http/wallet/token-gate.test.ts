@@ -6,7 +6,7 @@ import {
   tokenGateParts,
 } from '../../../src/http/token-gate/operations.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { walletKey } from '../../helpers/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -26,7 +26,7 @@ const tokenGateRouter = (options: TokenGateOptions) =>
 let names = 0;
 const fresh = (): string => walletKey(`token gate ${names++}`).address;
 
-describe.each(EXPRESSES)('the token gate, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
   let stand: TollStand;
   let url: string;
   let points: string;

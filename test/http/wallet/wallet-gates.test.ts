@@ -8,7 +8,7 @@ import { associatedTokenAddress } from '../../../src/solana/transaction/associat
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
 import { SECRET } from '../../helpers/identity-stand.js';
 import { accessTokenFor, askChallenge, type ProofHeaders, signIn } from '../../helpers/sign-in.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
 import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -26,7 +26,7 @@ interface Seen {
 const tell: RequestHandler = ({ wallet, tier }, res) => void res.json({ wallet, tier });
 let names = 0;
 
-describe.each(EXPRESSES)('gates by wallet, %s', (_name, express) => {
+describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
   let stand: TollStand;
   let identity: WalletIdentity;
   let url: string;
