@@ -12,6 +12,7 @@ module.exports = class SharedEnvironment {
       this[name] = shared[name];
     this.variables = { ...this.global.process.env };
     this.exit = this.global.process.exit;
+    this.lasting = new Set(Object.getOwnPropertySymbols(this.global));
   }
 
   async setup() {}
@@ -23,7 +24,9 @@ module.exports = class SharedEnvironment {
     for (const name of Object.keys(process.env)) delete process.env[name];
     Object.assign(process.env, this.variables);
     process.exit = this.exit;
-    delete this.global[Symbol.for('EVENT_HANDLERS')];
+    // Where Jest keeps the state of a file; and what it keeps of replaced globals would keep all of that file in memory.
+    for (const key of Object.getOwnPropertySymbols(this.global)) if (!this.lasting.has(key)) delete this.global[key];
+    shared._globalProxy.leftovers = [];
   }
 
   exportConditions() {
