@@ -9,6 +9,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
 import type { Storage } from '../storage/storage.js';
 import { createCallLimits } from './calls/call-limits.js';
+import { createCalls } from './calls/calls.js';
 import { createAnalytics } from './figures/analytics.js';
 import { createSpending } from './figures/spending.js';
 import { createSpendingReports } from './figures/spending-report.js';
@@ -84,23 +85,31 @@ export function createGateway(given: GatewayOptions): Gateway {
     now,
   };
   const proxy = createUpstreamProxy({ guard: parts.guard, now });
+  const selling = sellingSide(parts, counters, scale);
+  const { describeToken } = selling;
   const { worker, ...telling } = tellingSide(parts);
   const payouts = payoutsOf(parts);
+  /** An event was written here: webhooks and streams look within a tenth of a second. */
   const wake = () => {
     worker.nudge();
     telling.tail.wake();
   };
   const stopListening = TOLD.map((type) => facilitator.on(type, wake));
   return Object.freeze({
-    ...sellingSide(parts, counters, scale),
+    ...selling,
     ...telling,
     ...payouts,
-    book,
-    limits: createCallLimits({ counters, scale }),
+    calls: createCalls({
+      book,
+      spending: createSpending({ book, describeToken }),
+      limits: createCallLimits({ counters, scale }),
+      describeToken,
+      wake,
+      onFault,
+      now,
+    }),
     proxy,
-    onFault,
     now,
-    wake,
     start() {
       worker.start();
       payouts.payouts?.start();
@@ -153,7 +162,6 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
     keys,
     analytics,
     marketplace: createMarketplace({ store: stores.projects, projects, figures: analytics.recent, now }),
-    spending: createSpending({ book, describeToken }),
     spendingReports: createSpendingReports({ book, keys, describeToken, now }),
     describeToken,
   };

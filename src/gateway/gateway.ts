@@ -1,10 +1,8 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
-import type { CallStore } from '../storage/calls/call-store.js';
 import type { EventLog } from '../storage/events/event-log.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
-import type { CallLimits } from './calls/call-limits.js';
+import type { Calls } from './calls/calls.js';
 import type { Analytics } from './figures/analytics.js';
-import type { Spending } from './figures/spending.js';
 import type { SpendingReports } from './figures/spending-report.js';
 import type { Payouts } from './payouts/payouts.js';
 import type { Marketplace } from './projects/marketplace.js';
@@ -22,25 +20,19 @@ export interface Gateway {
   findProject(slugOrId: string): Promise<ProjectRecord | undefined>;
   readonly marketplace: Marketplace;
   readonly analytics: Analytics;
-  readonly spending: Spending;
   readonly spendingReports: SpendingReports;
   readonly webhooks: Webhooks;
   readonly events: EventLog;
   readonly tail: EventTail;
   /** Where there is a split wallet. */
   readonly payouts?: Payouts;
-  readonly book: CallStore;
-  readonly limits: CallLimits;
+  readonly calls: Calls;
   readonly proxy: UpstreamProxy;
   readonly describeToken: DescribeToken;
   /** Holds what x402 payments owe to several recipients, base58. */
   readonly splitWallet?: string;
-  /** Told of what failed where nobody waits for it; it is tried again. */
-  readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
-  /** An event was written here: webhooks and streams look within a tenth of a second. */
-  wake(): void;
   /** Begins what is done in the background: webhooks and payouts. */
   start(): void;
   /** Ends what is under way, and the background. */

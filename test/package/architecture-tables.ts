@@ -101,7 +101,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'payment/',
     'paywall/',
   ],
-  gateway: ['calls/', 'network-guard/', 'payouts/', 'token-label', 'figures/', 'projects/', 'proxy/', 'webhooks/'],
+  gateway: ['network-guard/', 'payouts/', 'token-label', 'figures/', 'calls/', 'projects/', 'proxy/', 'webhooks/'],
   http: [
     'framework/',
     'openapi/',

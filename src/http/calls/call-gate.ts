@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import { callMemo, callResource } from '../../gateway/calls/call.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
@@ -11,9 +12,10 @@ import { requirePaymentOptions } from '../../middleware/terms/payment-options.js
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { callMemo, callOf, callResource, callRetry } from './call.js';
+import { CALLS } from '../framework/path.js';
+import { callOf, callRetry } from './call-request.js';
 
-const WHERE = '/v1';
+const WHERE = CALLS;
 const MAX_GATES = 2_000;
 
 /** What {@link createCallGates} works with. */

@@ -1,6 +1,6 @@
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
+import { callMemo } from '../../../src/gateway/calls/call.js';
 import { createGateway } from '../../../src/gateway/create-gateway.js';
-import { callMemo } from '../../../src/http/calls/call.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';

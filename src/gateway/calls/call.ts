@@ -1,8 +1,7 @@
-import type { Request } from 'express';
-import { retryHashOf } from '../../facilitator/payments/retry-hash.js';
+import { TollhouseError } from '../../errors/errors.js';
+import { requireScopes } from '../../identity/service-keys/scopes.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
-import { createRequestNote } from '../../middleware/gate/request-note.js';
-import type { Retry } from '../../middleware/payment/retry.js';
+import { newId } from '../../lib/ids.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 
 /** A call of a project's upstream, on its way. */
@@ -24,24 +23,23 @@ export interface Call {
   isBooked: boolean;
 }
 
-const calls = createRequestNote<Request, Call>();
+const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
+const OTHER_PROJECT = 'The service key is for another project.';
 
-/** Notes the call that a request is. */
-export function noteCall(req: Request, call: Call): void {
-  calls.put(req, call);
+/** A call that has just come in. */
+export function newCall(seen: Omit<Call, 'id' | 'reservationId' | 'isBooked'>): Call {
+  return { id: newId('call'), ...seen, isBooked: false };
 }
 
-/** The call that a request is. */
-export function callOf(req: Request): Call {
-  const call = calls.of(req);
-  if (call === undefined) throw new Error(`${req.path} is no call of a project`);
-  return call;
-}
-
-/** Who may come again for the payment of a call: its caller, whose key was proven. The response is kept with the key's secret. */
-export function callRetry({ key }: Call, req: Request): Retry {
-  const secret = `service key ${key.id}`;
-  return { hash: retryHashOf({ secret }), secret: `${secret} ${req.get('x-service-secret')}` };
+/**
+ * The key that was shown, if a project may be called with it.
+ * @throws TollhouseError `unauthenticated` without a key, `insufficient_scope` where it may not call, or not this project
+ */
+export function requireCallKey(key: ServiceKey | undefined, project: Pick<ProjectRecord, 'id'>): ServiceKey {
+  if (key === undefined) throw new TollhouseError('unauthenticated', NO_KEY);
+  requireScopes(key.scopes, ['call']);
+  if (key.projectId === undefined || key.projectId === project.id) return key;
+  throw new TollhouseError('insufficient_scope', OTHER_PROJECT);
 }
 
 /** The memo of a payment that is made for a call without a payment request: it names the project and the key. */
