@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { type Holdings, holdingsOf } from '../access/holdings.js';
+import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
@@ -11,26 +11,13 @@ import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
-import { AUTH_OPERATIONS } from './auth/operations.js';
-import { type CallGates, type CallGatesParts, createCallGates, listedTerms } from './calls/call-gate.js';
-import { createCallRoutes, markOwnErrors } from './calls/operations.js';
-import { createCallServer } from './calls/serve-call.js';
-import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
+import { markOwnErrors } from './calls/operations.js';
 import { guardRoutes, passOthers } from './framework/guard-routes.js';
-import type { OperationDescription } from './framework/operation.js';
 import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
-import { createRoutes } from './framework/routes.js';
-import { serviceInfo } from './framework/service-info.js';
-import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
-import { OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
-import { PAYMENTS_OPERATIONS } from './payments/operations.js';
-import { projectListings } from './projects/project-listings.js';
 import { routerOptions } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
-import { METRICS_OPERATIONS, SERVICE_OPERATIONS } from './service/operations.js';
-import { PROBE_OPERATIONS } from './service/probes.js';
-import { TOKEN_GATE_OPERATIONS, tokenGateParts } from './token-gate/operations.js';
+import { serviceRoutes } from './service-routes.js';
 
 /** Options of {@link createRouter}. */
 export interface RouterOptions {
@@ -64,7 +51,6 @@ export interface RouterOptions {
   readonly metrics?: Metrics;
 }
 
-const NO_GATEWAY: GatewayRoutes = { authenticated: [], open: [] };
 const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
 /**
@@ -74,73 +60,22 @@ const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
  */
 export function createRouter(options: RouterOptions): Router {
   resolveOptions('createRouter', routerOptions, options);
-  return assembleRouter(options);
-}
-
-function assembleRouter({
-  facilitator,
-  identity,
-  gateway,
-  tiers,
-  holdings,
-  limits,
-  counters = facilitator.storage?.counters ?? createMemoryCounters(),
-  metrics = createMetrics(facilitator),
-  ...links
-}: RouterOptions): Router {
+  const { facilitator, limits, ...others } = options;
+  const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
+  const { metrics = createMetrics(facilitator) } = others;
   const { requests, signIns, challenges } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
   const common = [requestId, metrics.count, cors];
   const repeatable = idempotency({ store: facilitator.idempotency });
-  const { baseUrl } = links;
-  const gates = gateway && callGates({ gateway, facilitator, baseUrl });
-  const listed = gateway && gates && listedProjects(gateway, gates);
-  const operations = (): readonly OperationDescription[] => routes.flatMap((it) => it.operations);
-  const service = () => serviceInfo(operations());
-  const unlimited = [
-    createRoutes(PROBE_OPERATIONS, { facilitator, counters }),
-    createRoutes(METRICS_OPERATIONS, metrics),
-  ];
-  const state = createRoutes(SERVICE_OPERATIONS, { facilitator, holdings: holdingsOf(facilitator), service });
-  const paying = [
-    createRoutes(OPENAPI_OPERATIONS, openApiParts({ facilitator, operations, baseUrl })),
-    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, ...links }),
-    createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
-    createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed }),
-  ];
-  const signIn = identity === undefined ? [] : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl })];
-  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_GATEWAY;
-  const calls =
-    gateway && gates
-      ? [createCallRoutes({ facilitator, gateway, gates }, [...common, markOwnErrors, ...challenges])]
-      : [];
-  const routes = [
-    state,
-    ...unlimited,
-    ...paying,
-    ...signIn,
-    ...api.authenticated,
-    ...api.open,
-    ...(api === NO_GATEWAY ? [] : calls),
-  ];
+  const beforeCalls = [...common, markOwnErrors, ...challenges];
+  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.
-  for (const call of calls) router.use(call.router);
-  guardRoutes(router, unlimited, common);
-  guardRoutes(router, [state, ...paying, ...api.open], [...common, ...requests, repeatable]);
-  guardRoutes(router, signIn, [...common, ...signIns, repeatable]);
-  guardRoutes(router, api.authenticated, [...common, ...challenges, repeatable]);
+  for (const call of routes.calls) router.use(call.router);
+  guardRoutes(router, routes.unlimited, common);
+  guardRoutes(router, routes.open, [...common, ...requests, repeatable]);
+  guardRoutes(router, routes.signIn, [...common, ...signIns, repeatable]);
+  guardRoutes(router, routes.authenticated, [...common, ...challenges, repeatable]);
   router.use(problemHandler);
   return router;
-}
-
-function callGates({
-  gateway,
-  ...parts
-}: Omit<CallGatesParts, 'run' | 'gateway'> & { readonly gateway: Gateway }): CallGates {
-  return createCallGates({ ...parts, gateway, run: createCallServer(gateway) });
-}
-
-function listedProjects({ projects }: Gateway, gates: CallGates) {
-  return projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) });
 }

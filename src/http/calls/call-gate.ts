@@ -12,10 +12,10 @@ import { requirePaymentOptions } from '../../middleware/terms/payment-options.js
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
-import { CALLS } from '../framework/path.js';
+import { CALLS_PATH } from '../framework/path.js';
 import { callOf, callRetry } from './call-request.js';
 
-const WHERE = CALLS;
+const WHERE = CALLS_PATH;
 const MAX_GATES = 2_000;
 
 /** What {@link createCallGates} works with. */

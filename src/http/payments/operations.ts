@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
+import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { defineOperation } from '../framework/operation.js';
 import {
   createdPaymentResponse,
@@ -12,7 +14,6 @@ import {
   walletLabelResponse,
   walletTransactionResponse,
 } from './schemas.js';
-import { createAskSeller, sellerParts } from './seller.js';
 import { explore, getSupported, type SettlementParts, settleOperation, verifyOperation } from './settlement.js';
 import { createdPaymentView, paymentStateView } from './views.js';
 
@@ -75,7 +76,8 @@ const createPayment = defineOperation({
       throw new TollhouseError('invalid_request', detail, { param: 'network' });
     }
     const request = withoutUndefined({ ...asked, expiresInSeconds });
-    const seller = await sellerParts(gateway, { ...request, project }, req, res);
+    const key = gateway && (await readServiceKey(req, res, gateway.keys));
+    const seller = await sellerParts(gateway?.findProject ?? noProject, { ...request, project }, key?.id);
     const created = await facilitator.createPayment({ ...request, ...seller });
     return createdPaymentView(created, mountAddress(req, baseUrl));
   },
@@ -142,7 +144,8 @@ const prepareTransaction = defineOperation({
   async handler({ req, params: { id }, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
     const isWallet = 'account' in body;
     const [payer, feePayer] = isWallet ? ([body.account, 'payer'] as const) : ([body.payer, 'facilitator'] as const);
-    const created = await facilitator.preparePayment(id, payer, feePayer, createAskSeller(gateway));
+    const askSeller = gateway && createAskSeller(gateway.findProject);
+    const created = await facilitator.preparePayment(id, payer, feePayer, askSeller);
     if (created === undefined) throw notFound();
     const view = createdPaymentView(created, mountAddress(req, baseUrl));
     if (!isWallet) return view;
@@ -177,6 +180,9 @@ export const PAYMENTS_OPERATIONS = [
   prepareTransaction,
   getIcon,
 ];
+
+/** Without a gateway there are no projects. */
+async function noProject(): Promise<undefined> {}
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 

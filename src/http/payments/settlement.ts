@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { Gateway } from '../../gateway/gateway.js';
+import { createAskSeller } from '../../gateway/projects/seller.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeSupported } from '../../protocol/codecs/facilitator-codec.js';
 import { facilitatorBody, settleResponse, verifyResponse } from '../../protocol/wire/schemas.js';
@@ -15,7 +16,6 @@ import {
   verifiedResponse,
   verifyBody,
 } from './schemas.js';
-import { createAskSeller } from './seller.js';
 import { isContractSettle, settleContract, settleX402 } from './settle.js';
 import { isContractVerify, verifyContract, verifyX402 } from './verify.js';
 import { networksView } from './views.js';
@@ -82,7 +82,8 @@ export const settleOperation = defineOperation({
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
-    const contract = { facilitator, askSeller: createAskSeller(gateway), explorerUrl: explorerOf(parts, req) };
+    const askSeller = gateway && createAskSeller(gateway.findProject);
+    const contract = { facilitator, askSeller, explorerUrl: explorerOf(parts, req) };
     if (isContractSettle(body)) await settleContract(contract, body, res);
     else await settleX402(facilitator, req, res);
   },

@@ -1,8 +1,5 @@
-import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
-import type { Gateway } from '../../gateway/gateway.js';
-import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
@@ -15,22 +12,26 @@ export type SoldPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipien
 /** What a project and a service key add to a payment request. */
 export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
 
+/** A project by slug or id that is not deleted. */
+export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
+
+const PAUSED_RETRY_SECONDS = 60;
+
 /**
  * Whose payment it is: with `project` its split and price apply; with a service key it is that key's caller
- * who may show it. Without a gateway there are neither.
- * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount`,
- * `invalid_split`, or the fault of the key
+ * who may show it.
+ * @param keyId - id of the service key that was shown, if one was
+ * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount` or
+ * `invalid_split`
  */
 export async function sellerParts(
-  gateway: Gateway | undefined,
+  findProject: FindProject,
   asked: SoldPayment,
-  req: Request,
-  res: Response,
+  keyId: string | undefined,
 ): Promise<SellerParts> {
-  const key = gateway && (await readServiceKey(req, res, gateway.keys));
-  const keyPart = key === undefined ? {} : { keyId: key.id };
-  if (asked.project === undefined) return key === undefined ? {} : { seller: keyPart };
-  const project = await gateway?.findProject(asked.project);
+  const keyPart = keyId === undefined ? {} : { keyId };
+  if (asked.project === undefined) return keyId === undefined ? {} : { seller: keyPart };
+  const project = await findProject(asked.project);
   if (project === undefined) {
     throw new TollhouseError('project_not_found', 'project must be the slug or the id of a project.', {
       param: 'project',
@@ -44,17 +45,14 @@ export async function sellerParts(
   return { split, seller: { projectId, owner, ...keyPart } };
 }
 
-const PAUSED_RETRY_SECONDS = 60;
-
 /**
  * Asks before money is taken for a request of a project: nothing can be called once it is paused or deleted. It rejects with
- * `project_paused` or `project_not_found` then; undefined where there are no projects.
+ * `project_paused` or `project_not_found` then.
  */
-export function createAskSeller(gateway: Gateway | undefined): AskSeller | undefined {
-  if (gateway === undefined) return undefined;
+export function createAskSeller(findProject: FindProject): AskSeller {
   return async ({ projectId }) => {
     if (projectId === undefined) return;
-    const project = await gateway.findProject(projectId);
+    const project = await findProject(projectId);
     if (project === undefined) {
       const detail =
         'The project that this payment is for has been deleted. No transaction was sent; nothing was charged.';

@@ -1,0 +1,94 @@
+import type { RequestHandler } from 'express';
+import { type Holdings, holdingsOf } from '../access/holdings.js';
+import type { TiersOptions } from '../access/tiers.js';
+import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import type { Gateway } from '../gateway/gateway.js';
+import type { WalletIdentity } from '../identity/create-identity.js';
+import type { Counters } from '../storage/counters/counters.js';
+import { AUTH_OPERATIONS } from './auth/operations.js';
+import { createCallGates, listedTerms } from './calls/call-gate.js';
+import { createCallRoutes } from './calls/operations.js';
+import { createCallServer } from './calls/serve-call.js';
+import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
+import type { OperationDescription } from './framework/operation.js';
+import { createRoutes, type Routes } from './framework/routes.js';
+import { serviceInfo } from './framework/service-info.js';
+import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
+import { OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
+import { PAYMENTS_OPERATIONS } from './payments/operations.js';
+import { projectListings } from './projects/project-listings.js';
+import type { Metrics } from './service/metrics.js';
+import { METRICS_OPERATIONS, SERVICE_OPERATIONS } from './service/operations.js';
+import { PROBE_OPERATIONS } from './service/probes.js';
+import { TOKEN_GATE_OPERATIONS, tokenGateParts } from './token-gate/operations.js';
+
+/** What {@link serviceRoutes} works with: the options of `createRouter`. */
+export interface ServiceRoutesParts {
+  readonly facilitator: EmbeddedFacilitator;
+  readonly identity?: WalletIdentity | undefined;
+  readonly gateway?: Gateway | undefined;
+  readonly tiers?: TiersOptions | undefined;
+  readonly holdings?: Holdings | undefined;
+  readonly counters: Counters;
+  readonly metrics: Metrics;
+  readonly baseUrl?: string | undefined;
+  readonly label?: string | undefined;
+  readonly explorerUrl?: string | undefined;
+  /** What each call of a project meets first. */
+  readonly beforeCalls: readonly RequestHandler[];
+}
+
+/** The routes of the service, by what is to stand before them. */
+export interface ServiceRoutes extends GatewayRoutes {
+  /** Probes and figures. */
+  readonly unlimited: readonly Routes[];
+  readonly signIn: readonly Routes[];
+  /** The calls of projects, with what stands before them. */
+  readonly calls: readonly Routes[];
+}
+
+const NO_API: GatewayRoutes = { authenticated: [], open: [] };
+
+/** Everything that the service does, of the parts that are there. */
+export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
+  const { facilitator, identity, gateway, tiers, holdings, counters, metrics, beforeCalls, ...links } = parts;
+  const { baseUrl } = links;
+  const operations = (): readonly OperationDescription[] => described.flatMap((it) => it.operations);
+  const service = () => serviceInfo(operations());
+  const selling = gateway && sellingRoutes(gateway, parts);
+  const state = createRoutes(SERVICE_OPERATIONS, { facilitator, holdings: holdingsOf(facilitator), service });
+  const unlimited = [
+    createRoutes(PROBE_OPERATIONS, { facilitator, counters }),
+    createRoutes(METRICS_OPERATIONS, metrics),
+  ];
+  const facilitation = [
+    createRoutes(OPENAPI_OPERATIONS, openApiParts({ facilitator, operations, baseUrl })),
+    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, ...links }),
+    createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
+    createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed: selling?.listed }),
+  ];
+  const signIn = identity === undefined ? [] : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl })];
+  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_API;
+  const calls = selling === undefined ? [] : [selling.calls];
+  const described = [
+    state,
+    ...unlimited,
+    ...facilitation,
+    ...signIn,
+    ...api.authenticated,
+    ...api.open,
+    // Without the API nobody gets a key over HTTP.
+    ...(api === NO_API ? [] : calls),
+  ];
+  return { unlimited, open: [state, ...facilitation, ...api.open], signIn, authenticated: api.authenticated, calls };
+}
+
+/** The calls of a gateway's projects, and what is listed of them. */
+function sellingRoutes(gateway: Gateway, { facilitator, baseUrl, beforeCalls }: ServiceRoutesParts) {
+  const { projects } = gateway;
+  const gates = createCallGates({ gateway, facilitator, baseUrl, run: createCallServer(gateway) });
+  return {
+    calls: createCallRoutes({ facilitator, gateway, gates }, beforeCalls),
+    listed: projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) }),
+  };
+}
