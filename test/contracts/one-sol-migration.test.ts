@@ -1,9 +1,7 @@
-import { type Dialect as Connection, Kysely, PostgresDialect, SqliteDialect, sql } from 'kysely';
-import pg from 'pg';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { oneSol } from '../../src/storage/sql/migrations/0012-one-sol.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { openSqliteFile } from '../helpers/sqlite-file.js';
+import { connectTo, insertRow, type OpenConnection } from '../helpers/schema-connection.js';
 import { testFolder } from '../helpers/test-folder.js';
 
 const folder = testFolder();
@@ -15,16 +13,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const KINDS = [
-  {
-    dialect: 'sqlite',
-    newUrl: async () => `sqlite:${folder.newPath('db')}`,
-    connect: (url: string): Connection => new SqliteDialect({ database: () => openSqliteFile(url) }),
-  },
-  {
-    dialect: 'postgres',
-    newUrl: () => server.newDatabase(),
-    connect: (url: string): Connection => new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
-  },
+  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
+  { dialect: 'postgres', newUrl: () => server.newDatabase() },
 ] as const;
 
 type Table = 'tollhouse_spend' | 'tollhouse_rollup' | 'tollhouse_reservation';
@@ -36,31 +26,24 @@ const MAX = 9_223_372_036_854_775_807n;
 const spent = { owner: 'alice', period: 'day', start: 0, project_id: '' };
 const earned = { project_id: 'prj_1', hour: 0 };
 
-describe.each(KINDS)('what was spent and earned in SOL before, on $dialect', ({ newUrl, connect }) => {
-  let db: Kysely<Record<Table, Record<string, unknown>>>;
+describe.each(KINDS)('what was spent and earned in SOL before, on $dialect', ({ newUrl }) => {
+  let db: OpenConnection;
 
   beforeEach(async () => {
     const url = await newUrl();
     await (await openStorage(url)).close();
-    db = new Kysely({ dialect: connect(url) });
+    db = await connectTo(url);
   });
-  afterEach(() => db.destroy());
+  afterEach(() => db.close());
 
   const rows = async (table: Table, columns: readonly string[], order: string) => {
-    const found = await db
-      .selectFrom(table)
-      .select([...columns])
-      .orderBy(order)
-      .execute();
+    const found = await db.run(`select ${columns.join(', ')} from ${table} order by ${order}`);
     return found.map((row) => columns.map((column) => String(row[column])));
   };
 
   test('is added up under one name, and nothing else changes', async () => {
     const budget = (key_id: string, mint: string, amount: bigint, calls: number, told_percent = 0) =>
-      db
-        .insertInto('tollhouse_spend')
-        .values({ ...spent, key_id, mint, amount, calls, told_percent })
-        .execute();
+      insertRow(db, 'tollhouse_spend', { ...spent, key_id, mint, amount, calls, told_percent });
     await budget('both', NATIVE, 3n, 2);
     await budget('both', SOL, 4n, 1, 80);
     await budget('full', NATIVE, MAX, 1);
@@ -73,19 +56,13 @@ describe.each(KINDS)('what was spent and earned in SOL before, on $dialect', ({ 
       ['revenue', SOL, 4n],
       ['revenue', 'USDC', 9n],
     ] as const) {
-      await db
-        .insertInto('tollhouse_rollup')
-        .values({ ...earned, kind, label, value })
-        .execute();
+      await insertRow(db, 'tollhouse_rollup', { ...earned, kind, label, value });
     }
     const held = { key_id: 'both', amount: 1n, hour: 0, day: 0, month: 0, ends_at: 0 };
-    await db
-      .insertInto('tollhouse_reservation')
-      .values({ ...held, id: 'held', mint: NATIVE })
-      .execute();
+    await insertRow(db, 'tollhouse_reservation', { ...held, id: 'held', mint: NATIVE });
 
     // Twice: a step that is run again changes nothing more.
-    for (let time = 0; time < 2; time += 1) await oneSol(sql).up(db);
+    for (const statement of [...oneSol(), ...oneSol()]) await db.run(statement);
 
     expect(await rows('tollhouse_spend', ['key_id', 'mint', 'amount', 'calls', 'told_percent'], 'key_id')).toEqual([
       ['both', SOL, '7', '3', '80'],

@@ -1,20 +1,10 @@
-import { type Dialect as Connection, Kysely, Migrator, PostgresDialect, SqliteDialect, sql } from 'kysely';
-import pg from 'pg';
 import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { payments } from '../../src/storage/sql/migrations/0001-payments.js';
-import { counters } from '../../src/storage/sql/migrations/0002-counters.js';
-import { events } from '../../src/storage/sql/migrations/0003-events.js';
-import { answers } from '../../src/storage/sql/migrations/0004-answers.js';
-import { webhooks } from '../../src/storage/sql/migrations/0005-webhooks.js';
-import { serviceKeys } from '../../src/storage/sql/migrations/0006-service-keys.js';
-import { projects } from '../../src/storage/sql/migrations/0007-projects.js';
-import { calls } from '../../src/storage/sql/migrations/0008-calls.js';
-import { payouts } from '../../src/storage/sql/migrations/0009-payouts.js';
-import type { Dialect } from '../../src/storage/sql/sql-database.js';
+import { migrate } from '../../src/storage/sql/migrate.js';
+import { SCHEMA_STEPS } from '../../src/storage/sql/migrations/steps.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { openSqliteFile } from '../helpers/sqlite-file.js';
+import { connectTo, insertRow } from '../helpers/schema-connection.js';
 import { testClock } from '../helpers/test-clock.js';
 import { testFolder } from '../helpers/test-folder.js';
 import { LEASE_MS, newClaim, rivalOf } from './ledger-samples.js';
@@ -28,16 +18,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const KINDS = [
-  {
-    dialect: 'sqlite',
-    newUrl: async () => `sqlite:${folder.newPath('db')}`,
-    connect: (url: string): Connection => new SqliteDialect({ database: () => openSqliteFile(url) }),
-  },
-  {
-    dialect: 'postgres',
-    newUrl: () => server.newDatabase(),
-    connect: (url: string): Connection => new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) }),
-  },
+  { dialect: 'sqlite', newUrl: async () => `sqlite:${folder.newPath('db')}` },
+  { dialect: 'postgres', newUrl: () => server.newDatabase() },
 ] as const;
 
 const SIGNATURE = '5'.repeat(88);
@@ -62,45 +44,37 @@ function paymentOf(id: string) {
 }
 
 /** A database as the version before left it. */
-async function makeOld(connection: Connection, dialect: Dialect): Promise<void> {
-  const steps = { payments, counters, events, answers, webhooks, serviceKeys, projects, calls, payouts };
-  const names = [
-    'payments',
-    'counters',
-    'events',
-    'answers',
-    'webhooks',
-    'service-keys',
-    'projects',
-    'calls',
-    'payouts',
-  ];
-  const made = Object.values(steps).map((step, at) => [`000${at + 1}-${names[at]}`, step(sql, dialect)] as const);
-  const db = new Kysely<{ tollhouse_payment: Record<string, unknown> }>({ dialect: connection });
-  const tables = { migrationTableName: 'tollhouse_migration', migrationLockTableName: 'tollhouse_migration_lock' };
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => Object.fromEntries(made) }, ...tables });
-  const { error } = await migrator.migrateToLatest();
-  expect(error).toBeUndefined();
+async function makeOld(url: string): Promise<void> {
+  const connection = await connectTo(url);
+  await migrate(
+    connection,
+    SCHEMA_STEPS.slice(
+      0,
+      SCHEMA_STEPS.findIndex(([name]) => name === '0010-payment-uses'),
+    ),
+  );
   for (const row of ROWS) {
     const { id, binding, payer, terms, blockhash, owner, projectId } = paymentOf(row.id);
     const { network, asset, amount, payTo, ...rest } = terms;
     const text = { id, binding, payer, network, asset, pay_to: payTo, blockhash, owner, project_id: projectId };
     const values = { ...text, amount: BigInt.asIntN(64, amount), terms: JSON.stringify(rest) };
-    await db
-      .insertInto('tollhouse_payment')
-      .values({ claimed_at: CLAIMED_AT, lease_ends: CLAIMED_AT, ...values, ...row })
-      .execute();
+    await insertRow(connection, 'tollhouse_payment', {
+      claimed_at: CLAIMED_AT,
+      lease_ends: CLAIMED_AT,
+      ...values,
+      ...row,
+    });
   }
-  await db.destroy();
+  await connection.close();
 }
 
-describe.each(KINDS)('payments from before they were bound, on $dialect', ({ dialect, newUrl, connect }) => {
+describe.each(KINDS)('payments from before they were bound, on $dialect', ({ newUrl }) => {
   let storage: Storage;
   const clock = testClock();
 
   beforeEach(async () => {
     const url = await newUrl();
-    await makeOld(connect(url), dialect);
+    await makeOld(url);
     storage = await openStorage(url, { now: clock.now });
   });
   afterEach(() => storage.close());

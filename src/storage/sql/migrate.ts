@@ -1,46 +1,13 @@
-import type { Kysely, Migration, Migrator, sql as Sql } from 'kysely';
-import { TollhouseError } from '../../errors/errors.js';
-import { loadDriver } from './load-driver.js';
-import { payments } from './migrations/0001-payments.js';
-import { counters } from './migrations/0002-counters.js';
-import { events } from './migrations/0003-events.js';
-import { answers } from './migrations/0004-answers.js';
-import { webhooks } from './migrations/0005-webhooks.js';
-import { serviceKeys } from './migrations/0006-service-keys.js';
-import { projects } from './migrations/0007-projects.js';
-import { calls } from './migrations/0008-calls.js';
-import { payouts } from './migrations/0009-payouts.js';
-import { paymentUses } from './migrations/0010-payment-uses.js';
-import { payoutProofs } from './migrations/0011-payout-proofs.js';
-import { oneSol } from './migrations/0012-one-sol.js';
-import type { Dialect } from './sql-database.js';
+import { badOption } from '../../errors/errors.js';
+import { createTable } from './migrations/schema-step.js';
+import { type NamedSteps, SCHEMA_STEPS } from './migrations/steps.js';
+import type { Dialect, Row, SqlInput } from './sql-database.js';
 
-/** The parts of Kysely in use, loaded only where there is a database. */
-export type KyselyModule = Pick<
-  typeof import('kysely'),
-  'Kysely' | 'Migrator' | 'PostgresDialect' | 'SqliteDialect' | 'sql'
->;
-
-/** Names of the tables in which Kysely notes what was done. */
-const TABLES = { migrationTableName: 'tollhouse_migration', migrationLockTableName: 'tollhouse_migration_lock' };
-
-/** Loads Kysely. Throws `missing_dependency` when it is not installed. */
-export function loadKysely(): Promise<KyselyModule> {
-  return loadDriver('kysely', () => import('kysely'));
-}
-
-/**
- * Brings the schema up to date: every step in `migrations/` that was not made yet, in order, forward only. In Postgres
- * Kysely holds an advisory lock meanwhile; on SQLite the caller must hold the write lock. Of several instances that start
- * at once one does it and the others wait.
- * @throws `bad_option` when a newer version of Tollhouse has been at the database
- */
-export async function migrate(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  const migrator = await migratorOf(kysely, db, dialect);
-  const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  await migratorOf(kysely, db, dialect);
-  throw error;
+/** One connection to a database whose schema is looked at or changed. */
+export interface SchemaConnection {
+  readonly dialect: Dialect;
+  /** Runs one statement, with parameters `$1`, `$2`, …, and answers its rows. Throws what the driver throws. */
+  run(text: string, ...values: readonly SqlInput[]): Promise<readonly Row[]>;
 }
 
 /** How far a schema is: names of the steps that were made, and of those that are still to be made, in order. */
@@ -54,45 +21,77 @@ export interface SchemaState extends SchemaSteps {
   readonly bytes: number;
 }
 
+/** Answers a row where the book of steps is there. */
+const FIND_BOOK: Readonly<Record<Dialect, string>> = {
+  sqlite: `select 1 as found from sqlite_master where type = 'table' and name = 'tollhouse_migration'`,
+  postgres: `select 1 as found where to_regclass('tollhouse_migration') is not null`,
+};
+
+/** As the first versions made it through Kysely: they and this one open the same databases. Only they read the second table. */
+const MAKE_BOOK = [
+  createTable(
+    'tollhouse_migration',
+    { name: 'varchar(255) not null primary key', timestamp: 'varchar(255) not null' },
+    { kind: 'table if not exists' },
+  ),
+  createTable(
+    'tollhouse_migration_lock',
+    { id: 'varchar(255) not null primary key', is_locked: 'integer default 0 not null' },
+    { kind: 'table if not exists' },
+  ),
+  `insert into tollhouse_migration_lock (id, is_locked) values ('migration_lock', 0) on conflict (id) do nothing`,
+];
+
+/**
+ * Brings the schema up to date: every step that was not made yet, in order, forward only. The caller holds the lock under
+ * which one instance does this while the others wait, and a transaction, so that all steps are made or none.
+ * @param steps - all there are; default {@link SCHEMA_STEPS}
+ * @throws `bad_option` when a newer version of Tollhouse has been at the database, or when a step is missing before a later one
+ */
+export async function migrate(connection: SchemaConnection, steps: NamedSteps = SCHEMA_STEPS): Promise<void> {
+  const { made, pending } = await readSteps(connection, steps);
+  if (pending.length === 0) return;
+  if (made.length === 0) for (const statement of MAKE_BOOK) await connection.run(statement);
+  // One time for all: the order of times, which the first versions go by, is that of the names, whatever the clock does.
+  const at = new Date().toISOString();
+  for (const [name, step] of steps.slice(made.length)) {
+    for (const statement of step(connection.dialect)) await connection.run(statement);
+    await connection.run('insert into tollhouse_migration (name, timestamp) values ($1, $2)', name, at);
+  }
+}
+
 /** Looks how far a schema is, and changes nothing. Throws like {@link migrate}. */
-export async function readSteps(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<SchemaSteps> {
-  const steps = await (await migratorOf(kysely, db, dialect)).getMigrations();
-  const names = (made: boolean) => steps.filter((it) => (it.executedAt !== undefined) === made).map(({ name }) => name);
-  return { made: names(true), pending: names(false) };
+export async function readSteps(connection: SchemaConnection, steps: NamedSteps = SCHEMA_STEPS): Promise<SchemaSteps> {
+  const booked = await readBook(connection);
+  const known = steps.map(([name]) => name);
+  refuseNewer(booked, known);
+  const made = known.filter((name) => booked.has(name));
+  const pending = known.filter((name) => !booked.has(name));
+  refuseGap(made, pending);
+  return { made, pending };
 }
 
-async function migratorOf(kysely: KyselyModule, db: Kysely<unknown>, dialect: Dialect): Promise<Migrator> {
-  const migrations = allMigrations(kysely.sql, dialect);
-  await refuseNewer(kysely, db, migrations);
-  return new kysely.Migrator({ db, provider: { getMigrations: async () => migrations }, ...TABLES });
+async function readBook({ dialect, run }: SchemaConnection): Promise<ReadonlySet<string>> {
+  if ((await run(FIND_BOOK[dialect])).length === 0) return new Set();
+  const rows = await run('select name from tollhouse_migration');
+  return new Set(rows.map(({ name }) => String(name)));
 }
 
-/** Every step there is, by name. A step that was released is never changed. */
-function allMigrations(sql: typeof Sql, dialect: Dialect): Readonly<Record<string, Migration>> {
-  return {
-    '0001-payments': payments(sql, dialect),
-    '0002-counters': counters(sql, dialect),
-    '0003-events': events(sql, dialect),
-    '0004-answers': answers(sql, dialect),
-    '0005-webhooks': webhooks(sql, dialect),
-    '0006-service-keys': serviceKeys(sql, dialect),
-    '0007-projects': projects(sql, dialect),
-    '0008-calls': calls(sql, dialect),
-    '0009-payouts': payouts(sql, dialect),
-    '0010-payment-uses': paymentUses(sql, dialect),
-    '0011-payout-proofs': payoutProofs(sql, dialect),
-    '0012-one-sol': oneSol(sql),
-  };
-}
-
-async function refuseNewer({ sql }: KyselyModule, db: Kysely<unknown>, known: object): Promise<void> {
-  const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === TABLES.migrationTableName)) return;
-  const { rows } = await sql<{ name: string }>`select name from ${sql.table(TABLES.migrationTableName)}`.execute(db);
-  const unknown = rows.map(({ name }) => name).filter((name) => !Object.hasOwn(known, name));
+function refuseNewer(booked: ReadonlySet<string>, known: readonly string[]): void {
+  const unknown = [...booked].filter((name) => !known.includes(name));
   if (unknown.length === 0) return;
   const detail =
-    `openStorage: the database has a newer schema (${unknown.sort().join(', ')}) than this version of Tollhouse knows; ` +
+    `the database has a newer schema (${unknown.sort().join(', ')}) than this version of Tollhouse knows; ` +
     'install the version that made it, or a later one';
-  throw new TollhouseError('bad_option', detail, { param: 'databaseUrl' });
+  throw badOption('openStorage', detail, 'databaseUrl');
+}
+
+/** Names rise from step to step. */
+function refuseGap(made: readonly string[], pending: readonly string[]): void {
+  const [missing, last] = [pending[0], made.at(-1)];
+  if (missing === undefined || last === undefined || last < missing) return;
+  const detail =
+    `the schema of the database has a gap: step ${missing} was not made, though ${last}, which comes after it, was; ` +
+    'restore the database, or its table tollhouse_migration, from a backup';
+  throw badOption('openStorage', detail, 'databaseUrl');
 }

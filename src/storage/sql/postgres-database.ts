@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely';
 import type pg from 'pg';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { codeOf, lineOf, loadDriver } from './load-driver.js';
-import { type KyselyModule, loadKysely, migrate, readSteps, type SchemaState } from './migrate.js';
+import { migrate, readSteps, type SchemaConnection, type SchemaState } from './migrate.js';
 import { postgresPresence } from './presence/postgres-presence.js';
 import { type Row, type SqlDatabase, type Step, storeUnavailable } from './sql-database.js';
 
@@ -29,6 +28,9 @@ const HOLDER = (connectionString: string): pg.ClientConfig => ({
   options: '-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=2 -c tcp_keepalives_count=2',
 });
 
+/** The advisory lock of whoever changes the schema, the same one as in the first versions, and how long an instance waits for it. */
+const SCHEMA_LOCK = { id: 3_853_314_791_062_309_107n, waitMs: 3_600_000 } as const;
+
 /** SQLSTATEs that a retry does not help: wrong name, password or database, missing rights, a server that is too old. */
 const WRONG_URL = new Set(['28000', '28P01', '3D000', '42501', '42601', '0A000', 'ENOTFOUND', 'EAI_AGAIN']);
 const MIN_VERSION = 140_000;
@@ -36,20 +38,22 @@ const MIN_VERSION = 140_000;
 /**
  * Connects to a PostgreSQL (14 or later) and brings its schema up to date.
  * @param url - `postgres://user:password@host:port/database`, with the parameters that pg knows
- * @throws `missing_dependency` without pg or kysely, `bad_option` for a URL that cannot be right or a newer schema,
+ * @throws `missing_dependency` without pg, `bad_option` for a URL that cannot be right or a newer schema,
  * `store_unavailable` when the server cannot be reached
  */
 export async function openPostgres(url: string): Promise<SqlDatabase> {
   const driver = await loadPostgres();
-  await withSchema(url, driver, ({ kysely, db }) => migrate(kysely, db, 'postgres'));
+  await withSchema(url, driver, (client) => migrateLocked(client));
   return postgresDatabase(quietPool(driver, { ...POOL, connectionString: url }), () => new driver.Client(HOLDER(url)));
 }
 
 /** Looks how far the schema of a PostgreSQL database is, and changes nothing. Throws like {@link openPostgres}. */
 export async function readPostgresSchema(url: string): Promise<SchemaState> {
-  return withSchema(url, await loadPostgres(), async ({ kysely, db, pool }) => {
-    const { rows } = await pool.query<{ bytes: string }>('select pg_database_size(current_database())::text as bytes');
-    return { ...(await readSteps(kysely, db, 'postgres')), bytes: Number(rows[0]?.bytes) };
+  return withSchema(url, await loadPostgres(), async (client) => {
+    const { rows } = await client.query<{ bytes: string }>(
+      'select pg_database_size(current_database())::text as bytes',
+    );
+    return { ...(await readSteps(schemaConnection(client))), bytes: Number(rows[0]?.bytes) };
   });
 }
 
@@ -57,32 +61,41 @@ async function loadPostgres(): Promise<typeof pg> {
   return (await loadDriver('pg', () => import('pg'))).default;
 }
 
-/** What work on a schema needs. */
-interface SchemaParts {
-  readonly kysely: KyselyModule;
-  readonly db: Kysely<unknown>;
-  readonly pool: pg.Pool;
-}
-
-/** On connections of its own, without time-outs: a step over a large table takes its time. */
-async function withSchema<T>(url: string, driver: typeof pg, work: (parts: SchemaParts) => Promise<T>): Promise<T> {
-  const kysely = await loadKysely();
+/** On a connection of its own, without time-outs: a step over a large table takes its time. */
+async function withSchema<T>(url: string, driver: typeof pg, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const { application_name, connectionTimeoutMillis, keepAlive } = POOL;
-  const options = { connectionString: url, application_name, connectionTimeoutMillis, keepAlive, max: 2 };
-  const pool = quietPool(driver, options);
-  const db = new kysely.Kysely<unknown>({ dialect: new kysely.PostgresDialect({ pool }) });
+  const client = new driver.Client({ connectionString: url, application_name, connectionTimeoutMillis, keepAlive });
+  client.on('error', () => {});
   try {
-    await refuseOld(pool);
-    return await work({ kysely, db, pool });
+    await client.connect();
+    await refuseOld(client);
+    return await work(client);
   } catch (error) {
     throw error instanceof TollhouseError ? error : cannotConnect(url, error);
   } finally {
-    await db.destroy();
+    await client.end();
   }
 }
 
-async function refuseOld(pool: pg.Pool): Promise<void> {
-  const { rows } = await pool.query<{ version: number }>(
+/** In one transaction; where it fails, the end of the connection takes all of it back. */
+async function migrateLocked(client: pg.Client): Promise<void> {
+  // Whatever the server's default is: what is read under the lock must be what its last holder has written.
+  await client.query(
+    `begin isolation level read committed; set local lock_timeout = ${SCHEMA_LOCK.waitMs}; select pg_advisory_xact_lock(${SCHEMA_LOCK.id})`,
+  );
+  await migrate(schemaConnection(client));
+  await client.query('commit');
+}
+
+function schemaConnection(client: pg.Client): SchemaConnection {
+  return {
+    dialect: 'postgres',
+    run: async (text, ...values) => (await client.query<Row>(text, [...values])).rows,
+  };
+}
+
+async function refuseOld(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );
   if ((rows[0]?.version ?? 0) >= MIN_VERSION) return;

@@ -1,45 +1,38 @@
-import type { Migration, sql as Sql } from 'kysely';
 import type { Dialect } from '../sql-database.js';
-import { columnTypes } from './column-types.js';
+import { columnTypes, createTable } from './schema-step.js';
 
 /**
  * Projects. `details` holds as JSON what is never searched; `search` the words of the marketplace, `price_key` the price as
  * text in the order of its value. Amounts as in `0001-payments`.
  */
-export function projects(sql: typeof Sql, dialect: Dialect): Migration {
-  const { text } = columnTypes(sql, dialect);
-  return {
-    async up(db) {
-      await db.schema
-        .createTable('tollhouse_project')
-        .addColumn('id', text, (it) => it.primaryKey())
-        .addColumn('owner', text, (it) => it.notNull())
-        .addColumn('slug', text, (it) => it.notNull())
-        .addColumn('state', text, (it) => it.notNull())
-        .addColumn('visibility', text, (it) => it.notNull())
-        .addColumn('version', 'integer', (it) => it.notNull())
-        .addColumn('amount', 'bigint', (it) => it.notNull())
-        .addColumn('mint', text, (it) => it.notNull())
-        .addColumn('symbol', text, (it) => it.notNull())
-        .addColumn('price_key', text, (it) => it.notNull())
-        .addColumn('tags', text, (it) => it.notNull())
-        .addColumn('search', text, (it) => it.notNull())
-        .addColumn('details', text, (it) => it.notNull())
-        .addColumn('openapi', text)
-        .addColumn('secret', text, (it) => it.notNull())
-        .addColumn('previous_secret', text)
-        .addColumn('previous_secret_until', 'bigint')
-        .addColumn('created_at', 'bigint', (it) => it.notNull())
-        .addColumn('updated_at', 'bigint', (it) => it.notNull())
-        .execute();
-      const index = (name: string, columns: string, where = '') =>
-        sql.raw(`create ${name} on tollhouse_project (${columns})${where}`).execute(db);
-      const isListed = ` where state = 'active' and visibility = 'listed'`;
-      await index('unique index tollhouse_project_slug', 'slug', ` where state <> 'deleted'`);
-      await index('index tollhouse_project_slug_owner', 'slug, owner');
-      await index('index tollhouse_project_owner', 'owner, created_at, id');
-      await index('index tollhouse_project_new', 'created_at, id', isListed);
-      await index('index tollhouse_project_price', 'price_key, id', isListed);
-    },
-  };
+export function projects(dialect: Dialect): readonly string[] {
+  const { text } = columnTypes(dialect);
+  return [
+    createTable('tollhouse_project', {
+      id: `${text} primary key`,
+      owner: `${text} not null`,
+      slug: `${text} not null`,
+      state: `${text} not null`,
+      visibility: `${text} not null`,
+      version: 'integer not null',
+      amount: 'bigint not null',
+      mint: `${text} not null`,
+      symbol: `${text} not null`,
+      price_key: `${text} not null`,
+      tags: `${text} not null`,
+      search: `${text} not null`,
+      details: `${text} not null`,
+      openapi: text,
+      secret: `${text} not null`,
+      previous_secret: text,
+      previous_secret_until: 'bigint',
+      created_at: 'bigint not null',
+      updated_at: 'bigint not null',
+    }),
+    `create unique index tollhouse_project_slug on tollhouse_project (slug) where state <> 'deleted'`,
+    'create index tollhouse_project_slug_owner on tollhouse_project (slug, owner)',
+    'create index tollhouse_project_owner on tollhouse_project (owner, created_at, id)',
+    `create index tollhouse_project_new on tollhouse_project (created_at, id) where state = 'active' and visibility = 'listed'`,
+    `create index tollhouse_project_price on tollhouse_project (price_key, id) where state = 'active' and visibility = 'listed'`,
+  ];
 }

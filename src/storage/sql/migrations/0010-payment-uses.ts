@@ -1,15 +1,12 @@
-import type { Migration, sql as Sql } from 'kysely';
 import type { Dialect } from '../sql-database.js';
-import { columnTypes } from './column-types.js';
+import { columnTypes } from './schema-step.js';
 
 /** Which request a payment was brought with, who may come again for it, and how often its handler was run again. */
-export function paymentUses(sql: typeof Sql, dialect: Dialect): Migration {
-  const { text } = columnTypes(sql, dialect);
-  return {
-    async up(db) {
-      await db.schema.alterTable('tollhouse_payment').addColumn('fingerprint', text).execute();
-      await db.schema.alterTable('tollhouse_payment').addColumn('retry_hash', text).execute();
-      await db.schema.alterTable('tollhouse_payment').addColumn('reruns', 'integer').execute();
-    },
-  };
+export function paymentUses(dialect: Dialect): readonly string[] {
+  const { text } = columnTypes(dialect);
+  return [
+    `alter table "tollhouse_payment" add column "fingerprint" ${text}`,
+    `alter table "tollhouse_payment" add column "retry_hash" ${text}`,
+    'alter table "tollhouse_payment" add column "reruns" integer',
+  ];
 }

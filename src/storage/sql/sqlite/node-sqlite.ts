@@ -20,8 +20,7 @@ interface Statement {
   setAllowUnknownNamedParameters(enabled: boolean): void;
   columns(): readonly unknown[];
   all(...values: readonly unknown[]): Row[];
-  run(...values: readonly unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
-  iterate(...values: readonly unknown[]): IterableIterator<Row>;
+  run(...values: readonly unknown[]): unknown;
 }
 
 /** Takes Node's own SQLite, of Node 24 and later. Throws `missing_dependency` when this Node was made without it. */
@@ -70,7 +69,6 @@ function statementOf(statement: Statement): SqliteStatement {
     reader: statement.columns().length > 0,
     all: (values) => statement.all(...argumentsOf(values)),
     run: (values) => statement.run(...argumentsOf(values)),
-    iterate: (values) => statement.iterate(...argumentsOf(values)),
   };
 }
 

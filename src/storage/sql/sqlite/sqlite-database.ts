@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { badOption, TollhouseError } from '../../../errors/errors.js';
 import { lineOf } from '../load-driver.js';
-import { loadKysely, migrate, readSteps, type SchemaState } from '../migrate.js';
+import { migrate, readSteps, type SchemaConnection, type SchemaState } from '../migrate.js';
 import { localPresence } from '../presence/local-presence.js';
 import {
   type Row,
@@ -31,18 +31,14 @@ const CACHE = -16_000;
  * Opens a SQLite file, made with its folder when it is not there, and brings its schema up to date. What was answered is
  * on the disk (WAL, `synchronous=FULL`).
  * @param path - of the file, relative to the working directory; `:memory:` keeps everything in this process
- * @throws `missing_dependency` without kysely or, before Node 24, better-sqlite3, `bad_option` for a path that cannot be opened or a newer schema
+ * @throws `missing_dependency` before Node 24 without better-sqlite3, `bad_option` for a path that cannot be opened or a newer schema
  */
 export async function openSqlite(path: string): Promise<SqlDatabase> {
-  const kysely = await loadKysely();
   const driver = await loadSqliteDriver();
   const file = path === ':memory:' ? path : resolve(path);
   const connection = await connect(driver, file);
   try {
-    await writeLocked(connection, async () => {
-      const dialect = new kysely.SqliteDialect({ database: connection });
-      await migrate(kysely, new kysely.Kysely({ dialect }), 'sqlite');
-    });
+    await writeLocked(connection, () => migrate(schemaConnection(connection)));
     connection.exec(`pragma synchronous = FULL; pragma busy_timeout = ${BUSY_MS}; pragma cache_size = ${CACHE}`);
   } catch (error) {
     connection.close();
@@ -53,25 +49,27 @@ export async function openSqlite(path: string): Promise<SqlDatabase> {
 
 /** Looks how far the schema of a SQLite file is. Changes nothing, and makes no file. Throws like {@link openSqlite}. */
 export async function readSqliteSchema(path: string): Promise<SchemaState> {
-  const kysely = await loadKysely();
   const driver = await loadSqliteDriver();
   const file = resolve(path);
   const exists = existsSync(file);
   try {
-    const database = driver.open(exists ? file : ':memory:', { readonly: exists, timeoutMs: BUSY_MS });
-    const db = new kysely.Kysely<unknown>({ dialect: new kysely.SqliteDialect({ database }) });
+    const connection = driver.open(exists ? file : ':memory:', { readonly: exists, timeoutMs: BUSY_MS });
     try {
       const bytes = [file, `${file}-wal`].reduce(
         (sum, it) => sum + (statSync(it, { throwIfNoEntry: false })?.size ?? 0),
         0,
       );
-      return { ...(await readSteps(kysely, db, 'sqlite')), bytes };
+      return { ...(await readSteps(schemaConnection(connection))), bytes };
     } finally {
-      await db.destroy();
+      connection.close();
     }
   } catch (error) {
     throw error instanceof TollhouseError ? error : cannotOpen(file, error);
   }
+}
+
+function schemaConnection(connection: SqliteConnection): SchemaConnection {
+  return { dialect: 'sqlite', run: async (text, ...values) => execute(connection.prepare(text), values) };
 }
 
 async function connect(driver: SqliteDriver, file: string): Promise<SqliteConnection> {
@@ -128,12 +126,7 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
   }
 
   function run([statement, ...values]: Step): readonly Row[] {
-    const ready = prepare(statement);
-    const named: Record<string, SqlInput> = {};
-    for (const [at, value] of values.entries()) named[at + 1] = value;
-    if (ready.reader) return ready.all(named);
-    ready.run(named);
-    return [];
+    return execute(prepare(statement), values);
   }
 
   const writes = sqliteWrites(connection);
@@ -173,6 +166,14 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
       connection.close();
     },
   };
+}
+
+function execute(statement: SqliteStatement, values: readonly SqlInput[]): readonly Row[] {
+  const named: Record<string, SqlInput> = {};
+  for (const [at, value] of values.entries()) named[at + 1] = value;
+  if (statement.reader) return statement.all(named);
+  statement.run(named);
+  return [];
 }
 
 /** Anything else counts as a write, also where it only reads. */

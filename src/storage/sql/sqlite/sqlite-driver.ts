@@ -6,13 +6,12 @@ const BUSY = 5;
 /** Parameters by place, or by name, where `$1` is called `1`. */
 export type SqliteValues = readonly unknown[] | Readonly<Record<string, SqlInput>>;
 
-/** A statement of a connection, prepared. Integers come out as `bigint`. This much of a driver is what Kysely needs, too. */
+/** A statement of a connection, prepared. Integers come out as `bigint`. */
 export interface SqliteStatement {
   /** Whether it answers rows, as `SELECT` and `RETURNING` do. */
   readonly reader: boolean;
   all(values: SqliteValues): Row[];
-  run(values: SqliteValues): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
-  iterate(values: SqliteValues): IterableIterator<Row>;
+  run(values: SqliteValues): unknown;
 }
 
 /** An open SQLite file. Everything throws what the driver throws. */

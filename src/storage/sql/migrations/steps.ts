@@ -1,0 +1,32 @@
+import { payments } from './0001-payments.js';
+import { counters } from './0002-counters.js';
+import { events } from './0003-events.js';
+import { answers } from './0004-answers.js';
+import { webhooks } from './0005-webhooks.js';
+import { serviceKeys } from './0006-service-keys.js';
+import { projects } from './0007-projects.js';
+import { calls } from './0008-calls.js';
+import { payouts } from './0009-payouts.js';
+import { paymentUses } from './0010-payment-uses.js';
+import { payoutProofs } from './0011-payout-proofs.js';
+import { oneSol } from './0012-one-sol.js';
+import type { SchemaStep } from './schema-step.js';
+
+/** Steps with the names that they are booked under, in the order in which they are made. */
+export type NamedSteps = readonly (readonly [name: string, step: SchemaStep])[];
+
+/** Every step there is. One that was released is never changed, and a new one goes to the end. */
+export const SCHEMA_STEPS: NamedSteps = [
+  ['0001-payments', payments],
+  ['0002-counters', counters],
+  ['0003-events', events],
+  ['0004-answers', answers],
+  ['0005-webhooks', webhooks],
+  ['0006-service-keys', serviceKeys],
+  ['0007-projects', projects],
+  ['0008-calls', calls],
+  ['0009-payouts', payouts],
+  ['0010-payment-uses', paymentUses],
+  ['0011-payout-proofs', payoutProofs],
+  ['0012-one-sol', oneSol],
+];
