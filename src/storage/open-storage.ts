@@ -1,9 +1,8 @@
 import type { Storage, StorageOptions } from './storage.js';
 
 /**
- * Opens a database, brings its schema up to date, and makes a ledger and counters on it. The packages
- * that a URL needs are loaded for that URL only: `kysely` and, on Node 20 and 22, `better-sqlite3` (also for `memory:`), `pg`
- * and `kysely`, `ioredis`.
+ * Opens a database, brings its schema up to date, and makes a ledger and counters on it. The package that a URL needs is
+ * loaded for that URL only: `pg`, `ioredis`, and for SQLite, also `memory:`, `better-sqlite3` on Node 20 and 22 and none later.
  * @param databaseUrl - `sqlite:./data/tollhouse.db` (made when it is not there), `postgres://user:password@host:port/database`,
  * or `memory:`, which is forgotten at exit
  * @throws `bad_option` for a URL that cannot be used or a schema newer than this version, `missing_dependency` for a package

@@ -154,7 +154,6 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'express-rate-limit': ['middleware', 'http', 'server'],
   'better-sqlite3': ['storage'],
   pg: ['storage'],
-  kysely: ['storage'],
   ioredis: ['storage'],
   pino: ['server'],
   helmet: ['server'],

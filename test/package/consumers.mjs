@@ -73,7 +73,7 @@ function checkTypeScript() {
 
 /** One project with all of them; what has to be compiled is taken from ours. */
 async function checkTestRunners() {
-  const ours = ['litesvm', 'kysely', 'jest', 'typescript', 'express', '@x402/fetch', '@x402/svm', '@solana/kit'];
+  const ours = ['litesvm', 'jest', 'typescript', 'express', '@x402/fetch', '@x402/svm', '@solana/kit'];
   const versions = [...ours.map((name) => `${name}@${manifest.devDependencies[name]}`), ...SQLITE.map(asOurs)];
   // The last versions that install on Node 20.
   const folder = install('runners', {}, [...versions, 'ts-jest@29.4.15', 'vitest@3.2.7', '--ignore-scripts']);

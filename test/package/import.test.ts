@@ -15,16 +15,7 @@ const LOADED_AT_IMPORT = [
 ].flat();
 
 /** Not even by way of others. */
-const LOADED_LATER = [
-  '@solana/spl-token',
-  'undici',
-  'jsonwebtoken',
-  'helmet',
-  'kysely',
-  'pg',
-  'better-sqlite3',
-  'ioredis',
-];
+const LOADED_LATER = ['@solana/spl-token', 'undici', 'jsonwebtoken', 'helmet', 'pg', 'better-sqlite3', 'ioredis'];
 
 /** Modules of our own that are for what an importer may never do. */
 const PARTS_LOADED_LATER = [

@@ -45,13 +45,13 @@ test.each(BROKEN)('what else goes wrong is told as it is: %s', async (_what, cod
 });
 
 test('what is installed is not named beside what is missing', async () => {
-  const load = failing('MODULE_NOT_FOUND', "Cannot find module 'kysely'");
-  const opened = namingAllMissing('openStorage', ['kysely', 'pg'], () => loadOptional('openStorage', 'kysely', load));
-  await expect(opened).rejects.toThrow('openStorage needs the optional package "kysely": npm install kysely@^0.28.18');
+  const load = failing('MODULE_NOT_FOUND', "Cannot find module 'ioredis'");
+  const opened = namingAllMissing('openStorage', ['pg', 'ioredis'], () => loadOptional('openStorage', 'ioredis', load));
+  await expect(opened).rejects.toThrow('openStorage needs the optional package "ioredis": npm install ioredis@^6.0.0');
 });
 
 test.each([
-  ['kysely', 9, 'kysely@^0.28.18'],
+  ['ioredis', 9, 'ioredis@^6.0.0'],
   ['better-sqlite3', 9, 'better-sqlite3@^12.11.1'],
   ['better-sqlite3', 10, 'better-sqlite3@^13.0.0'],
 ] as const)('the command fetches a version that fits: %s on the Node-API %s', (name, nodeApi, wanted) => {

@@ -8,7 +8,7 @@ import { hasOwnSqlite } from './sqlite/load-sqlite-driver.js';
  */
 export function packagesFor(databaseUrl: string, redisUrl?: string, node?: string): readonly OptionalPackage[] {
   const { dialect } = readDatabaseUrl(databaseUrl);
-  return ['kysely', ...(dialect === 'postgres' ? POSTGRES : sqlite(node)), ...(redisUrl === undefined ? [] : REDIS)];
+  return [...(dialect === 'postgres' ? POSTGRES : sqlite(node)), ...(redisUrl === undefined ? [] : REDIS)];
 }
 
 const POSTGRES = ['pg'] as const;
