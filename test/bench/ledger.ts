@@ -167,5 +167,6 @@ function bareValues(): readonly SqlInput[] {
 }
 
 const { binding, payer, terms, blockhash, owner, projectId, owed } = newClaim();
-const SAME = [binding, payer, ...termsToSql(terms), blockhash];
+const { network, asset, amount, pay_to, terms: details } = termsToSql(terms);
+const SAME = [binding, payer, network, asset, amount, pay_to, details, blockhash];
 const WHOSE = [owner ?? null, projectId ?? null, legsToSql(owed)];

@@ -1,5 +1,6 @@
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
-import type { Row, SqlInput } from '../sql/sql-database.js';
+import type { ColumnValues } from '../sql/columns.js';
+import type { Row } from '../sql/sql-database.js';
 import type { CallRecord, ListedCall } from './call-store.js';
 
 /** Columns that are written of a call. */
@@ -21,15 +22,26 @@ export const CALL_COLUMNS = {
   request_id: 'text',
 } as const;
 
-/** A call as {@link CALL_COLUMNS}, in their order. */
-export function callToSql(call: CallRecord): readonly SqlInput[] {
-  const { id, projectId, caller, payer, at, method, status, outcome, reason, charge } = call;
-  const amount = charge === undefined ? null : amountToSql(charge.amount);
-  return [
-    ...[id, projectId, caller?.keyId ?? null, payer ?? null, at, method, status ?? null, outcome, reason ?? null],
-    ...[charge?.mint ?? null, amount, call.paymentId ?? null, call.signature ?? null],
-    ...[Math.round(call.durationMs), call.requestId],
-  ];
+/** A call as {@link CALL_COLUMNS}. */
+export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLUMNS> {
+  const { charge } = call;
+  return {
+    id: call.id,
+    project_id: call.projectId,
+    key_id: call.caller?.keyId ?? null,
+    payer: call.payer ?? null,
+    at: call.at,
+    method: call.method,
+    status: call.status ?? null,
+    outcome: call.outcome,
+    reason: call.reason ?? null,
+    mint: charge?.mint ?? null,
+    amount: charge === undefined ? null : amountToSql(charge.amount),
+    payment_id: call.paymentId ?? null,
+    signature: call.signature ?? null,
+    duration_ms: Math.round(call.durationMs),
+    request_id: call.requestId,
+  };
 }
 
 /** A row of `tollhouse_call`. */

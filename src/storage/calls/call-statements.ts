@@ -1,9 +1,11 @@
+import { namesOf, placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { halves } from '../sql/sql-sums.js';
 import { CALL_COLUMNS } from './call-rows.js';
 import { HOUR_MS } from './periods.js';
 
-const CALL = Object.keys(CALL_COLUMNS).join(', ');
+const NAMES = namesOf(CALL_COLUMNS);
+const CALL = NAMES.join(', ');
 const SUMMED = `'calls', 'paid', 'refused', 'upstream_errors', 'latency', 'revenue', 'refusals'`;
 /** Number of the step, from 0, that the hour lies in: a range from `$2` to `$3` in steps of `$4`. */
 const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';
@@ -12,8 +14,7 @@ const STEP = '(hour - cast($2 as bigint)) / cast($4 as bigint)';
 export const CALLS = {
   insert: {
     name: 'tollhouse_insert_call',
-    text: `insert into tollhouse_call (${CALL})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    text: `insert into tollhouse_call (${CALL}) values (${placesOf(NAMES)})`,
   },
   list: {
     name: 'tollhouse_list_calls',

@@ -1,8 +1,9 @@
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { eventRow, eventSteps } from '../events/event-statements.js';
 import { servedStep } from '../ledger/sql-ledger.js';
+import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonGroups, jsonRow } from '../sql/json-groups.js';
-import type { SqlDatabase, SqlInput, Step } from '../sql/sql-database.js';
+import type { SqlDatabase, Step } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { CALL_COLUMNS, callToSql } from './call-rows.js';
 import { CALLS } from './call-statements.js';
@@ -12,8 +13,8 @@ import { startsOf } from './periods.js';
 import { rollupRow, rollupSteps, rollupsOf } from './rollups.js';
 import { SPEND, SPEND_INPUT } from './spend-statements.js';
 
-const CALL_NAMES = Object.keys(CALL_COLUMNS);
-const SPEND_NAMES = Object.keys(SPEND_INPUT);
+const CALL_NAMES = namesOf(CALL_COLUMNS);
+const SPEND_NAMES = namesOf(SPEND_INPUT);
 
 /** `finish` of a book of calls: on SQLite in steps, on Postgres in one statement with whatever else is to be written. */
 export function callWriter(
@@ -37,10 +38,10 @@ export function callWriter(
 
 function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions): readonly Step[] {
   return [
-    [CALLS.insert, ...callToSql(call)],
+    [CALLS.insert, ...valuesOf(CALL_NAMES, callToSql(call))],
     ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
     ...eventSteps(events),
-    ...spendsOf(call).map((values): Step => [SPEND.add, ...values]),
+    ...spendsOf(call).map((spend): Step => [SPEND.add, ...valuesOf(SPEND_NAMES, spend)]),
     ...rollupSteps(rollupsOf(call)),
   ];
 }
@@ -51,16 +52,18 @@ function rowOf(call: CallRecord, { payment, reservationId, events = [] }: Finish
     lease: payment?.lease ?? null,
     time,
     reservation: reservationId ?? null,
-    call: [jsonRow(CALL_NAMES, callToSql(call))],
+    call: [jsonRow(callToSql(call))],
     events: events.map(eventRow),
-    spend: spendsOf(call).map((values) => jsonRow(SPEND_NAMES, values)),
+    spend: spendsOf(call).map(jsonRow),
     rollups: rollupsOf(call).map(rollupRow),
   };
 }
 
-/** What its key has spent, if it has spent anything: in the order of {@link SPEND_INPUT}. */
-function spendsOf({ caller, charge, projectId, at }: CallRecord): readonly (readonly SqlInput[])[] {
+/** What its key has spent, if it has spent anything. */
+function spendsOf({ caller, charge, projectId, at }: CallRecord): readonly ColumnValues<keyof typeof SPEND_INPUT>[] {
   if (caller === undefined || charge === undefined) return [];
+  const [hour, day, month] = startsOf(at);
   const { keyId, owner } = caller;
-  return [[keyId, ...startsOf(at), moneyOf(charge.mint), projectId, owner, summand(charge.amount)]];
+  const [mint, amount] = [moneyOf(charge.mint), summand(charge.amount)];
+  return [{ key_id: keyId, hour, day, month, mint, project_id: projectId, owner, amount }];
 }

@@ -1,6 +1,7 @@
 import { moneyOf } from '../../protocol/networks/tokens.js';
+import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonRow } from '../sql/json-groups.js';
-import type { SqlInput, Statement, Step } from '../sql/sql-database.js';
+import type { Statement, Step } from '../sql/sql-database.js';
 import { saturatingSum, summand } from '../sql/sql-sums.js';
 import type { CallRecord, RefusedCall } from './call-store.js';
 import { latencyBucket } from './latency-buckets.js';
@@ -42,7 +43,7 @@ export const ROLLUP_INPUT = {
   value: 'bigint',
 } as const;
 
-const COLUMNS = Object.keys(ROLLUP_INPUT);
+const COLUMNS = namesOf(ROLLUP_INPUT);
 /** More rows than this go in several statements. */
 const MAX_ROWS = 40;
 
@@ -87,7 +88,10 @@ export function rollupSteps(rollups: readonly Rollup[]): readonly Step[] {
   const chunks = Array.from({ length: Math.ceil(sorted.length / MAX_ROWS) }, (_, at) =>
     sorted.slice(at * MAX_ROWS, (at + 1) * MAX_ROWS),
   );
-  return chunks.map((chunk) => [addRows(chunk.length), ...chunk.flatMap(rollupToSql)]);
+  return chunks.map((chunk) => [
+    addRows(chunk.length),
+    ...chunk.flatMap((rollup) => valuesOf(COLUMNS, rollupToSql(rollup))),
+  ]);
 }
 
 /** By the bytes of project, kind, hour and label: the order of `finish-calls.ts`. */
@@ -100,11 +104,11 @@ function bySum(a: Rollup, b: Rollup): number {
 
 /** A rollup as a row of {@link ROLLUP_INPUT}, for statements that take it as JSON. */
 export function rollupRow(rollup: Rollup): JsonRow {
-  return jsonRow(COLUMNS, rollupToSql(rollup));
+  return jsonRow(rollupToSql(rollup));
 }
 
-function rollupToSql({ projectId, kind, hour, label, value }: Rollup): readonly SqlInput[] {
-  return [projectId, kind, hour, label, value];
+function rollupToSql({ projectId, kind, hour, label, value }: Rollup): ColumnValues<keyof typeof ROLLUP_INPUT> {
+  return { project_id: projectId, kind, hour, label, value };
 }
 
 /** By the number of rows. */

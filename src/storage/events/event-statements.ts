@@ -1,5 +1,6 @@
+import { type ColumnValues, namesOf, placesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonRow } from '../sql/json-groups.js';
-import type { SqlInput, Statement, Step } from '../sql/sql-database.js';
+import type { Statement, Step } from '../sql/sql-database.js';
 import type { EventRecord } from './events.js';
 
 /** Columns that are written of an event. */
@@ -12,7 +13,9 @@ export const EVENT_INPUT = {
   data: 'text',
 } as const;
 
-const NAMES = Object.keys(EVENT_INPUT);
+const NAMES = namesOf(EVENT_INPUT);
+/** Where the owner is among them. */
+const OWNER = `$${NAMES.indexOf('owner') + 1}`;
 
 /** Columns that an insert of events names. */
 export const EVENT_INSERT = `${NAMES.join(', ')}, fanned_out`;
@@ -24,19 +27,19 @@ export function fannedOut(owner: string): string {
 
 const APPEND: Statement = {
   name: 'tollhouse_append_event',
-  text: `insert into tollhouse_event (${EVENT_INSERT}) values ($1, $2, $3, $4, $5, $6, ${fannedOut('$4')})`,
+  text: `insert into tollhouse_event (${EVENT_INSERT}) values (${placesOf(NAMES)}, ${fannedOut(OWNER)})`,
 };
 
 /** The steps that write events, to be put into the transaction of what they tell. */
 export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
-  return events.map((event) => [APPEND, ...eventToSql(event)]);
+  return events.map((event) => [APPEND, ...valuesOf(NAMES, eventToSql(event))]);
 }
 
 /** An event as a row of {@link EVENT_INPUT}, for statements that take it as JSON. */
 export function eventRow(event: EventRecord): JsonRow {
-  return jsonRow(NAMES, eventToSql(event));
+  return jsonRow(eventToSql(event));
 }
 
-function eventToSql({ id, type, at, owner, projectId, data }: EventRecord): readonly SqlInput[] {
-  return [id, type, at, owner, projectId ?? null, JSON.stringify(data)];
+function eventToSql({ id, type, at, owner, projectId, data }: EventRecord): ColumnValues<keyof typeof EVENT_INPUT> {
+  return { id, type, at, owner, project_id: projectId ?? null, data: JSON.stringify(data) };
 }

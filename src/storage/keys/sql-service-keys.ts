@@ -1,12 +1,35 @@
 import { eventSteps } from '../events/event-statements.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
+import { type ColumnValues, placesOf, valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import type { KeyHolder, KeyPage, KeySpending, ServiceKeyRecord, ServiceKeyStore } from './service-keys.js';
 
-const COLUMNS =
-  'id, public_key, secret_hash, previous_hash, previous_until, owner, project_id, name, scopes, mode, expires_at, ' +
-  'spending_limit, spending_asset, spending_token, spending_decimals, spending_window, spending_action, allowed_ips, per_second, metadata, ' +
-  'created_at, revoked_at, last_used_at';
+const NAMES = [
+  'id',
+  'public_key',
+  'secret_hash',
+  'previous_hash',
+  'previous_until',
+  'owner',
+  'project_id',
+  'name',
+  'scopes',
+  'mode',
+  'expires_at',
+  'spending_limit',
+  'spending_asset',
+  'spending_token',
+  'spending_decimals',
+  'spending_window',
+  'spending_action',
+  'allowed_ips',
+  'per_second',
+  'metadata',
+  'created_at',
+  'revoked_at',
+  'last_used_at',
+] as const;
+const COLUMNS = NAMES.join(', ');
 /** Of the owner `$1` and, where one is given, for the project `$2`. */
 const VISIBLE = 'owner = $1 and (cast($2 as text) is null or project_id = $2)';
 /** Sorts behind every id. */
@@ -16,10 +39,7 @@ const LAST_ID = '~';
 const KEYS = {
   insert: {
     name: 'tollhouse_key_insert',
-    text: `insert into tollhouse_service_key (${COLUMNS})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
-        $22, $23)
-      returning id`,
+    text: `insert into tollhouse_service_key (${COLUMNS}) values (${placesOf(NAMES)}) returning id`,
   },
   findByPublicKey: {
     name: 'tollhouse_key_find_by_public_key',
@@ -66,7 +86,7 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
   return {
     list,
     insert: async (record, event) =>
-      void (await database.batchIf([KEYS.insert, ...recordToSql(record)], eventSteps([event]))),
+      void (await database.batchIf([KEYS.insert, ...valuesOf(NAMES, recordToSql(record))], eventSteps([event]))),
     findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
     find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),
     rotate: async (id, { secretHash, previousUntil }, event) =>
@@ -80,21 +100,33 @@ function holderToSql({ wallet, projectId }: KeyHolder) {
   return [wallet, projectId ?? null] as const;
 }
 
-/** In the order of {@link COLUMNS}. */
-function recordToSql(key: ServiceKeyRecord) {
+function recordToSql(key: ServiceKeyRecord): ColumnValues<(typeof NAMES)[number]> {
   const { spending } = key;
-  const secrets = [key.secretHash, key.previousHash ?? null, key.previousUntil ?? null] as const;
-  const limit = spending === undefined ? NO_SPENDING : spendingToSql(spending);
-  const texts = [key.owner, key.projectId ?? null, key.name, JSON.stringify(key.scopes), key.mode] as const;
-  const rest = [JSON.stringify(key.allowedIps), key.perSecond ?? null, JSON.stringify(key.metadata)] as const;
-  const times = [key.createdAt, key.revokedAt ?? null, key.lastUsedAt ?? null] as const;
-  return [key.id, key.publicKey, ...secrets, ...texts, key.expiresAt ?? null, ...limit, ...rest, ...times] as const;
-}
-
-const NO_SPENDING = [null, null, null, null, null, null] as const;
-
-function spendingToSql({ limit, asset, token, decimals, window, action }: KeySpending) {
-  return [amountToSql(limit), asset, token, decimals, window, action] as const;
+  return {
+    id: key.id,
+    public_key: key.publicKey,
+    secret_hash: key.secretHash,
+    previous_hash: key.previousHash ?? null,
+    previous_until: key.previousUntil ?? null,
+    owner: key.owner,
+    project_id: key.projectId ?? null,
+    name: key.name,
+    scopes: JSON.stringify(key.scopes),
+    mode: key.mode,
+    expires_at: key.expiresAt ?? null,
+    spending_limit: spending === undefined ? null : amountToSql(spending.limit),
+    spending_asset: spending?.asset ?? null,
+    spending_token: spending?.token ?? null,
+    spending_decimals: spending?.decimals ?? null,
+    spending_window: spending?.window ?? null,
+    spending_action: spending?.action ?? null,
+    allowed_ips: JSON.stringify(key.allowedIps),
+    per_second: key.perSecond ?? null,
+    metadata: JSON.stringify(key.metadata),
+    created_at: key.createdAt,
+    revoked_at: key.revokedAt ?? null,
+    last_used_at: key.lastUsedAt ?? null,
+  };
 }
 
 function toRecord(row: Row): ServiceKeyRecord {

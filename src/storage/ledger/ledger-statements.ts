@@ -1,10 +1,14 @@
+import { placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
+import { REQUEST_COLUMNS } from './payment-rows.js';
 
 /** Columns of a payment, as `toPayment` reads them. */
 export const PAYMENT =
   'id, state, binding, fingerprint, retry_hash, reruns, payer, network, asset, amount, pay_to, terms, signature, blockhash, ' +
   'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed, legs';
-const REQUEST = 'id, network, amount, pay_to, details, created_at, expires_at, attempt';
+const REQUEST = REQUEST_COLUMNS.join(', ');
+/** The columns that `saveRequest` writes. */
+export const NEW_REQUEST = [...REQUEST_COLUMNS, 'reference'] as const;
 
 /** What a claim does not know of its payment already. */
 const LIFE =
@@ -111,7 +115,7 @@ export const LEDGER = {
   },
   saveRequest: {
     name: 'tollhouse_save_request',
-    text: `insert into tollhouse_payment_request (${REQUEST}, reference) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+    text: `insert into tollhouse_payment_request (${NEW_REQUEST.join(', ')}) values (${placesOf(NEW_REQUEST)})
       on conflict (id) do nothing returning id`,
   },
   findRequestByReference: {

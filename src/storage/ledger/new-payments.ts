@@ -1,6 +1,7 @@
 import { EVENT_INPUT, EVENT_INSERT, eventRow, eventSteps, fannedOut } from '../events/event-statements.js';
+import { type ColumnValues, namesOf, placesOf, valuesOf } from '../sql/columns.js';
 import { jsonGroups, jsonRow, jsonRows } from '../sql/json-groups.js';
-import type { SqlDatabase, SqlInput } from '../sql/sql-database.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
 import type { ClaimRequest, LandedMoney, PaymentRecord } from './ledger.js';
 import { legsToSql, termsToSql } from './payment-rows.js';
 
@@ -28,7 +29,7 @@ const PAYMENT = {
   signature: 'text',
 } as const;
 
-const NAMES = Object.keys(PAYMENT);
+const NAMES = namesOf(PAYMENT);
 const COLUMNS = NAMES.join(', ');
 const EVENT_VALUES = Object.keys(EVENT_INPUT)
   .map((column) => `event.${column}`)
@@ -37,7 +38,7 @@ const EVENT_VALUES = Object.keys(EVENT_INPUT)
 const ONE = {
   name: 'tollhouse_new_payment',
   text: `insert into tollhouse_payment (${COLUMNS})
-    values (${NAMES.map((_, at) => `$${at + 1}`).join(', ')}) on conflict (id) do nothing returning id`,
+    values (${placesOf(NAMES)}) on conflict (id) do nothing returning id`,
 };
 
 /** In the order of their ids, so that two instances that are shown the same payments do not wait for each other. */
@@ -66,9 +67,12 @@ export type ClaimNew = (request: ClaimRequest, landed?: LandedMoney) => Promise<
 export function createClaimNew(database: SqlDatabase, now: () => number): ClaimNew {
   const together = database.dialect === 'postgres' ? jsonGroups(database, MANY) : undefined;
 
-  async function isNew(values: readonly SqlInput[], events: LandedMoney['events'] = []): Promise<boolean> {
-    if (together !== undefined) return together({ ...jsonRow(NAMES, values), events: events.map(eventRow) });
-    return (await database.batchIf([ONE, ...values], eventSteps(events))).length > 0;
+  async function isNew(
+    payment: ColumnValues<keyof typeof PAYMENT>,
+    events: LandedMoney['events'] = [],
+  ): Promise<boolean> {
+    if (together !== undefined) return together({ ...jsonRow(payment), events: events.map(eventRow) });
+    return (await database.batchIf([ONE, ...valuesOf(NAMES, payment)], eventSteps(events))).length > 0;
   }
 
   return async (request, landed) => {
@@ -84,23 +88,25 @@ function stateOf(landed: LandedMoney | undefined) {
 }
 
 /** A held payment as its columns. */
-function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): SqlInput[] {
-  const { state, id, binding, payer, terms, blockhash, claimedAt, owner, projectId, owed, legs, slot, signature } =
-    record;
-  const use = [record.fingerprint ?? null, record.retryHash ?? null] as const;
-  const held = [claimedAt, lease, claimedAt + leaseMs] as const;
-  const whose = [owner ?? null, projectId ?? null, legsToSql(owed), legsToSql(legs)] as const;
-  return [
-    state,
-    id,
-    binding,
-    ...use,
-    payer,
+function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnValues<keyof typeof PAYMENT> {
+  const { claimedAt, terms } = record;
+  return {
     ...termsToSql(terms),
-    blockhash,
-    ...held,
-    ...whose,
-    slot ?? null,
-    signature ?? null,
-  ];
+    state: record.state,
+    id: record.id,
+    binding: record.binding,
+    fingerprint: record.fingerprint ?? null,
+    retry_hash: record.retryHash ?? null,
+    payer: record.payer,
+    blockhash: record.blockhash,
+    claimed_at: claimedAt,
+    lease,
+    lease_ends: claimedAt + leaseMs,
+    owner: record.owner ?? null,
+    project_id: record.projectId ?? null,
+    owed: legsToSql(record.owed),
+    legs: legsToSql(record.legs),
+    slot: record.slot ?? null,
+    signature: record.signature ?? null,
+  };
 }

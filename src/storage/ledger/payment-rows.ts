@@ -2,6 +2,7 @@ import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Leg } from '../../protocol/money/split.js';
 import { isReason } from '../../protocol/reasons.js';
 import type { Terms } from '../../protocol/types.js';
+import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import type { PaymentRecord, PaymentState } from './ledger.js';
 import type { PaymentRequestRecord } from './payment-request.js';
@@ -21,7 +22,7 @@ export function amountOf(value: Row[string] | undefined): bigint {
 
 /** The terms as columns: those that sums are made by, and the rest as JSON, which keeps every character of a memo. */
 export function termsToSql({ network, asset, amount, payTo, ...rest }: Terms) {
-  return [network, asset, amountToSql(amount), payTo, JSON.stringify(rest)] as const;
+  return { network, asset, amount: amountToSql(amount), pay_to: payTo, terms: JSON.stringify(rest) };
 }
 
 /** A row of `tollhouse_payment`. */
@@ -81,15 +82,38 @@ type Details = Omit<
   'id' | 'network' | 'amount' | 'payTo' | 'createdAt' | 'expiresAt' | 'attempt' | 'legs'
 > & { readonly legs: readonly { readonly recipient: string; readonly amount: string }[] };
 
-/** A payment request as the columns of `tollhouse_payment_request`, `attempt` and `reference` last. */
-export function paymentRequestToSql(request: PaymentRequestRecord) {
+/** Columns of a payment request, as {@link toPaymentRequest} reads them. */
+export const REQUEST_COLUMNS = [
+  'id',
+  'network',
+  'amount',
+  'pay_to',
+  'details',
+  'created_at',
+  'expires_at',
+  'attempt',
+] as const;
+
+/** A payment request as the columns of `tollhouse_payment_request`. */
+export function paymentRequestToSql(
+  request: PaymentRequestRecord,
+): ColumnValues<(typeof REQUEST_COLUMNS)[number] | 'reference'> {
   const { id, network, amount, payTo, createdAt, expiresAt, attempt, legs, ...rest } = request;
   const details: Details = {
     ...rest,
     legs: legs.map((leg) => ({ recipient: leg.recipient, amount: String(leg.amount) })),
   };
-  const texts = [id, network, amountToSql(amount), payTo, JSON.stringify(details)] as const;
-  return [...texts, createdAt, expiresAt, attempt ?? null, request.reference] as const;
+  return {
+    id,
+    network,
+    amount: amountToSql(amount),
+    pay_to: payTo,
+    details: JSON.stringify(details),
+    created_at: createdAt,
+    expires_at: expiresAt,
+    attempt: attempt ?? null,
+    reference: request.reference,
+  };
 }
 
 /** A row of `tollhouse_payment_request`. */

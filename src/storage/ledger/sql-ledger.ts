@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventSteps } from '../events/event-statements.js';
+import { valuesOf } from '../sql/columns.js';
 import { holderOf, leaseOf } from '../sql/presence/presence.js';
 import type { Row, SqlDatabase, SqlInput, Statement, Step } from '../sql/sql-database.js';
 import {
@@ -11,7 +12,7 @@ import {
   type Outcome,
   type UnresolvedQuery,
 } from './ledger.js';
-import { LEDGER, REFERENCES_AT_ONCE } from './ledger-statements.js';
+import { LEDGER, NEW_REQUEST, REFERENCES_AT_ONCE } from './ledger-statements.js';
 import { createClaimNew } from './new-payments.js';
 import { firstOf, lifeOf, paymentRequestToSql, toPayment, toPaymentRequest } from './payment-rows.js';
 import { lostClaim } from './payment-use.js';
@@ -107,8 +108,10 @@ type PaymentRequestLedger = Pick<
 /** The payment requests of a ledger on SQLite or Postgres. */
 function sqlPaymentRequests(database: SqlDatabase, now: () => number): PaymentRequestLedger {
   return {
-    savePaymentRequest: async (request, events = []) =>
-      void (await database.batchIf([LEDGER.saveRequest, ...paymentRequestToSql(request)], eventSteps(events))),
+    async savePaymentRequest(request, events = []) {
+      const values = valuesOf(NEW_REQUEST, paymentRequestToSql(request));
+      await database.batchIf([LEDGER.saveRequest, ...values], eventSteps(events));
+    },
     async findPaymentRequestByReference(accounts) {
       for (let start = 0; start < accounts.length; start += REFERENCES_AT_ONCE) {
         const some = Array.from({ length: REFERENCES_AT_ONCE }, (_, at) => accounts[start + at] ?? null);

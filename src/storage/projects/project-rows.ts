@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
+import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import { type ProjectRecord, type ProjectSettings, priceKey } from './projects.js';
 
@@ -9,7 +10,7 @@ type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags'> &
   readonly price: Omit<ProjectSettings['price'], 'amount'>;
 };
 
-/** Columns of a project, in the order of {@link projectToSql}. */
+/** Columns of a project. */
 export const PROJECT_COLUMNS = [
   'id',
   'owner',
@@ -32,7 +33,7 @@ export const PROJECT_COLUMNS = [
 ] as const;
 
 /** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
-export function projectToSql(project: ProjectRecord) {
+export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
   const { amount, token, network } = price;
   const details: Details = {
@@ -43,19 +44,26 @@ export function projectToSql(project: ProjectRecord) {
     limits,
     ...defined({ description, metadata, example }),
   };
-  const search = [slug, name, description ?? '', ...tags].join(' ').toLowerCase();
-  return [
-    ...([project.id, project.owner, slug, project.state, visibility, project.version] as const),
-    ...([
-      amountToSql(amount),
-      token.mint,
-      token.symbol.toUpperCase(),
-      priceKey(formatAmount(amount, token.decimals)),
-    ] as const),
-    ...([JSON.stringify(tags), search, JSON.stringify(details)] as const),
-    ...([project.secret, project.previousSecret ?? null, project.previousSecretUntil ?? null] as const),
-    ...([project.createdAt, project.updatedAt] as const),
-  ] as const;
+  return {
+    id: project.id,
+    owner: project.owner,
+    slug,
+    state: project.state,
+    visibility,
+    version: project.version,
+    amount: amountToSql(amount),
+    mint: token.mint,
+    symbol: token.symbol.toUpperCase(),
+    price_key: priceKey(formatAmount(amount, token.decimals)),
+    tags: JSON.stringify(tags),
+    search: [slug, name, description ?? '', ...tags].join(' ').toLowerCase(),
+    details: JSON.stringify(details),
+    secret: project.secret,
+    previous_secret: project.previousSecret ?? null,
+    previous_secret_until: project.previousSecretUntil ?? null,
+    created_at: project.createdAt,
+    updated_at: project.updatedAt,
+  };
 }
 
 /** A row of `tollhouse_project`. */

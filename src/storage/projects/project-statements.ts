@@ -1,9 +1,10 @@
+import { placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS } from './project-rows.js';
 import { MAX_WORDS, type MarketSort } from './projects.js';
 
 const COLUMNS = PROJECT_COLUMNS.join(', ');
-const VALUES = PROJECT_COLUMNS.map((_, at) => `$${at + 1}`).join(', ');
+const VALUES = placesOf(PROJECT_COLUMNS);
 const DOCUMENT = PROJECT_COLUMNS.length + 1;
 const ASSIGNMENTS = PROJECT_COLUMNS.map((column, at) => `${column} = $${at + 1}`).join(', ');
 /** `$1` the id, `$6` the version after the change. */

@@ -1,6 +1,7 @@
 import { eventSteps } from '../events/event-statements.js';
+import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
-import { projectToSql, toProject } from './project-rows.js';
+import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
 import { MARKET, marketStart, PROJECTS } from './project-statements.js';
 import {
   MAX_WORDS,
@@ -26,11 +27,15 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
 
   return {
     async create(project, openapi, events) {
-      const step = [PROJECTS.create, ...projectToSql(project), documentToSql(openapi)] as const;
+      const step = [
+        PROJECTS.create,
+        ...valuesOf(PROJECT_COLUMNS, projectToSql(project)),
+        documentToSql(openapi),
+      ] as const;
       return (await database.batchIf(step, eventSteps(events))).length > 0;
     },
     async replace(project, openapi, events) {
-      const values = projectToSql(project);
+      const values = valuesOf(PROJECT_COLUMNS, projectToSql(project));
       const step =
         openapi === 'keep'
           ? ([PROJECTS.replace, ...values] as const)

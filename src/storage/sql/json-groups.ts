@@ -19,11 +19,10 @@ export function jsonRows(source: string, name: string, columns: Readonly<Record<
   return `json_to_recordset(${source}) as ${name}(${types.join(', ')})`;
 }
 
-/** Values as a row of {@link jsonRows}, in the order of its columns. */
-export function jsonRow(columns: readonly string[], values: readonly SqlInput[]): JsonRow {
+/** The columns of a row as a row of {@link jsonRows}. */
+export function jsonRow(columns: Readonly<Record<string, SqlInput>>): JsonRow {
   const row: Record<string, string | number | null> = {};
-  for (const [at, column] of columns.entries()) {
-    const value = values[at] ?? null;
+  for (const [column, value] of Object.entries(columns)) {
     row[column] = typeof value === 'number' || value === null ? value : String(value);
   }
   return row;

@@ -1,6 +1,7 @@
 import { eventSteps } from '../events/event-statements.js';
+import { placesOf, valuesOf } from '../sql/columns.js';
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
-import { toWebhook, WEBHOOK_COLUMNS, webhookToSql } from './webhook-rows.js';
+import { toWebhook, WEBHOOK_COLUMNS, WEBHOOK_NAMES, webhookToSql } from './webhook-rows.js';
 import type { WebhookRecord, WebhookStore } from './webhooks.js';
 
 /** After every webhook. */
@@ -13,8 +14,7 @@ const WEBHOOKS = {
   },
   create: {
     name: 'tollhouse_webhook_create',
-    text: `insert into tollhouse_webhook (${WEBHOOK_COLUMNS})
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    text: `insert into tollhouse_webhook (${WEBHOOK_COLUMNS}) values (${placesOf(WEBHOOK_NAMES)})`,
   },
   list: {
     name: 'tollhouse_webhook_list',
@@ -70,9 +70,10 @@ export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
   }
 
   return {
-    create: async (webhook, most) =>
-      (await database.batchIf([WEBHOOKS.room, webhook.owner, most], [[WEBHOOKS.create, ...webhookToSql(webhook)]]))
-        .length > 0,
+    async create(webhook, most) {
+      const values = valuesOf(WEBHOOK_NAMES, webhookToSql(webhook));
+      return (await database.batchIf([WEBHOOKS.room, webhook.owner, most], [[WEBHOOKS.create, ...values]])).length > 0;
+    },
     list: async (owner, { projectId = '', after = NEWEST, limit }) =>
       (await database.query(WEBHOOKS.list, owner, projectId, after.createdAt, after.id, limit)).map(toWebhook),
     find: (owner, id) => one(WEBHOOKS.find, owner, id),

@@ -1,19 +1,45 @@
-import type { Row, SqlInput } from '../sql/sql-database.js';
+import type { ColumnValues } from '../sql/columns.js';
+import type { Row } from '../sql/sql-database.js';
 import type { DisabledReason, WebhookEvents, WebhookRecord } from './webhooks.js';
 
-/** The columns that {@link toWebhook} reads, in the order of {@link webhookToSql}. */
-export const WEBHOOK_COLUMNS =
-  'id, owner, project_id, url, events, description, secret, previous_secret, previous_until, status, disabled_reason, ' +
-  'failing_since, created_at, updated_at';
+/** Columns of a webhook. */
+export const WEBHOOK_NAMES = [
+  'id',
+  'owner',
+  'project_id',
+  'url',
+  'events',
+  'description',
+  'secret',
+  'previous_secret',
+  'previous_until',
+  'status',
+  'disabled_reason',
+  'failing_since',
+  'created_at',
+  'updated_at',
+] as const;
+/** The same for a statement. */
+export const WEBHOOK_COLUMNS = WEBHOOK_NAMES.join(', ');
 
-/** A webhook as columns. */
-export function webhookToSql(webhook: WebhookRecord): readonly SqlInput[] {
-  const { id, owner, projectId, url, events, description, secret, previousSecret, previousUntil } = webhook;
-  const { disabledReason, failingSince, createdAt, updatedAt } = webhook;
-  const texts = [id, owner, projectId ?? null, url, JSON.stringify(events), description ?? null];
-  const secrets = [secret, previousSecret ?? null, previousUntil ?? null];
-  const status = disabledReason === undefined ? 'enabled' : 'disabled';
-  return [...texts, ...secrets, status, disabledReason ?? null, failingSince ?? null, createdAt, updatedAt];
+/** A webhook as the columns of `tollhouse_webhook`. */
+export function webhookToSql(webhook: WebhookRecord): ColumnValues<(typeof WEBHOOK_NAMES)[number]> {
+  return {
+    id: webhook.id,
+    owner: webhook.owner,
+    project_id: webhook.projectId ?? null,
+    url: webhook.url,
+    events: JSON.stringify(webhook.events),
+    description: webhook.description ?? null,
+    secret: webhook.secret,
+    previous_secret: webhook.previousSecret ?? null,
+    previous_until: webhook.previousUntil ?? null,
+    status: webhook.disabledReason === undefined ? 'enabled' : 'disabled',
+    disabled_reason: webhook.disabledReason ?? null,
+    failing_since: webhook.failingSince ?? null,
+    created_at: webhook.createdAt,
+    updated_at: webhook.updatedAt,
+  };
 }
 
 /** A row of `tollhouse_webhook`. */

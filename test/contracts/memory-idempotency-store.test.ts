@@ -1,0 +1,40 @@
+import { createMemoryIdempotencyStore } from '../../src/storage/idempotency/memory-idempotency-store.js';
+import { testClock } from '../helpers/test-clock.js';
+import { idempotencyStoreContract, newRun } from './idempotency-store.js';
+
+idempotencyStoreContract('memory', async () => {
+  const { now, advance } = testClock();
+  return { store: createMemoryIdempotencyStore({ now }), advance, close: async () => {} };
+});
+
+test('above its size the memory forgets what was used longest ago', async () => {
+  const store = createMemoryIdempotencyStore({ maxBytes: 10_000 });
+  const runs = Array.from({ length: 20 }, () => newRun());
+  for (const run of runs) {
+    await store.begin(run);
+    expect(await store.finish(run.id, run.lease, new Uint8Array(1_000))).toBe(true);
+  }
+  const left = await Promise.all(runs.map(async ({ id }) => (await store.find(id, 'first')) !== undefined));
+  expect(left).toEqual([...Array(14).fill(false), ...Array(6).fill(true)]);
+});
+
+test('a response that is larger than the whole memory is not kept, and its caller is told', async () => {
+  const store = createMemoryIdempotencyStore({ maxBytes: 10_000 });
+  const run = newRun();
+  await store.begin(run);
+  expect(await store.finish(run.id, run.lease, new Uint8Array(20_000))).toBe(false);
+  expect(await store.find(run.id, 'first')).toBeUndefined();
+});
+
+test('what is put counts towards the size as well, and what is larger than all of it leaves nothing under its id', async () => {
+  const store = createMemoryIdempotencyStore({ maxBytes: 10_000 });
+  const ids = Array.from({ length: 20 }, () => newRun().id);
+  for (const id of ids) await store.put(id, new Uint8Array(1_000));
+  const left = await Promise.all(ids.map(async (id) => (await store.get(id)) !== undefined));
+  expect(left).toEqual([...Array(14).fill(false), ...Array(6).fill(true)]);
+
+  const last = ids.at(-1) ?? '';
+  await store.put(last, new Uint8Array(20_000));
+  expect(await store.get(last)).toBeUndefined();
+  expect(await store.get(ids.at(-2) ?? '')).toHaveLength(1_000);
+});
