@@ -2,7 +2,7 @@ import type { Keypair } from '@solana/web3.js';
 import type { AddressInput } from '../protocol/address-input.js';
 import type { Token } from '../protocol/types.js';
 import type { Faults } from './faults.js';
-import type { Calls } from './rpc/calls.js';
+import type { CallCounts } from './rpc/calls.js';
 import type { RuntimeAccount } from './runtime/runtime.js';
 import type { SandboxNetwork } from './sandbox-options.js';
 import type { CreatedMint, MintOptions } from './tokens/create-mint.js';
@@ -30,7 +30,7 @@ export interface Sandbox {
   /** Pays for the sandbox's own chores; mint and freeze authority of every mint. A new one per sandbox. */
   readonly treasury: Keypair;
   /** JSON-RPC calls received so far, per method: `calls.sendTransaction`. WebSocket methods are not part of `total`. */
-  readonly calls: Calls;
+  readonly calls: CallCounts;
   /** Sets every counter of `calls` to 0. */
   resetCalls(): void;
   /** Faults on demand. */

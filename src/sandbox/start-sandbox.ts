@@ -20,7 +20,7 @@ import { createFaucet, type Faucet, tokenAddress } from './tokens/faucet.js';
 import { tokensOf } from './tokens/tokens.js';
 
 export type { Fault, FaultKind, Faults } from './faults.js';
-export type { Calls } from './rpc/calls.js';
+export type { CallCounts as Calls } from './rpc/calls.js';
 export type { RuntimeAccount } from './runtime/runtime.js';
 export type { Sandbox, WalletFunds } from './sandbox.js';
 export type { SandboxNetwork, SandboxOptions } from './sandbox-options.js';

@@ -28,7 +28,7 @@ export interface CallEnd {
   readonly durationMs: number;
 }
 
-/** Calls of projects: how many at once, on what budgets, and what is written of them (service.md §4, §5). */
+/** Calls of projects: how many at once, on what budgets, and what is written of them. */
 export interface Calls extends CallLimits {
   /**
    * Holds back what a call is going to cost its key.

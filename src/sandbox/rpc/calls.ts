@@ -23,12 +23,12 @@ export const METHOD_NAMES: readonly string[] = [...Object.keys(HTTP_METHODS), ..
 export type SocketMethod = (typeof SOCKET_METHODS)[number];
 
 /** Calls received per method since the start or the last reset, faulty ones included; `total` counts those over HTTP. */
-export type Calls = { readonly [Method in keyof typeof HTTP_METHODS | SocketMethod | 'total']: number };
+export type CallCounts = { readonly [Method in keyof typeof HTTP_METHODS | SocketMethod | 'total']: number };
 
 /** The counters and what moves them. */
 export interface CallCounter {
   /** A live view: always up to date. */
-  readonly calls: Calls;
+  readonly calls: CallCounts;
   count(method: string, transport: 'http' | 'socket'): void;
   reset(): void;
 }
@@ -41,7 +41,7 @@ export function createCallCounter(): CallCounter {
     counters[name] = (counters[name] ?? 0) + 1;
   };
   return {
-    calls: counters as Calls,
+    calls: counters as CallCounts,
     count: (method, transport) => {
       if (transport === 'http') {
         add('total');
