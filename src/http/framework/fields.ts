@@ -3,7 +3,8 @@ import { z } from 'zod';
 /** The body of a response, by the schema that describes it; nothing in it is to be changed. */
 export type ResponseBody<S extends z.ZodType> = DeepReadonly<z.output<S>>;
 
-type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
+/** A value of which nothing is to be changed. */
+export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
 /** A wallet, mint or program. */
 export const address = z.string().meta({ description: 'Solana address, base58.', minLength: 32, maxLength: 44 });

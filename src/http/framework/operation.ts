@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/errors.js';
 import type { Scope } from '../../identity/service-keys/scopes.js';
 import { type ApiCaller, callerOf } from './api-caller.js';
+import type { DeepReadonly } from './fields.js';
 import type { PathParams } from './path.js';
 import { type FaultCodes, readInput } from './read-input.js';
 
@@ -59,12 +60,13 @@ export interface OperationRequest<Path extends string, Query, Body, Access> {
 type CallerWith<Access> = Access extends Scope ? ApiCaller : undefined;
 
 /** One operation, as its feature declares it. */
-export interface OperationDeclaration<Path extends string, Parts, Query, Body, Access extends Scope | undefined>
+export interface OperationDeclaration<Path extends string, Parts, Query, Body, Access extends Scope | undefined, Result>
   extends OperationDescription {
   readonly path: Path;
   readonly scope?: Access & Scope;
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
+  readonly responses: Readonly<Record<number, OperationResponse & { readonly schema?: z.ZodType<Result> }>>;
   /** Whether a request without a body counts as one with `{}`. Default false. */
   readonly bodyMayBeMissing?: boolean;
   /** Codes of faults in query and body. Default: `validation_failed` for all. */
@@ -82,7 +84,7 @@ export interface OperationDeclaration<Path extends string, Parts, Query, Body, A
   readonly handler: (
     request: OperationRequest<Path, Query, Body, Access>,
     parts: Parts,
-  ) => Promise<object | undefined> | Promise<void>;
+  ) => Promise<DeepReadonly<NoInfer<Result>> | undefined> | Promise<void>;
 }
 
 /** A declared operation, for {@link createRoutes} and the OpenAPI document. */
@@ -102,7 +104,8 @@ export function defineOperation<
   Query,
   Body,
   const Access extends Scope | undefined = undefined,
->(declared: OperationDeclaration<Path, Parts, Query, Body, Access>): Operation<Parts> {
+  Result = undefined,
+>(declared: OperationDeclaration<Path, Parts, Query, Body, Access, Result>): Operation<Parts> {
   const { admit, handler, bodyMayBeMissing, faults, ...described } = declared;
   const status = Number(Object.keys(declared.responses)[0]);
   return {

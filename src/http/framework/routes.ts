@@ -34,11 +34,9 @@ export function createRoutes<Parts>(
   callerFor?: CallerFor,
 ): Routes {
   const router = Router();
-  const byPath = [...groupBy(operations, ({ path }) => path)];
   // Express takes the first path that fits, and one with names fits others.
-  for (const [path, some] of byPath.sort(
-    ([a], [b]) => Math.sign(pathParameterNames(a).length) - Math.sign(pathParameterNames(b).length),
-  )) {
+  const namedLast = [...operations].sort((a, b) => Number(hasNames(a)) - Number(hasNames(b)));
+  for (const [path, some] of groupBy(namedLast, (it) => it.path)) {
     const route = router.route(path);
     for (const operation of some) {
       const before = handlersBefore(operation, callerFor);
@@ -52,6 +50,10 @@ export function createRoutes<Parts>(
   }
   router.use(problemHandler);
   return { router, operations };
+}
+
+function hasNames({ path }: OperationDescription): boolean {
+  return pathParameterNames(path).length > 0;
 }
 
 function handlersBefore(

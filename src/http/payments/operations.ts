@@ -149,7 +149,9 @@ const prepareTransaction = defineOperation({
     if (created === undefined) throw notFound();
     const view = createdPaymentView(created, mountAddress(req, baseUrl));
     if (!isWallet) return view;
-    return { transaction: view.transaction.serialized, message: created.request.memo ?? 'Payment' };
+    const { serialized } = view.transaction;
+    if (serialized === undefined) throw new Error('unreachable: the payer is known');
+    return { transaction: serialized, message: created.request.memo ?? 'Payment' };
   },
 });
 

@@ -45,7 +45,7 @@ const CHECKS: Readonly<Record<HealthFault, Check>> = {
   facilitator_unreachable: { name: 'facilitator', state: 'unreachable', sentence: 'the facilitator does not answer' },
   recipient_unpayable: { name: 'recipients', state: 'unpayable' },
 };
-const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' };
+const ALL_WELL = { rpc: 'ok', fee_payer: 'ok', store: 'ok', counters: 'ok', limits: 'ok' } as const;
 const COUNTERS_PATIENCE_MS = 2_000;
 const PROBE = 'health:probe';
 const PROBE_WINDOW_MS = 60_000;
@@ -60,7 +60,7 @@ const getAlive = defineOperation({
   summary: 'Whether the process answers',
   noStore: true,
   responses: { 200: { description: 'It does.', schema: aliveResponse } },
-  handler: async () => ({ status: 'ok' }),
+  handler: async () => ({ status: 'ok' as const }),
 });
 
 const getReady = defineOperation({
@@ -82,7 +82,7 @@ const getReady = defineOperation({
  */
 export const PROBE_OPERATIONS = [getAlive, getReady];
 
-async function readiness({ facilitator, counters }: ProbeParts, res: Response): Promise<object | undefined> {
+async function readiness({ facilitator, counters }: ProbeParts, res: Response) {
   const [health, answered, counted] = await Promise.all([
     facilitator.health(),
     withTimeout(COUNTERS_PATIENCE_MS, async () => counters.get(PROBE)),
@@ -96,7 +96,7 @@ async function readiness({ facilitator, counters }: ProbeParts, res: Response): 
   const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
   const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
   const more = { checks, ...setupView(facilitator.setup.known()) };
-  if (health.status !== 'down' && answered !== undefined) return { status: 'ready', ...more };
+  if (health.status !== 'down' && answered !== undefined) return { status: 'ready' as const, ...more };
   const detail = `Payments cannot be taken: ${reasons.join('; ')}.`;
   sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more });
   return undefined;

@@ -115,15 +115,15 @@ export function encodeSettlement(settlement: Settlement, network: NetworkId, ver
 }
 
 /** The response of `GET /supported`: each kind in both versions, under each version's network name. */
-export function encodeSupported({ kinds, extensions, signers }: Supported): SupportedResponse {
+export function encodeSupported({ kinds, extensions, signers }: Supported) {
   return {
     kinds: kinds.flatMap((kind) => [
-      { x402Version: 2, scheme: kind.scheme, network: toCaip2(kind.network), extra: kindExtra(kind) },
-      { x402Version: 1, scheme: kind.scheme, network: toV1Name(kind.network), extra: kindExtra(kind) },
+      { x402Version: 2 as const, scheme: kind.scheme, network: toCaip2(kind.network), extra: kindExtra(kind) },
+      { x402Version: 1 as const, scheme: kind.scheme, network: toV1Name(kind.network), extra: kindExtra(kind) },
     ]),
     extensions: [...extensions],
     signers: { 'solana:*': [...signers] },
-  };
+  } satisfies SupportedResponse;
 }
 
 function kindExtra({ feePayer, hint }: SupportedKind): Record<string, unknown> {

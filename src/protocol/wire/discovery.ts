@@ -42,7 +42,7 @@ const HTTP = 'http';
 /** A resource as discovery shows it. */
 export interface DiscoveryItem {
   readonly resource: string;
-  readonly type: string;
+  readonly type: typeof HTTP;
   readonly x402Version: 2;
   readonly accepts: readonly PaymentRequirements[];
   readonly lastUpdated: string;
