@@ -47,7 +47,10 @@ export function callMemo({ slug }: Pick<ProjectRecord, 'slug'>, keyId: string): 
   return `tollhouse:${slug}:${keyId}`;
 }
 
-/** What a payment for a call is bound to: a failed call can be tried again by the same caller, with the same method. */
+/**
+ * What a payment for a call is bound to: a failed call can be tried again by the same caller, with the same method. It is kept
+ * with the payment, so it stays as it is wherever calls are mounted.
+ */
 export function callResource({ method, project, key }: Call): string {
   return `${method} /v1/${project.slug} ${key.id}`;
 }

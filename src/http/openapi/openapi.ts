@@ -143,7 +143,7 @@ function headerParameters(headers: OperationDescription['headers'] = {}): object
   }));
 }
 
-/** In the direction of the client, so that answers may grow: fields that are not named are not forbidden. */
+/** In the direction of the client, so that responses may grow: fields that are not named are not forbidden. */
 function jsonSchema(schema: z.core.$ZodType): Readonly<Record<string, unknown>> {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return rest;

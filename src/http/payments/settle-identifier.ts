@@ -18,7 +18,7 @@ export interface IdentifiedSettlement {
 const UNNAMED: IdentifiedSettlement = { isTaken: false, end: async () => {} };
 const TAKEN: IdentifiedSettlement = { ...UNNAMED, isTaken: true };
 /** Success is answered once, and never again to whoever only knows what the payer sent. */
-const NO_ANSWER = { statusCode: 200, headers: {}, body: new Uint8Array() };
+const NO_RESPONSE = { statusCode: 200, headers: {}, body: new Uint8Array() };
 
 /**
  * Sees to it that at most one payment to a recipient is settled under one identifier of the payer's (x402's
@@ -46,6 +46,6 @@ export async function identifySettlement(
 }
 
 function end(run: IdempotentRequest, settlement: Settlement | undefined): Promise<boolean> {
-  if (settlement?.status === 'settled') return run.finish(NO_ANSWER);
+  if (settlement?.status === 'settled') return run.finish(NO_RESPONSE);
   return settlement?.status === 'failed' ? run.abandon() : run.release();
 }

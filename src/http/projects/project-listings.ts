@@ -15,7 +15,7 @@ export interface ProjectListingsParts {
 /** A name as discovery takes it. */
 const SERVICE_NAME = /^[ -~]{1,32}$/;
 
-/** The listed projects of a gateway, for the option `listed` of `createDiscoveryRouter`. */
+/** The listed projects of a gateway, which discovery shows beside the gates. */
 export function projectListings({ projects, termsOf }: ProjectListingsParts) {
   return async (address: string): Promise<readonly Listing[]> => {
     const listed = await projects.listed();
