@@ -21,8 +21,8 @@ export async function openShop(
   ];
   const payTo = seller.publicKey.toBase58();
   const storage = await openStorage('memory:');
-  const { ledger, answers } = storage;
-  const facilitator = createFacilitator({ network, rpcUrl, wsUrl, tokens, keypair: feePayer, ledger, answers });
+  const { ledger, idempotency } = storage;
+  const facilitator = createFacilitator({ network, rpcUrl, wsUrl, tokens, keypair: feePayer, ledger, idempotency });
   const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'] });
   gateway.start();
   const price = (req) => ({ amount: BigInt(req.params.amount), asset: usdc.mint });
