@@ -40,9 +40,9 @@ const PROGRAM = `
     const { network, rpcUrl, wsUrl } = sandbox;
     const file = join(folder, 'books-' + process.pid + '.db');
     const storage = await openStorage('sqlite:' + file);
-    const { ledger, answers, counters } = storage;
+    const { ledger, idempotency, counters } = storage;
     const [keypair, seller] = [await sandbox.createWallet({ sol: '1' }), await sandbox.createWallet({ usdc: '0' })];
-    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair, ledger, answers, counters });
+    const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair, ledger, idempotency, counters });
     const identity = createIdentity({ network, counters, jwtSecret: 'a secret of thirty-two bytes or more' });
     const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'] });
     gateway.start();
