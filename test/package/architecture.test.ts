@@ -28,6 +28,15 @@ describe('the source', () => {
   });
 });
 
+test('the reading path of src/README.md has five files, below 900 lines together', () => {
+  const guide = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const path = [...guide.matchAll(/^\d\. \[`([^`]+)`\]/gm)].map(([, file = '']) =>
+    readFileSync(join(ROOT, file), 'utf8'),
+  );
+  expect(path).toHaveLength(5);
+  expect(path.join('').split('\n').length - 1).toBeLessThan(900);
+});
+
 describe('the table of arrows', () => {
   test('names no unit that it does not describe', () => {
     const targets = Object.values(ARROWS).flat();

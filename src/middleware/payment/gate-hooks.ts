@@ -1,5 +1,8 @@
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
+import { badOption } from '../../errors/errors.js';
+import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
+import { optionFault } from '../gate/option-fault.js';
 import type { PaymentGate } from './payment-gate.js';
 
 /**
@@ -34,4 +37,24 @@ export function tellFailure({ where, options }: PaymentGate, req: Request, refus
 
 function warn(where: string, name: string, error: unknown): void {
   process.emitWarning(`"${name}" of ${where} failed: ${String(error)}`, { code: 'TOLLHOUSE_LISTENER' });
+}
+
+/** Whether a response has its price, as its seller's own rule says. */
+export function charges({ where, options }: PaymentGate, res: Response): boolean {
+  const verdict = askRule(where, () => options.charge(res));
+  if (!isPending(verdict)) return verdict;
+  verdict.catch(() => undefined);
+  throw badOption(
+    where,
+    'the function "charge" must answer true or false, and answers a promise: make it no async one',
+    'charge',
+  );
+}
+
+function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<boolean> {
+  try {
+    return ask();
+  } catch (error) {
+    throw optionFault(where, 'charge', error);
+  }
 }
