@@ -25,7 +25,9 @@ module.exports = class SharedEnvironment {
     Object.assign(process.env, this.variables);
     process.exit = this.exit;
     // Where Jest keeps the state of a file; and what it keeps of replaced globals would keep all of that file in memory.
-    for (const key of Object.getOwnPropertySymbols(this.global)) if (!this.lasting.has(key)) delete this.global[key];
+    for (const key of Object.getOwnPropertySymbols(this.global)) {
+      if (!this.lasting.has(key)) Reflect.deleteProperty(this.global, key);
+    }
     shared._globalProxy.leftovers = [];
   }
 

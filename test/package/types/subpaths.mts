@@ -65,10 +65,10 @@ export async function own(run: IdempotentRun): Promise<WindowCount | undefined> 
 
 export function hear(webhook: ReceivedWebhook, options: VerifyWebhookOptions): EventMessage | WebhookFault {
   const verification: WebhookVerification = verifyWebhook(webhook, process.env['WEBHOOK_SECRET'], options);
-  return verification.ok ? verification.event : verification.reason;
+  return 'reason' in verification ? verification.reason : verification.event;
 }
 
 export function judge(request: GatewayRequest, options: VerifyGatewayOptions): VerifiedCall | GatewayFault {
   const verification: GatewayVerification = verifyGateway(request, process.env['GATEWAY_SECRET'], options);
-  return verification.ok ? verification : verification.reason;
+  return 'reason' in verification ? verification.reason : verification;
 }
