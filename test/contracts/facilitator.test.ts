@@ -1,5 +1,3 @@
-/** @jest-environment node */
-// Its open sockets and timers are counted: packages of its own, whose timers no other file keeps going.
 import { remoteFacilitator } from '../../src/facilitator/remote/remote-facilitator.js';
 import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { serveFacilitator } from '../helpers/facilitator-server.js';

@@ -1,8 +1,8 @@
-import { createHook } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook } from 'node:async_hooks';
 
 /** Counts what keeps a process busy, what was told not to (`unref`) included. */
 export interface OpenHandles {
-  /** Sockets, and timers of ten milliseconds or more, that were opened since the count began and are open still. */
+  /** Sockets, and timers of ten milliseconds or more, that the caller has opened since the count began and that are open still. */
   count(): number;
   /** Ends the count. */
   stop(): void;
@@ -12,11 +12,17 @@ const SOCKETS: ReadonlySet<string> = new Set(['TCPWRAP', 'TLSWRAP']);
 /** Shorter timers are those of a test that waits. */
 const SHORTEST_TIMER_MS = 10;
 
-/** Begins to count sockets and timers of this process. */
+/** Whose count it is: other files of the worker may have left something running. */
+const counts = new AsyncLocalStorage<symbol>();
+
+/** Begins to count sockets and timers that are opened from here on by the caller, and by whatever it sets going. */
 export function countOpenHandles(): OpenHandles {
   const open = new Set<number>();
+  const own = Symbol('count');
+  counts.enterWith(own);
   const hook = createHook({
     init(id, type, _trigger, resource) {
+      if (counts.getStore() !== own) return;
       const timer = type === 'Timeout' && Number(Reflect.get(resource, '_idleTimeout')) >= SHORTEST_TIMER_MS;
       if (timer || SOCKETS.has(type)) open.add(id);
     },
