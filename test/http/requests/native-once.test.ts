@@ -12,7 +12,7 @@ import { until } from '../../helpers/until.js';
 const HURRIED = { settleTimeoutMs: 150 };
 const { now, advance } = testClock(Date.now());
 const stand = useNativeStand({ now });
-const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 150 }, {}, QUICK);
+const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 2_000 }, {}, QUICK);
 
 const codeOf = ({ status, body }: ServiceResponse) => [status, body['code'] ?? 'settled'];
 const received = (at = stand()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);
