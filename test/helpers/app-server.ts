@@ -16,6 +16,8 @@ export async function serveApp(configure: (app: Express) => void, express = expr
   const server = app.listen(0, '127.0.0.1');
   // A connection that ends just as a client takes it again is an error of that client, not of the one who is tested.
   server.keepAliveTimeout = 0;
+  // A test that fails before it closes its server lets jest end.
+  server.unref();
   await once(server, 'listening');
   const close = async () => {
     const closed = once(server, 'close');

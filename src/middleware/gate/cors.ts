@@ -1,4 +1,4 @@
-import type { Request, RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { oncePerRequest } from './once-per-request.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
@@ -44,17 +44,27 @@ const ORIGIN = 'Access-Control-Allow-Origin';
  * which no browser adds on its own. Preflights are answered here. A response that has an allowed origin already keeps it.
  */
 export const cors: RequestHandler = oncePerRequest((req, res, next) => {
-  if (!res.hasHeader(ORIGIN)) res.setHeader(ORIGIN, '*');
-  exposeHeaders(res, EXPOSED);
-  if (!isPreflight(req)) return next();
+  if (isPreflight(req)) return answerPreflight(res);
+  allowOrigins(res);
+  next();
+});
+
+/** Answers a browser that asks if a script of another origin may send a request. */
+export function answerPreflight(res: Response): void {
+  allowOrigins(res);
   res.setHeader('Access-Control-Allow-Methods', METHODS);
   res.setHeader('Access-Control-Allow-Headers', ALLOWED);
   res.setHeader('Access-Control-Max-Age', String(PREFLIGHT_MAX_AGE_SECONDS));
   res.statusCode = 204;
   res.end();
-});
+}
 
 /** Whether a browser asks if a script of another origin may send a request. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+function allowOrigins(res: Response): void {
+  if (!res.hasHeader(ORIGIN)) res.setHeader(ORIGIN, '*');
+  exposeHeaders(res, EXPOSED);
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
-import { cors, isPreflight } from './cors.js';
+import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
 import { sendError } from './respond.js';
 
@@ -61,7 +61,7 @@ export function asMiddleware(middleware: (req: Request, res: Response, next: Nex
 export function createGate(where: string, admit: Admit): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
     if (!isExpress(where, req, next)) return;
-    if (isPreflight(req)) return void cors(req, res, next);
+    if (isPreflight(req)) return answerPreflight(res);
     try {
       const decision = admit(req, res);
       const passing = isPending(decision) ? decision.then((it) => carryOut(it, next)) : carryOut(decision, next);
