@@ -1,9 +1,9 @@
 import type { Keypair } from '@solana/web3.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
-import { USDC } from '../helpers/crash-stand.js';
-import { emptyWallet } from '../helpers/empty-wallet.js';
-import { type SignedPayment, signPayment } from '../helpers/payments.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { USDC } from '../helpers/crash/crash-fixture.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { emptyWallet } from '../helpers/transactions/empty-wallet.js';
+import { type SignedPayment, signPayment } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
 /** What one way of attacking has cost whom, in lamports. */
@@ -30,7 +30,7 @@ const ROUNDS = 25;
 const SENT_AT_ONCE = 8;
 
 interface Arena {
-  readonly stand: TollStand;
+  readonly fixture: TollFixture;
   readonly url: string;
   /** Signs so many payments. */
   sign(payer: Keypair, count: number): Promise<readonly SignedPayment[]>;
@@ -44,19 +44,19 @@ type Round = (arena: Arena) => Promise<number>;
 /** Twenty payments at once from a wallet with money for one; each round from a wallet that is filled again. */
 function emptyPockets(): Round {
   let wallet: Keypair | undefined;
-  return async ({ stand, sign, send }) => {
-    wallet ??= await stand.sandbox.createWallet({ usdc: '0' });
-    stand.sandbox.fundToken(wallet.publicKey.toBase58(), USDC, PRICE);
+  return async ({ fixture, sign, send }) => {
+    wallet ??= await fixture.sandbox.createWallet({ usdc: '0' });
+    fixture.sandbox.fundToken(wallet.publicKey.toBase58(), USDC, PRICE);
     const payments = await sign(wallet, AT_ONCE);
-    stand.sandbox.faults.add({ kind: 'late', slots: 4 });
+    fixture.sandbox.faults.add({ kind: 'late', slots: 4 });
     const served = await send(payments);
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     return OWN_TRANSACTION + served * PRICE_IN_LAMPORTS;
   };
 }
 
 /** Money for all twenty, taken away while they are on their way; each round from a fresh wallet, as the last one must wait. */
-const pulledRug: Round = async ({ stand: { sandbox }, sign, send }) => {
+const pulledRug: Round = async ({ fixture: { sandbox }, sign, send }) => {
   const wallet = await sandbox.createWallet({ usdc: '0.02' });
   const payments = await sign(wallet, AT_ONCE);
   sandbox.faults.add({ kind: 'late', slots: 25 });
@@ -76,27 +76,27 @@ const ATTACKS: readonly (readonly [string, () => Round])[] = [
 
 /** A thousand attempts of a hostile wallet, with an honest payer beside it, on a chain of their own. */
 export async function measureHostileWallet(): Promise<readonly AttackCost[]> {
-  const stand = await openTollStand({ maxBlockhashAgeBlocks: 10_000 });
+  const fixture = await openTollFixture({ maxBlockhashAgeBlocks: 10_000 });
   try {
     const costs: AttackCost[] = [];
-    for (const [attack, newRound] of ATTACKS) costs.push(await measure(stand, attack, newRound()));
+    for (const [attack, newRound] of ATTACKS) costs.push(await measure(fixture, attack, newRound()));
     return costs;
   } finally {
-    await stand.close();
+    await fixture.close();
   }
 }
 
-async function measure(stand: TollStand, attack: string, round: Round): Promise<AttackCost> {
-  const { sandbox } = stand;
+async function measure(fixture: TollFixture, attack: string, round: Round): Promise<AttackCost> {
+  const { sandbox } = fixture;
   const feePayer = await sandbox.createWallet({ sol: '1' });
   const honest = await sandbox.createWallet({ usdc: '1' });
-  const { payTo } = stand;
-  const facilitator = stand.facilitatorWith({ keypair: feePayer });
-  const url = await stand.serve((app) => {
+  const { payTo } = fixture;
+  const facilitator = fixture.facilitatorWith({ keypair: feePayer });
+  const url = await fixture.serve((app) => {
     app.get('/', requirePayment({ facilitator, payTo, price: '$0.001' }), (_req, res) => void res.send('sold'));
   });
   const arena: Arena = {
-    stand,
+    fixture,
     url,
     async sign(payer, count) {
       const signed: SignedPayment[] = [];

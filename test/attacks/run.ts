@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Verdict } from '../helpers/reference-verdict.js';
+import type { Verdict } from '../helpers/transactions/reference-verdict.js';
 import { type AttackCost, measureHostileWallet } from './hostile-wallet.js';
 
 const JEST = 'node_modules/jest/bin/jest.js';

@@ -9,7 +9,7 @@ import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { newCall } from '../contracts/call-samples.js';
-import { startPostgres } from '../helpers/postgres.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import { type BenchContext, type BenchPart, type Figure, quantile } from './figure.js';
 
 const CHUNK = 20_000;

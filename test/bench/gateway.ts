@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { startPostgres } from '../helpers/postgres.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import { type BenchChain, startChain } from './chain.js';
 import { type Contestant, startContestant } from './contestant.js';
 import { type DirectPayments, openDirectPayments } from './direct-payments.js';
@@ -26,13 +26,13 @@ export const gatewayBench: BenchPart = {
     const folder = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
     const postgres = await startPostgres();
     const chain = await startChain();
-    const stand = await openStand(chain);
+    const fixture = await openFixture(chain);
     try {
-      const sqlite = await stand.seller(join(folder, 'bench.db'));
-      const onPostgres = await stand.seller(await postgres.newDatabase());
-      return await compare(context, stand, { SQLite: sqlite, Postgres: onPostgres });
+      const sqlite = await fixture.seller(join(folder, 'bench.db'));
+      const onPostgres = await fixture.seller(await postgres.newDatabase());
+      return await compare(context, fixture, { SQLite: sqlite, Postgres: onPostgres });
     } finally {
-      await stand.close();
+      await fixture.close();
       await chain.process.stop();
       await postgres.stop();
       rmSync(folder, { recursive: true, force: true });
@@ -43,7 +43,7 @@ export const gatewayBench: BenchPart = {
 type Databases = Readonly<Record<'SQLite' | 'Postgres', Contestant>>;
 
 /** What both databases share. */
-interface Stand {
+interface Fixture {
   readonly chain: BenchChain;
   readonly bare: Contestant;
   readonly payments: DirectPayments;
@@ -51,7 +51,7 @@ interface Stand {
   close(): Promise<void>;
 }
 
-async function openStand(chain: BenchChain): Promise<Stand> {
+async function openFixture(chain: BenchChain): Promise<Fixture> {
   const upstream = await startContestant('upstream');
   const bare = await startContestant('bare-proxy', { upstream: upstream.url });
   const caller = await chain.wallet({ sol: '100', usdc: '1000000' });
@@ -85,16 +85,16 @@ async function openStand(chain: BenchChain): Promise<Stand> {
 
 async function compare(
   { quick, progress }: BenchContext,
-  stand: Stand,
+  fixture: Fixture,
   sellers: Databases,
 ): Promise<readonly Figure[]> {
   const count = quick ? 100 : 400;
   const watched = {
-    SQLite: await watch(stand, sellers.SQLite, count),
-    Postgres: await watch(stand, sellers.Postgres, count),
+    SQLite: await watch(fixture, sellers.SQLite, count),
+    Postgres: await watch(fixture, sellers.Postgres, count),
   };
   const runners = {
-    bare: cannon(stand.bare, { path: PATH, status: 200 }, count * 10),
+    bare: cannon(fixture.bare, { path: PATH, status: 200 }, count * 10),
     SQLite: watched.SQLite.runner,
     Postgres: watched.Postgres.runner,
   };
@@ -113,7 +113,7 @@ async function compare(
 }
 
 /** Pays for each call of a lap before its clock starts. */
-async function watch({ chain, payments }: Stand, seller: Contestant, count: number) {
+async function watch({ chain, payments }: Fixture, seller: Contestant, count: number) {
   const url = seller.url + PATH;
   const key = await seller.ask<Readonly<Record<string, string>>>('key');
   const memo = await seller.ask<string>('memo');

@@ -10,7 +10,7 @@ import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase, SqlInput } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
 import { newClaim } from '../contracts/ledger-samples.js';
-import { startPostgres } from '../helpers/postgres.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import { type BenchContext, type BenchPart, type Figure, quantile } from './figure.js';
 import { fillPayments } from './fill-payments.js';
 

@@ -2,7 +2,7 @@ import type { PaymentRequirements } from '@x402/core/types';
 import { SANDBOX_TOKENS } from '../../src/protocol/networks/tokens.js';
 import { buildPaymentTransaction } from '../../src/solana/building/payment-transaction.js';
 import type { KeypairInput } from '../../src/solana/keypair.js';
-import { askTerms, carry, type SignedPayment } from '../helpers/payments.js';
+import { askTerms, carry, type SignedPayment } from '../helpers/transactions/payments.js';
 
 /** What is to be signed. */
 export interface PresignOrder {

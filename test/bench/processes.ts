@@ -1,5 +1,5 @@
 import { cpus } from 'node:os';
-import { startPostgres } from '../helpers/postgres.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import type { Contestant } from './contestant.js';
 import { type BenchPart, type Figure, quantile } from './figure.js';
 import { firstTerms, presign } from './presigned.js';

@@ -6,8 +6,8 @@ import type { Delivery, TransactionDelivery } from '../../src/solana/confirmatio
 import { createTransactionDelivery, type DeliveryOptions } from '../../src/solana/confirmation/delivery.js';
 import type { SolanaRpc } from '../../src/solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
+import { closeRpcEndpoints, deadUrl, startRpcEndpoint } from '../helpers/nodes/rpc-endpoint.js';
 import { rpcErrorOf } from '../helpers/rejection.js';
-import { closeRpcEndpoints, deadUrl, startRpcEndpoint } from '../helpers/rpc-endpoint.js';
 import { until } from '../helpers/until.js';
 
 /** So long that what would happen only after it does not happen in a test. */

@@ -7,24 +7,24 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { codeOf } from '../helpers/code-of.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
-import { walletKey } from '../helpers/wallet-key.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const WRAPPED_SOL = 'So11111111111111111111111111111111111111112';
 const U64_MAX = 2n ** 64n - 1n;
 const OWNER_OFFSET = 32;
 
-let stand: TollStand;
+let fixture: TollFixture;
 let sandbox: Sandbox;
 let facilitator: Facilitator;
 let names = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ slotMs: 0, confirmedAfterSlots: 0 });
-  ({ sandbox, facilitator } = stand);
+  fixture = await openTollFixture({ slotMs: 0, confirmedAfterSlots: 0 });
+  ({ sandbox, facilitator } = fixture);
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 beforeEach(() => sandbox.resetCalls());
 afterEach(() => sandbox.faults.clear());
 

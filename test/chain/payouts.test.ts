@@ -4,30 +4,35 @@ import { associatedTokenAddress } from '../../src/solana/transaction/associated-
 import type { PayoutRecord } from '../../src/storage/payouts/payout-store.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { startLyingNode } from '../helpers/lying-node.js';
-import { createGate } from '../helpers/payments.js';
-import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
-import { QUICK } from '../helpers/toll-stand.js';
+import {
+  newProjectId,
+  openPayoutFixture,
+  type PayoutFixture,
+  type PayoutInstance,
+} from '../helpers/fixtures/payout-fixture.js';
+import { QUICK } from '../helpers/fixtures/toll-fixture.js';
+import { startLyingNode } from '../helpers/nodes/lying-node.js';
+import { createGate } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
-let stand: PayoutStand;
+let fixture: PayoutFixture;
 let database: SqlDatabase;
 let projectId: string;
 let anna: string;
 let bert: string;
 
 beforeAll(async () => {
-  stand = await openPayoutStand();
+  fixture = await openPayoutFixture();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
   database = await openSqlite(':memory:');
   projectId = newProjectId();
-  anna = await stand.newRecipient();
-  bert = await stand.newRecipient();
+  anna = await fixture.newRecipient();
+  bert = await fixture.newRecipient();
 });
 afterEach(() => {
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
   return database.close();
 });
 
@@ -45,7 +50,7 @@ const FORGOTTEN = {
 
 /** A payment of so much, of which 90 % go to Anna and 10 % to Bert. */
 const earn = (amount: bigint) =>
-  stand.land(
+  fixture.land(
     database,
     projectId,
     splitAmount(amount, [
@@ -54,7 +59,7 @@ const earn = (amount: bigint) =>
     ]),
   );
 
-const received = () => [stand.held(anna), stand.held(bert)];
+const received = () => [fixture.held(anna), fixture.held(bert)];
 const listed = ({ payouts }: PayoutInstance) => payouts.list(projectId, 100);
 const statesOf = async (it: PayoutInstance) => (await listed(it)).map(({ state }) => state);
 const owedTo = async ({ payouts }: PayoutInstance) =>
@@ -69,11 +74,11 @@ async function pay(instance: PayoutInstance): Promise<readonly PayoutRecord[]> {
 
 /** Freezes a recipient's account: it is there and his, and takes no transfer. */
 function freeze(recipient: string): void {
-  const account = associatedTokenAddress(recipient, stand.mint, stand.sandbox.tokens[0]!.program);
-  const state = stand.sandbox.account(account)!;
+  const account = associatedTokenAddress(recipient, fixture.mint, fixture.sandbox.tokens[0]!.program);
+  const state = fixture.sandbox.account(account)!;
   const data = Uint8Array.from(state.data);
   data[108] = 2;
-  stand.sandbox.setAccount(account, { ...state, data });
+  fixture.sandbox.setAccount(account, { ...state, data });
 }
 
 /** A step that never comes back: the process is gone. */
@@ -87,8 +92,8 @@ describe('a payout', () => {
   test('pays 90 and 10 per cent of many payments to the atomic unit, in one transaction, at our cost', async () => {
     const amounts = [1n, 7n, 333_333n, 1_000_001n, 10n];
     for (const amount of amounts) await earn(amount);
-    const instance = stand.instance(database);
-    const before = [stand.held(stand.wallet), stand.sandbox.balance(stand.wallet)];
+    const instance = fixture.instance(database);
+    const before = [fixture.held(fixture.wallet), fixture.sandbox.balance(fixture.wallet)];
     const toBert = amounts.reduce((sum, it) => sum + it / 10n, 0n);
     const total = amounts.reduce((sum, it) => sum + it, 0n);
 
@@ -97,26 +102,29 @@ describe('a payout', () => {
 
     expect(received()).toEqual([total - toBert, toBert]);
     expect(payout).toMatchObject({ state: 'paid', total, slot: expect.any(Number) });
-    expect([stand.held(stand.wallet), stand.sandbox.balance(stand.wallet)]).toEqual([before[0]! - total, before[1]]);
+    expect([fixture.held(fixture.wallet), fixture.sandbox.balance(fixture.wallet)]).toEqual([
+      before[0]! - total,
+      before[1],
+    ]);
     expect(await owedTo(instance)).toEqual({});
     expect(instance.faults).toEqual([]);
   });
 
   test('says in its memo which one it is, and is paid for by the fee payer', async () => {
     await earn(100n);
-    const instance = stand.instance(database);
+    const instance = fixture.instance(database);
     await pay(instance);
     const [payout] = await listed(instance);
-    const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
+    const connection = new Connection(fixture.sandbox.rpcUrl, 'confirmed');
     const landed = await connection.getTransaction(payout!.signed!.signature, { maxSupportedTransactionVersion: 0 });
 
     expect(landed?.meta?.logMessages?.join()).toContain(payout!.id);
-    expect(landed?.transaction.message.staticAccountKeys[0]?.toBase58()).toBe(stand.feePayer.publicKey.toBase58());
+    expect(landed?.transaction.message.staticAccountKeys[0]?.toBase58()).toBe(fixture.feePayer.publicKey.toBase58());
     expect(landed?.meta?.fee).toBeLessThan(10_010);
   });
 
   test('of nothing is not made; and what was paid is not paid again', async () => {
-    const instance = stand.instance(database);
+    const instance = fixture.instance(database);
     expect(await pay(instance)).toEqual([]);
     await earn(100n);
     expect(await pay(instance)).toHaveLength(1);
@@ -127,22 +135,22 @@ describe('a payout', () => {
   });
 
   test('has at most eight recipients; more are paid by several', async () => {
-    const recipients = await Promise.all(Array.from({ length: 11 }, () => stand.newRecipient()));
-    await stand.land(
+    const recipients = await Promise.all(Array.from({ length: 11 }, () => fixture.newRecipient()));
+    await fixture.land(
       database,
       projectId,
       recipients.map((recipient, index) => ({ recipient, amount: BigInt(index + 1) })),
     );
-    const instance = stand.instance(database);
+    const instance = fixture.instance(database);
     const planned = await pay(instance);
 
     expect(planned.map(({ legs }) => legs.length)).toEqual([8, 3]);
-    expect(recipients.map((it) => stand.held(it))).toEqual(recipients.map((_, index) => BigInt(index + 1)));
+    expect(recipients.map((it) => fixture.held(it))).toEqual(recipients.map((_, index) => BigInt(index + 1)));
   });
 
   test('is made by itself above a threshold, or when it gets old; else it waits', async () => {
-    const thresholds = new Map([[stand.mint, 1_000n]]);
-    const instance = stand.instance(database, undefined, { thresholds });
+    const thresholds = new Map([[fixture.mint, 1_000n]]);
+    const instance = fixture.instance(database, undefined, { thresholds });
     await earn(900n);
     await instance.payouts.run();
     expect(received()).toEqual([0n, 0n]);
@@ -151,7 +159,7 @@ describe('a payout', () => {
     expect(received()).toEqual([900n, 100n]);
 
     await earn(10n);
-    await stand.advance(24 * HOUR_MS);
+    await fixture.advance(24 * HOUR_MS);
     await instance.payouts.run();
     expect(received()).toEqual([909n, 101n]);
   });
@@ -165,13 +173,13 @@ describe('after a crash', () => {
       taken.open();
       return gone();
     };
-    const first = stand.instance(database, () => ({ prepare }));
+    const first = fixture.instance(database, () => ({ prepare }));
     await first.payouts.request(projectId);
     await taken.opened;
     expect(await statesOf(first)).toEqual(['created']);
-    await stand.advance(LEASE_MS);
+    await fixture.advance(LEASE_MS);
 
-    const second = stand.instance(database);
+    const second = fixture.instance(database);
     await second.payouts.run();
     expect(await statesOf(second)).toEqual(['paid']);
     expect(received()).toEqual([90n, 10n]);
@@ -179,13 +187,13 @@ describe('after a crash', () => {
 
   test('when it was signed and recorded, the same bytes are sent', async () => {
     await earn(100n);
-    const first = stand.instance(database, () => ({ send: gone }));
+    const first = fixture.instance(database, () => ({ send: gone }));
     await first.payouts.request(projectId);
     await inState(first, 'broadcast');
     const [signed] = await listed(first);
-    await stand.advance(LEASE_MS);
+    await fixture.advance(LEASE_MS);
 
-    const second = stand.instance(database, () => ({ prepare: () => Promise.reject(new Error('signed twice')) }));
+    const second = fixture.instance(database, () => ({ prepare: () => Promise.reject(new Error('signed twice')) }));
     await second.payouts.run();
     expect(await listed(second)).toMatchObject([{ state: 'paid', signed: signed!.signed }]);
     expect(received()).toEqual([90n, 10n]);
@@ -193,22 +201,22 @@ describe('after a crash', () => {
 
   test('when it was sent and has landed, the chain is asked, and nothing is sent', async () => {
     await earn(100n);
-    const first = stand.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
+    const first = fixture.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
     await first.payouts.request(projectId);
-    await until(() => stand.held(anna) > 0n);
-    await stand.advance(LEASE_MS);
-    const sent = stand.sandbox.calls['sendTransaction'];
+    await until(() => fixture.held(anna) > 0n);
+    await fixture.advance(LEASE_MS);
+    const sent = fixture.sandbox.calls['sendTransaction'];
 
-    const second = stand.instance(database);
+    const second = fixture.instance(database);
     await second.payouts.run();
     expect(await statesOf(second)).toEqual(['paid']);
-    expect([received(), stand.sandbox.calls['sendTransaction']]).toEqual([[90n, 10n], sent]);
+    expect([received(), fixture.sandbox.calls['sendTransaction']]).toEqual([[90n, 10n], sent]);
   });
 
   test('who comes back late changes nothing: what it signs is not recorded, and not sent', async () => {
     await earn(100n);
     const [prepared, awake] = [createGate(), createGate()];
-    const late = stand.instance(database, ({ prepare }) => ({
+    const late = fixture.instance(database, ({ prepare }) => ({
       prepare: async (payout) => {
         const signed = await prepare(payout);
         prepared.open();
@@ -219,8 +227,8 @@ describe('after a crash', () => {
     }));
     await late.payouts.request(projectId);
     await prepared.opened;
-    await stand.advance(LEASE_MS);
-    const second = stand.instance(database);
+    await fixture.advance(LEASE_MS);
+    const second = fixture.instance(database);
     await second.payouts.run();
     awake.open();
     await late.payouts.close();
@@ -234,18 +242,18 @@ describe('after a crash', () => {
 describe('a payout that does not land', () => {
   test('fails when it never can, and is owed again; the next one pays once', async () => {
     await earn(100n);
-    const fault = stand.sandbox.faults.add({ kind: 'drop', method: 'sendTransaction' });
-    const first = stand.instance(database);
+    const fault = fixture.sandbox.faults.add({ kind: 'drop', method: 'sendTransaction' });
+    const first = fixture.instance(database);
     await first.payouts.request(projectId);
     await inState(first, 'broadcast');
-    stand.sandbox.expireBlockhashes();
-    stand.sandbox.advanceSlots(FINALITY);
+    fixture.sandbox.expireBlockhashes();
+    fixture.sandbox.advanceSlots(FINALITY);
     await first.payouts.close();
     fault.remove();
 
     expect(await listed(first)).toMatchObject([{ state: 'failed', reason: 'expired' }]);
-    await stand.advance(1);
-    const second = stand.instance(database);
+    await fixture.advance(1);
+    const second = fixture.instance(database);
     await pay(second);
     expect(await statesOf(second)).toEqual(['paid', 'failed']);
     expect(received()).toEqual([90n, 10n]);
@@ -253,21 +261,21 @@ describe('a payout that does not land', () => {
 
   test('is not called expired when nodes may have forgotten it; by one that has not, however late', async () => {
     await earn(100n);
-    const first = stand.instance(database, () => ({ send: gone }));
+    const first = fixture.instance(database, () => ({ send: gone }));
     await first.payouts.request(projectId);
     await inState(first, 'broadcast');
-    stand.sandbox.expireBlockhashes();
-    stand.sandbox.advanceSlots(FINALITY);
-    await stand.advance(13 * HOUR_MS);
+    fixture.sandbox.expireBlockhashes();
+    fixture.sandbox.advanceSlots(FINALITY);
+    await fixture.advance(13 * HOUR_MS);
 
-    const fault = stand.sandbox.faults.add({ kind: 'forget' });
-    const second = stand.instance(database);
+    const fault = fixture.sandbox.faults.add({ kind: 'forget' });
+    const second = fixture.instance(database);
     await second.payouts.run();
     fault.remove();
     expect(await listed(second)).toMatchObject([{ state: 'broadcast', reason: 'outcome_unknown' }]);
     expect(await owedTo(second)).toEqual({});
 
-    await stand.advance(HOUR_MS);
+    await fixture.advance(HOUR_MS);
     await second.payouts.run();
     expect(await listed(second)).toMatchObject([{ state: 'failed', reason: 'expired' }]);
     expect(await owedTo(second)).toEqual({ [anna]: [90n, 'expired'], [bert]: [10n, 'expired'] });
@@ -278,18 +286,18 @@ describe('a payout that does not land', () => {
 
     beforeEach(async () => {
       // All that the wallet holds is owed: what leaves it is missed.
-      await stand.land(database, newProjectId(), [{ recipient: bert, amount: stand.held(stand.wallet) - 100n }]);
+      await fixture.land(database, newProjectId(), [{ recipient: bert, amount: fixture.held(fixture.wallet) - 100n }]);
       await earn(100n);
-      const first = stand.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
+      const first = fixture.instance(database, ({ send }) => ({ send: (it) => send(it).then(gone) }));
       await first.payouts.request(projectId);
-      await until(() => stand.held(anna) > 0n);
-      stand.sandbox.expireBlockhashes();
-      stand.sandbox.advanceSlots(FINALITY);
-      await stand.advance(LEASE_MS);
+      await until(() => fixture.held(anna) > 0n);
+      fixture.sandbox.expireBlockhashes();
+      fixture.sandbox.advanceSlots(FINALITY);
+      await fixture.advance(LEASE_MS);
     });
 
     const forget = (methods: readonly (string | undefined)[]): void => {
-      const { faults } = stand.sandbox;
+      const { faults } = fixture.sandbox;
       faults.add({ kind: 'silent' });
       for (const method of methods) faults.add({ kind: 'forget', ...(method === undefined ? {} : { method }) });
     };
@@ -299,23 +307,23 @@ describe('a payout that does not land', () => {
       ['and does not say so, but the money has left the wallet', HIDDEN],
     ])('stays sent, is seen to be unknown, and is never paid again: %s', async (_how, methods) => {
       forget(methods);
-      const second = stand.instance(database);
+      const second = fixture.instance(database);
       for (let run = 0; run < 3; run += 1) {
         await second.payouts.run();
         await second.payouts.request(projectId);
-        await stand.advance(HOUR_MS);
+        await fixture.advance(HOUR_MS);
       }
       await second.payouts.close();
       const unknown = [{ state: 'broadcast', reason: 'outcome_unknown' }];
       expect(await listed(second)).toMatchObject(unknown);
       // An outage on top of it makes nothing better known.
-      const outage = stand.sandbox.faults.add({ kind: 'error', method: 'getEpochInfo' });
+      const outage = fixture.sandbox.faults.add({ kind: 'error', method: 'getEpochInfo' });
       await second.payouts.run();
       outage.remove();
       expect(await listed(second)).toMatchObject(unknown);
-      await stand.advance(HOUR_MS);
+      await fixture.advance(HOUR_MS);
 
-      stand.sandbox.faults.clear();
+      fixture.sandbox.faults.clear();
       await second.payouts.run();
       expect(received()).toEqual([90n, 10n]);
       expect(await listed(second)).toMatchObject([{ state: 'paid' }]);
@@ -324,22 +332,22 @@ describe('a payout that does not land', () => {
 
     test('is found in the history of the split wallet', async () => {
       forget(STATUS);
-      const second = stand.instance(database);
+      const second = fixture.instance(database);
       await second.payouts.run();
       expect([await statesOf(second), received()]).toEqual([['paid'], [90n, 10n]]);
     });
 
     test('is found at another node, which is asked as well', async () => {
       forget([]);
-      const forgetful = await startLyingNode(stand);
+      const forgetful = await startLyingNode(fixture);
       forgetful.lie = (method, result) => {
         if (method === 'getSignatureStatuses') return { ...Object(result), value: [null] };
         return method === 'getSignaturesForAddress' ? [] : result;
       };
 
-      const rpcUrl = [forgetful.url, stand.sandbox.rpcUrl];
-      const { payouts: sender } = stand.facilitatorWith({ splitKeypair: stand.split, rpcUrl }, QUICK);
-      const second = stand.instance(database, () => sender!);
+      const rpcUrl = [forgetful.url, fixture.sandbox.rpcUrl];
+      const { payouts: sender } = fixture.facilitatorWith({ splitKeypair: fixture.split, rpcUrl }, QUICK);
+      const second = fixture.instance(database, () => sender!);
       await second.payouts.run();
       await forgetful.close();
       expect([await statesOf(second), received()]).toEqual([['paid'], [90n, 10n]]);
@@ -348,14 +356,14 @@ describe('a payout that does not land', () => {
 
   test('is looked after until the chain answers again', async () => {
     await earn(100n);
-    const first = stand.instance(database);
-    const fault = stand.sandbox.faults.add({ kind: 'disconnect', method: 'simulateTransaction' });
+    const first = fixture.instance(database);
+    const fault = fixture.sandbox.faults.add({ kind: 'disconnect', method: 'simulateTransaction' });
     await pay(first);
     fault.remove();
     expect(first.faults).toMatchObject([{ code: 'chain_unavailable' }]);
     expect(await statesOf(first)).toEqual(['created']);
 
-    await stand.advance(5_000);
+    await fixture.advance(5_000);
     await first.payouts.run();
     expect(received()).toEqual([90n, 10n]);
   });
@@ -363,29 +371,29 @@ describe('a payout that does not land', () => {
 
 describe('what cannot be paid', () => {
   test('to a recipient without a token account is held back, and costs nobody rent; the others are paid', async () => {
-    const poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
-    await stand.land(database, projectId, [
+    const poor = (await fixture.sandbox.createWallet()).publicKey.toBase58();
+    await fixture.land(database, projectId, [
       { recipient: poor, amount: 5n },
       { recipient: anna, amount: 95n },
     ]);
-    const instance = stand.instance(database);
+    const instance = fixture.instance(database);
     await pay(instance);
     expect(await owedTo(instance)).toEqual({ [poor]: [5n, 'recipient_token_account_missing'] });
     expect(received()).toEqual([95n, 0n]);
 
-    stand.sandbox.fundToken(poor, stand.mint, 0n);
+    fixture.sandbox.fundToken(poor, fixture.mint, 0n);
     await pay(instance);
-    expect([stand.held(poor), await owedTo(instance)]).toEqual([5n, {}]);
+    expect([fixture.held(poor), await owedTo(instance)]).toEqual([5n, {}]);
   });
 
   test('to a recipient whose account is frozen stops nobody else', async () => {
-    const frozen = await stand.newRecipient();
+    const frozen = await fixture.newRecipient();
     freeze(frozen);
-    await stand.land(database, projectId, [
+    await fixture.land(database, projectId, [
       { recipient: frozen, amount: 5n },
       { recipient: anna, amount: 95n },
     ]);
-    const instance = stand.instance(database);
+    const instance = fixture.instance(database);
     await pay(instance);
     expect(received()).toEqual([95n, 0n]);
     expect(await owedTo(instance)).toEqual({ [frozen]: [5n, 'transfer_refused'] });
@@ -401,18 +409,18 @@ describe('what cannot be paid', () => {
   });
 
   test('to three of eight pays the other five in the same run', async () => {
-    const recipients = await Promise.all(Array.from({ length: 8 }, () => stand.newRecipient()));
+    const recipients = await Promise.all(Array.from({ length: 8 }, () => fixture.newRecipient()));
     const frozen = recipients.slice(2, 5);
     for (const it of frozen) freeze(it);
-    await stand.land(
+    await fixture.land(
       database,
       projectId,
       recipients.map((recipient, index) => ({ recipient, amount: BigInt(index + 1) })),
     );
-    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    const instance = fixture.instance(database, undefined, { maxAgeMs: 0 });
     await instance.payouts.run();
 
-    expect(recipients.map((it) => stand.held(it))).toEqual([1n, 2n, 0n, 0n, 0n, 6n, 7n, 8n]);
+    expect(recipients.map((it) => fixture.held(it))).toEqual([1n, 2n, 0n, 0n, 0n, 6n, 7n, 8n]);
     expect(await owedTo(instance)).toEqual(
       Object.fromEntries(frozen.map((it, index) => [it, [BigInt(index + 3), 'transfer_refused']])),
     );
@@ -422,7 +430,7 @@ describe('what cannot be paid', () => {
   test('because the split wallet holds too little fails unsigned, and is tried again after an hour', async () => {
     const rich = 10_000_000_000n;
     await earn(rich);
-    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    const instance = fixture.instance(database, undefined, { maxAgeMs: 0 });
     await instance.payouts.run();
     const [failed] = await listed(instance);
     expect(failed).toMatchObject({ state: 'failed', reason: 'split_wallet_short' });
@@ -430,16 +438,16 @@ describe('what cannot be paid', () => {
     await instance.payouts.run();
     expect(await statesOf(instance)).toEqual(['failed']);
 
-    stand.sandbox.fundToken(stand.wallet, stand.mint, rich);
-    await stand.advance(HOUR_MS);
+    fixture.sandbox.fundToken(fixture.wallet, fixture.mint, rich);
+    await fixture.advance(HOUR_MS);
     await instance.payouts.run();
     expect(await statesOf(instance)).toEqual(['paid', 'failed']);
     expect(received()).toEqual([9_000_000_000n, 1_000_000_000n]);
   });
 
   test('because another wallet holds it is not paid from ours, and says so', async () => {
-    await stand.land(database, projectId, [{ recipient: anna, amount: 5n }], bert);
-    const instance = stand.instance(database, undefined, { maxAgeMs: 0 });
+    await fixture.land(database, projectId, [{ recipient: anna, amount: 5n }], bert);
+    const instance = fixture.instance(database, undefined, { maxAgeMs: 0 });
     expect(await pay(instance)).toEqual([]);
     await instance.payouts.run();
 
@@ -449,19 +457,19 @@ describe('what cannot be paid', () => {
 });
 
 describe('what is owed too little', () => {
-  const minimums = () => ({ minimums: new Map([[stand.mint, 100_000n]]), maxAgeMs: 0 });
+  const minimums = () => ({ minimums: new Map([[fixture.mint, 100_000n]]), maxAgeMs: 0 });
 
   test('is not paid, asked for or not, costs nothing, and says from which amount on it is paid', async () => {
     await earn(20n);
-    const instance = stand.instance(database, undefined, minimums());
-    const [sent, lamports] = [stand.sandbox.calls['sendTransaction'], feePayerHolds()];
+    const instance = fixture.instance(database, undefined, minimums());
+    const [sent, lamports] = [fixture.sandbox.calls['sendTransaction'], feePayerHolds()];
     for (let time = 0; time < 3; time += 1) {
       expect(await pay(instance)).toEqual([]);
       await instance.payouts.run();
-      await stand.advance(HOUR_MS);
+      await fixture.advance(HOUR_MS);
     }
 
-    expect([received(), stand.sandbox.calls['sendTransaction'], feePayerHolds()]).toEqual([[0n, 0n], sent, lamports]);
+    expect([received(), fixture.sandbox.calls['sendTransaction'], feePayerHolds()]).toEqual([[0n, 0n], sent, lamports]);
     expect(await instance.payouts.owed(projectId)).toMatchObject([
       { held: 'below_minimum', minimum: 100_000n },
       { held: 'below_minimum', minimum: 100_000n },
@@ -470,7 +478,7 @@ describe('what is owed too little', () => {
 
   test('waits alone: who is owed enough is paid, and so is everybody once it is enough', async () => {
     await earn(500_000n);
-    const instance = stand.instance(database, undefined, minimums());
+    const instance = fixture.instance(database, undefined, minimums());
     await pay(instance);
     expect(received()).toEqual([450_000n, 0n]);
     expect(await owedTo(instance)).toEqual({ [bert]: [50_000n, 'below_minimum'] });
@@ -484,18 +492,18 @@ describe('what is owed too little', () => {
   test('of a token of which nobody knows the worth is paid once it is old enough', async () => {
     await earn(20n);
     const rules = { minimums: new Map<string, bigint>(), unlistedWaitMs: 24 * HOUR_MS };
-    const instance = stand.instance(database, undefined, rules);
+    const instance = fixture.instance(database, undefined, rules);
     expect(await pay(instance)).toEqual([]);
     expect(await instance.payouts.owed(projectId)).toMatchObject([
-      { held: 'too_early', payableFrom: stand.now() + 24 * HOUR_MS },
+      { held: 'too_early', payableFrom: fixture.now() + 24 * HOUR_MS },
       { held: 'too_early' },
     ]);
 
-    await stand.advance(24 * HOUR_MS);
+    await fixture.advance(24 * HOUR_MS);
     expect(await owedTo(instance)).toEqual({ [anna]: [18n, undefined], [bert]: [2n, undefined] });
     await pay(instance);
     expect(received()).toEqual([18n, 2n]);
   });
 
-  const feePayerHolds = () => stand.sandbox.balance(stand.feePayer.publicKey.toBase58());
+  const feePayerHolds = () => fixture.sandbox.balance(fixture.feePayer.publicKey.toBase58());
 });

@@ -7,28 +7,28 @@ import { transferInstructions, unsignedTransaction } from '../../src/solana/buil
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Row } from '../../src/storage/sql/sql-database.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { confirmed, sendToChain, transferDirectly } from '../helpers/direct-transfer.js';
-import type { GatewayStand } from '../helpers/gateway-stand.js';
-import { openHonestBooks } from '../helpers/honest-books.js';
-import { type ReconciledStand, reconciled } from '../helpers/reconciled.js';
-import { openSqliteFile } from '../helpers/sqlite-file.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { openHonestBooks } from '../helpers/crash/honest-books.js';
+import { type ReconciledFixture, reconciled } from '../helpers/crash/reconciled.js';
+import type { GatewayFixture } from '../helpers/fixtures/gateway-fixture.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { openSqliteFile } from '../helpers/storage/sqlite-file.js';
+import { confirmed, sendToChain, transferDirectly } from '../helpers/transactions/direct-transfer.js';
 
 const folder = testFolder();
 const [live, honest] = [folder.newPath('db'), folder.newPath('db')];
-let stand: GatewayStand;
-let compared: ReconciledStand;
+let fixture: GatewayFixture;
+let compared: ReconciledFixture;
 
 beforeAll(async () => {
-  stand = await openHonestBooks(`sqlite:${live}`);
-  const { sandbox, feePayer, splitWallet } = stand;
+  fixture = await openHonestBooks(`sqlite:${live}`);
+  const { sandbox, feePayer, splitWallet } = fixture;
   const [payer, split] = [feePayer, splitWallet].map((it) => it.publicKey.toBase58()) as [string, string];
   compared = { sandbox, feePayers: [payer], splitWallets: [split] };
   const source = await openSqliteFile(`sqlite:${live}`);
   source.exec(`vacuum into '${honest}'`);
   source.close();
 }, 120_000);
-afterAll(() => stand?.close());
+afterAll(() => fixture?.close());
 
 /** Opens a copy of the honest books for something. */
 async function withCopy<T>(use: (storage: Storage) => Promise<T>): Promise<T> {
@@ -480,7 +480,7 @@ describe('errors on the chain', () => {
   const usdc = SANDBOX_TOKENS.find(({ symbol }) => symbol === 'USDC')!;
 
   test('what a stranger puts into the split wallet is told, and is no difference', async () => {
-    const { sandbox, splitWallet } = stand;
+    const { sandbox, splitWallet } = fixture;
     const wallet = await sandbox.createWallet({ sol: '1', usdc: '1' });
     const recipient = splitWallet.publicKey.toBase58();
     await transferDirectly(sandbox, { wallet, legs: [{ recipient, amount: 7n }] });
@@ -491,14 +491,14 @@ describe('errors on the chain', () => {
   });
 
   test('a transaction of the fee payer that nobody has booked', async () => {
-    const { sandbox, feePayer, payTo } = stand;
+    const { sandbox, feePayer, payTo } = fixture;
     sandbox.fundToken(feePayer.publicKey.toBase58(), usdc.mint, 1n);
     const signature = await transferDirectly(sandbox, { wallet: feePayer, legs: [{ recipient: payTo, amount: 1n }] });
     expect((await findings()).found).toMatchObject([{ kind: 'transaction', ids: [signature] }]);
   });
 
   test('the split wallet is emptied, at somebody else’s cost', async () => {
-    const { sandbox, splitWallet, payTo } = stand;
+    const { sandbox, splitWallet, payTo } = fixture;
     const thief = await sandbox.createWallet({ sol: '1' });
     const from = splitWallet.publicKey.toBase58();
     const amount = sandbox.tokenBalance(from, usdc.mint);

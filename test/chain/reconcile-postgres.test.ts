@@ -1,28 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { GatewayStand } from '../helpers/gateway-stand.js';
-import { openHonestBooks } from '../helpers/honest-books.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { type ReconciledStand, reconciled } from '../helpers/reconciled.js';
+import { openHonestBooks } from '../helpers/crash/honest-books.js';
+import { type ReconciledFixture, reconciled } from '../helpers/crash/reconciled.js';
+import type { GatewayFixture } from '../helpers/fixtures/gateway-fixture.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 
 let server: PostgresServer;
-let stand: GatewayStand;
-let compared: ReconciledStand;
+let fixture: GatewayFixture;
+let compared: ReconciledFixture;
 
 beforeAll(async () => {
   server = await startPostgres();
-  stand = await openHonestBooks(await server.newDatabase());
-  const [feePayer, split] = [stand.feePayer, stand.splitWallet].map((it) => it.publicKey.toBase58()) as [
+  fixture = await openHonestBooks(await server.newDatabase());
+  const [feePayer, split] = [fixture.feePayer, fixture.splitWallet].map((it) => it.publicKey.toBase58()) as [
     string,
     string,
   ];
-  compared = { sandbox: stand.sandbox, feePayers: [feePayer], splitWallets: [split] };
+  compared = { sandbox: fixture.sandbox, feePayers: [feePayer], splitWallets: [split] };
 }, 120_000);
 afterAll(async () => {
-  await stand?.close();
+  await fixture?.close();
   await server?.stop();
 });
 
-const change = async (text: string) => stand.storage.database.query({ name: `test_${randomUUID()}`, text });
+const change = async (text: string) => fixture.storage.database.query({ name: `test_${randomUUID()}`, text });
 const first = (table: string, where: string) => `(select min(id) from ${table} where ${where})`;
 const PAID = first('tollhouse_payment', `owed is not null and state = 'served'`);
 const PAYOUT = first('tollhouse_payout', `state = 'paid'`);
@@ -110,11 +110,11 @@ const ERRORS: readonly (readonly [what: string, sql: string, kind: string, detai
 ];
 
 test('on Postgres honest books differ in nothing as well, and what is wrong is found', async () => {
-  const honest = await reconciled(compared, stand.storage);
+  const honest = await reconciled(compared, fixture.storage);
   expect(honest).toMatchObject({ differences: 0, found: [], notes: [] });
   for (const [what, sql, kind, detail] of ERRORS) {
     await change(sql);
-    const { found } = await reconciled(compared, stand.storage);
+    const { found } = await reconciled(compared, fixture.storage);
     const told = found.filter((it) => it.kind === kind).map((it) => it.detail);
     expect([what, told]).toEqual([what, expect.arrayContaining([expect.stringMatching(detail)])]);
   }

@@ -4,20 +4,25 @@ import { createBookReaders } from '../../src/storage/books/book-readers.js';
 import type { LandedPayout } from '../../src/storage/payouts/payout-store.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
+import {
+  newProjectId,
+  openPayoutFixture,
+  type PayoutFixture,
+  type PayoutInstance,
+} from '../helpers/fixtures/payout-fixture.js';
 
-let stand: PayoutStand;
+let fixture: PayoutFixture;
 let anna: string;
 let bert: string;
 let projectId: string;
 const opened: SqlDatabase[] = [];
 
 beforeAll(async () => {
-  stand = await openPayoutStand();
+  fixture = await openPayoutFixture();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
-  [anna, bert] = [await stand.newRecipient(), await stand.newRecipient()];
+  [anna, bert] = [await fixture.newRecipient(), await fixture.newRecipient()];
   projectId = newProjectId();
 });
 afterEach(async () => {
@@ -31,12 +36,12 @@ async function newDatabase(): Promise<SqlDatabase> {
 }
 
 const earn = (database: SqlDatabase, ...amounts: readonly bigint[]) =>
-  stand.land(
+  fixture.land(
     database,
     projectId,
     amounts.map((amount, index) => ({ recipient: [anna, bert][index]!, amount })),
   );
-const received = () => [stand.held(anna), stand.held(bert)];
+const received = () => [fixture.held(anna), fixture.held(bert)];
 const heldOf = async ({ payouts }: PayoutInstance) =>
   Object.fromEntries((await payouts.owed(projectId)).map(({ recipient, amount, held }) => [recipient, [amount, held]]));
 
@@ -50,7 +55,7 @@ async function pay({ payouts }: PayoutInstance) {
 async function paidSince(...amounts: readonly bigint[]): Promise<SqlDatabase> {
   const lost = await newDatabase();
   await earn(lost, ...amounts);
-  await pay(stand.instance(lost));
+  await pay(fixture.instance(lost));
   const restored = await newDatabase();
   await earn(restored, ...amounts);
   return restored;
@@ -65,7 +70,7 @@ async function unknownOf({ sender }: PayoutInstance): Promise<LandedPayout> {
 describe('what a payout has paid that the books do not know', () => {
   test('is not paid a second time, neither when asked nor by itself', async () => {
     const restored = await paidSince(600n, 400n);
-    const instance = stand.instance(restored, undefined, { maxAgeMs: 0 });
+    const instance = fixture.instance(restored, undefined, { maxAgeMs: 0 });
 
     expect(await pay(instance)).toEqual([]);
     await instance.payouts.run();
@@ -78,7 +83,7 @@ describe('what a payout has paid that the books do not know', () => {
   test('holds nobody else back: who is not among its recipients is paid', async () => {
     const restored = await paidSince(600n);
     await earn(restored, 50n, 400n);
-    const instance = stand.instance(restored);
+    const instance = fixture.instance(restored);
     await pay(instance);
 
     expect(received()).toEqual([600n, 400n]);
@@ -89,10 +94,10 @@ describe('what a payout has paid that the books do not know', () => {
     const lost = await newDatabase();
     await earn(lost, 600n, 400n);
     const gone = (): Promise<never> => new Promise(() => undefined);
-    const planning = stand.instance(lost, () => ({ prepare: gone }));
+    const planning = fixture.instance(lost, () => ({ prepare: gone }));
     await planning.payouts.request(projectId);
     const [planned] = await planning.payouts.list(projectId, 1);
-    await stand.advance(120_000);
+    await fixture.advance(120_000);
     const backup = await newDatabase();
     await earn(backup, 600n, 400n);
     await backup.query(
@@ -105,15 +110,15 @@ describe('what a payout has paid that the books do not know', () => {
       projectId,
       planned!.owner,
       planned!.network,
-      stand.wallet,
-      stand.mint,
+      fixture.wallet,
+      fixture.mint,
       JSON.stringify(planned!.legs.map(({ recipient, amount }) => [recipient, String(amount)])),
       planned!.createdAt,
     );
-    await stand.instance(lost).payouts.run();
+    await fixture.instance(lost).payouts.run();
     expect(received()).toEqual([600n, 400n]);
 
-    const instance = stand.instance(backup);
+    const instance = fixture.instance(backup);
     await instance.payouts.owed(projectId);
     await backup.query({ name: 'copy_claim', text: 'update tollhouse_owed set payout_id = $1' }, planned!.id);
     await instance.payouts.run();
@@ -130,8 +135,8 @@ describe('what a payout has paid that the books do not know', () => {
 
   test('is booked when it has paid what is owed to the atomic unit, and what came later is paid', async () => {
     const restored = await paidSince(600n, 400n);
-    const instance = stand.instance(restored);
-    await stand.advance(1_000);
+    const instance = fixture.instance(restored);
+    await fixture.advance(1_000);
     await earn(restored, 6n, 4n);
     await pay(instance);
     const booked = await instance.book.bookLanded('solana-devnet', await unknownOf(instance));
@@ -148,10 +153,10 @@ describe('what a payout has paid that the books do not know', () => {
     const lost = await newDatabase();
     await earn(lost, 600n, 400n);
     await earn(lost, 60n, 40n);
-    await pay(stand.instance(lost));
+    await pay(fixture.instance(lost));
     const restored = await newDatabase();
     await earn(restored, 600n, 400n);
-    const instance = stand.instance(restored);
+    const instance = fixture.instance(restored);
     await pay(instance);
 
     expect(await instance.book.bookLanded('solana-devnet', await unknownOf(instance))).toMatchObject({
@@ -168,9 +173,9 @@ describe('what a payout has paid that the books do not know', () => {
     const restored = await newDatabase();
     const lost = await newDatabase();
     await earn(lost, 600n, 400n);
-    await pay(stand.instance(lost));
+    await pay(fixture.instance(lost));
     await earn(restored, 601n, 400n);
-    const instance = stand.instance(restored);
+    const instance = fixture.instance(restored);
     await pay(instance);
 
     expect(await instance.book.bookLanded('solana-devnet', await unknownOf(instance))).toBeUndefined();
@@ -181,14 +186,14 @@ describe('what a payout has paid that the books do not know', () => {
 
 test('reconciling says of such a payout that a backup may have been restored, and what books it', async () => {
   const restored = await paidSince(600n);
-  const { sender } = stand.instance(restored);
-  await stand.instance(restored).payouts.owed(projectId);
-  const rpc = createSolanaRpc({ urls: [stand.sandbox.rpcUrl] });
+  const { sender } = fixture.instance(restored);
+  await fixture.instance(restored).payouts.owed(projectId);
+  const rpc = createSolanaRpc({ urls: [fixture.sandbox.rpcUrl] });
   try {
     const { owed, reader } = createBookReaders(restored);
     const { traces } = await sender.past.page();
     const since = 0;
-    const parts = { rpc, owed, reader, network: sender.network, splitWallets: [stand.wallet] };
+    const parts = { rpc, owed, reader, network: sender.network, splitWallets: [fixture.wallet] };
     const found = await readSplitWallets(parts, { since, known: new Set() });
     const { signature, id } = traces[0]!;
 
@@ -204,11 +209,11 @@ test('reconciling says of such a payout that a backup may have been restored, an
 test('a memo that somebody else writes, who names the split wallet, holds nobody back', async () => {
   const { Connection, PublicKey, SystemProgram, Transaction } = await import('@solana/web3.js');
   const { memoInstruction } = await import('../../src/solana/building/memo.js');
-  const stranger = await stand.sandbox.createWallet({ sol: '1' });
-  const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
+  const stranger = await fixture.sandbox.createWallet({ sol: '1' });
+  const connection = new Connection(fixture.sandbox.rpcUrl, 'confirmed');
   const { blockhash } = await connection.getLatestBlockhash();
   const naming = SystemProgram.transfer({ fromPubkey: stranger.publicKey, toPubkey: stranger.publicKey, lamports: 1 });
-  naming.keys.push({ pubkey: new PublicKey(stand.wallet), isSigner: false, isWritable: false });
+  naming.keys.push({ pubkey: new PublicKey(fixture.wallet), isSigner: false, isWritable: false });
   const forged = new Transaction({ feePayer: stranger.publicKey, recentBlockhash: blockhash });
   forged.add(naming, memoInstruction('pyo_2222222222222222222222'));
   forged.sign(stranger);
@@ -217,8 +222,8 @@ test('a memo that somebody else writes, who names the split wallet, holds nobody
 
   const database = await newDatabase();
   await earn(database, 600n);
-  const instance = stand.instance(database);
+  const instance = fixture.instance(database);
   expect((await instance.sender.past.page()).traces[0]).toEqual({ signature, id: 'pyo_2222222222222222222222' });
   await pay(instance);
-  expect(stand.held(anna)).toBe(600n);
+  expect(fixture.held(anna)).toBe(600n);
 });

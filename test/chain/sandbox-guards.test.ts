@@ -2,8 +2,8 @@ import type { Keypair } from '@solana/web3.js';
 import { guardProgram } from '../../src/sandbox/programs/guard-program.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
-import { type Account, instruction } from '../helpers/raw-instructions.js';
-import { upgradeProgram } from '../helpers/upgrade-program.js';
+import { type Account, instruction } from '../helpers/transactions/raw-instructions.js';
+import { upgradeProgram } from '../helpers/transactions/upgrade-program.js';
 import { call, lamports, send, sign } from './sandbox-client.js';
 
 let sandbox: Sandbox;

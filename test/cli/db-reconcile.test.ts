@@ -8,27 +8,27 @@ import { reconcileCommand } from '../../src/cli/books/reconcile.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { newClaim } from '../contracts/ledger-samples.js';
-import { offeredTerms, payTerms } from '../helpers/core-payments.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { type Ended, endOf, runFile, stopFiles } from '../helpers/run-file.js';
-import { testFolder } from '../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { type Ended, endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { offeredTerms, payTerms } from '../helpers/transactions/core-payments.js';
 
 const folder = testFolder();
-let stand: TollStand;
+let fixture: TollFixture;
 /** Each test has a fee payer of its own: what it has paid for is to be in the books of that test. */
 let feePayer: Keypair;
 let server: PostgresServer;
 
 beforeAll(async () => {
-  [stand, server] = await Promise.all([openTollStand({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
+  [fixture, server] = await Promise.all([openTollFixture({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
 });
 beforeEach(async () => {
-  feePayer = await stand.sandbox.createWallet({ sol: '1' });
+  feePayer = await fixture.sandbox.createWallet({ sol: '1' });
 });
 afterAll(async () => {
   stopFiles();
-  await stand.close();
+  await fixture.close();
   await server.stop();
 });
 
@@ -37,11 +37,11 @@ const KINDS: readonly { readonly name: string; newUrl(): Promise<string> }[] = [
   { name: 'Postgres', newUrl: () => server.newDatabase() },
 ];
 
-/** The server's configuration: a database, and the stand's chain. */
+/** The server's configuration: a database, and the fixture's chain. */
 const environment = (databaseUrl: string) => ({
   DATABASE_URL: databaseUrl,
   SOLANA_NETWORK: 'solana-devnet',
-  SOLANA_RPC_URL: stand.sandbox.rpcUrl,
+  SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
   FACILITATOR_KEYPAIR: bs58.encode(feePayer.secretKey),
 });
 
@@ -70,9 +70,9 @@ async function tollhouse(
 
 /** Makes a payment of a cent that is in these books. Returns its signature. */
 async function pay({ ledger }: Storage): Promise<string> {
-  const facilitator = stand.facilitatorWith({ ledger, keypair: feePayer });
-  const terms = await offeredTerms(facilitator, stand.payTo);
-  const settlement = await facilitator.settle(await payTerms(stand, terms), terms);
+  const facilitator = fixture.facilitatorWith({ ledger, keypair: feePayer });
+  const terms = await offeredTerms(facilitator, fixture.payTo);
+  const settlement = await facilitator.settle(await payTerms(fixture, terms), terms);
   if (settlement.status !== 'settled') throw new Error(`the payment is ${settlement.status}`);
   return settlement.receipt.signature;
 }
@@ -208,9 +208,9 @@ test('reconcile says with exit code 2 that it could not compare', async () => {
   const storage = await openStorage(url);
   await pay(storage);
   await storage.close();
-  stand.sandbox.faults.add({ kind: 'error', code: -32000, method: 'getSignatureStatuses' });
+  fixture.sandbox.faults.add({ kind: 'error', code: -32000, method: 'getSignatureStatuses' });
   const failed = await tollhouse(url, 'reconcile');
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
 
   expect(failed).toMatchObject({ code: 2, text: expect.stringContaining('could not be compared') });
 });

@@ -1,21 +1,21 @@
 import { Keypair } from '@solana/web3.js';
-import { type CliStand, openCliStand } from '../helpers/cli-stand.js';
+import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
 
 describe('--json', () => {
-  let stand: CliStand;
+  let fixture: CliFixture;
   let server: string;
   let rpc: string;
 
   beforeAll(async () => {
-    stand = await openCliStand();
-    server = stand.server.url;
-    rpc = stand.server.chain.sandbox?.rpcUrl ?? '';
+    fixture = await openCliFixture();
+    server = fixture.server.url;
+    rpc = fixture.server.chain.sandbox?.rpcUrl ?? '';
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   /** What a command prints on standard output, which must be one JSON value. */
   async function jsonOf(...args: readonly string[]) {
-    const { out } = await stand.run(...args, '--json');
+    const { out } = await fixture.run(...args, '--json');
     return JSON.parse(out);
   }
 
@@ -43,7 +43,7 @@ describe('--json', () => {
 
   test('login and logout print who, where, and no token', async () => {
     const { wallet, ...rest } = await jsonOf('login', '--demo', '--server', server);
-    expect(rest).toEqual({ server, kept_in: expect.stringContaining(stand.folder) });
+    expect(rest).toEqual({ server, kept_in: expect.stringContaining(fixture.folder) });
     expect(await jsonOf('logout')).toEqual([{ server, wallet }]);
   });
 
@@ -57,13 +57,13 @@ describe('--json', () => {
       '"tollhouse sandbox" start a local one',
     ],
   ])('an error is JSON on standard error: %j', async (args, code, name, message) => {
-    const ran = await stand.run(...args, '--json');
+    const ran = await fixture.run(...args, '--json');
     expect(ran).toMatchObject({ code, out: '' });
     expect(JSON.parse(ran.text)).toEqual({ error: { code: name, message: expect.stringContaining(message) } });
   });
 
   test('without it, a chain that is not there is one sentence with what to do', async () => {
-    const { code, text } = await stand.run('pay', `${server}/demo`, '--demo', '--rpc', 'http://127.0.0.1:9');
+    const { code, text } = await fixture.run('pay', `${server}/demo`, '--demo', '--rpc', 'http://127.0.0.1:9');
     expect(code).toBe(1);
     expect(text).toMatch(/\ntollhouse: [^\n]+; is the node running\? "tollhouse serve" [^\n]+\n$/);
   });

@@ -9,10 +9,10 @@ import { keepSignIn } from '../../src/cli/session/credentials.js';
 import { openSession } from '../../src/cli/session/session.js';
 import { verifyWebhook } from '../../src/gateway/webhooks/verify-webhook.js';
 import { newWebhookSecret } from '../../src/gateway/webhooks/webhook-signature.js';
-import { type CliStand, openCliStand } from '../helpers/cli-stand.js';
-import { runFile, stopFiles } from '../helpers/run-file.js';
+import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
+import { startReceiver, status } from '../helpers/http/webhook-receiver.js';
+import { runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { until } from '../helpers/until.js';
-import { startReceiver, status } from '../helpers/webhook-receiver.js';
 
 async function* chunksOf(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator<Uint8Array> {
   let at = 0;
@@ -55,17 +55,17 @@ describe('a stream of events', () => {
 });
 
 describe('tollhouse webhooks listen', () => {
-  let stand: CliStand;
+  let fixture: CliFixture;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openCliStand();
-    url = stand.server.url;
-    await stand.run('login', '--demo', '--server', url);
+    fixture = await openCliFixture();
+    url = fixture.server.url;
+    await fixture.run('login', '--demo', '--server', url);
   });
   afterAll(async () => {
     stopFiles();
-    await stand.close();
+    await fixture.close();
   });
 
   test('prints events as they come, posts them signed, and ends when it is told to', async () => {
@@ -86,7 +86,7 @@ describe('tollhouse webhooks listen', () => {
     await untilHeard(() => notes.some((it) => it.startsWith('listening at')));
     const [, secret = ''] = /signed with (whsec_\S+)/.exec(notes.join('\n')) ?? [];
 
-    await stand.run('keys', 'create', '--name', 'heard');
+    await fixture.run('keys', 'create', '--name', 'heard');
     await untilHeard(() => receiver.received.length > 0);
     const [message] = receiver.received;
     if (message === undefined) throw new Error('nothing was posted');
@@ -102,11 +102,11 @@ describe('tollhouse webhooks listen', () => {
   });
 
   test('shows only what was asked for; a project that is not there is told', async () => {
-    await expect(stand.run('webhooks', 'listen', '--types', 'no.such')).resolves.toMatchObject({
+    await expect(fixture.run('webhooks', 'listen', '--types', 'no.such')).resolves.toMatchObject({
       code: 1,
       text: expect.stringContaining('must be types of events'),
     });
-    await expect(stand.run('webhooks', 'listen', '--project', 'none')).resolves.toMatchObject({ code: 1 });
+    await expect(fixture.run('webhooks', 'listen', '--project', 'none')).resolves.toMatchObject({ code: 1 });
   });
 
   test('a receiver that fails or is away ends nothing', async () => {
@@ -123,12 +123,12 @@ describe('tollhouse webhooks listen', () => {
 describe('a stream that breaks', () => {
   const event = (id: string) =>
     `id: ${id}\ndata: ${JSON.stringify({ id, type: 'a', timestamp: 't', project_id: null, data: {} })}\n\n`;
-  let stand: CliStand;
+  let fixture: CliFixture;
 
   beforeAll(async () => {
-    stand = await openCliStand();
+    fixture = await openCliFixture();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   /** Follows a server whose streams are as given, one after the other; ends with the last one. */
   async function follow(newest: readonly string[], streams: readonly ((res: ServerResponse) => void)[]) {

@@ -2,44 +2,44 @@ import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { Keypair } from '@solana/web3.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { type CliStand, openCliStand } from '../helpers/cli-stand.js';
-import { HAS_REDIS, startRedis } from '../helpers/redis.js';
-import { endOf, runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
+import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { HAS_REDIS, startRedis } from '../helpers/storage/redis.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const SECRET = 'a secret that is longer than thirty-two bytes';
 
 const folder = testFolder();
-let stand: CliStand;
-let sandbox: NonNullable<CliStand['server']['chain']['sandbox']>;
+let fixture: CliFixture;
+let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
 
 beforeAll(async () => {
   // What the environment sets goes before a file of variables, and .ci/run sets this one.
   delete process.env['REDIS_URL'];
-  stand = await openCliStand();
-  const { sandbox: chain } = stand.server.chain;
+  fixture = await openCliFixture();
+  const { sandbox: chain } = fixture.server.chain;
   if (chain === undefined) throw new Error('the server has no chain of its own');
   sandbox = chain;
 });
 afterAll(async () => {
   stopFiles();
-  await stand.close();
+  await fixture.close();
 });
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 
 describe('tollhouse accounts create', () => {
-  const create = (...args: string[]) => stand.run('accounts', 'create', ...args, '--rpc', sandbox.rpcUrl);
+  const create = (...args: string[]) => fixture.run('accounts', 'create', ...args, '--rpc', sandbox.rpcUrl);
 
   test('makes the account, after which the wallet can be paid, and says so when it is there already', async () => {
     const wallet = newAddress();
-    const before = await stand.server.facilitator.check({ payTo: wallet });
+    const before = await fixture.server.facilitator.check({ payTo: wallet });
     expect(before.findings.map(({ code }) => code)).toEqual(['recipient_account_missing']);
 
     const made = await create(wallet, '--demo');
     expect(made).toMatchObject({ code: 0, text: expect.stringMatching(/created +\w+, the USDC account of /) });
-    expect(await stand.server.facilitator.check({ payTo: wallet })).toEqual({ ok: true, findings: [] });
+    expect(await fixture.server.facilitator.check({ payTo: wallet })).toEqual({ ok: true, findings: [] });
 
     const again = await create(wallet, '--demo');
     expect(again).toMatchObject({ code: 0, text: expect.stringContaining('is there already') });
@@ -48,17 +48,17 @@ describe('tollhouse accounts create', () => {
   test('makes those of several tokens, of both token programs, paid by a key file', async () => {
     const wallet = newAddress();
     const { mint } = sandbox.createMint({ decimals: 2 });
-    const payer = stand.keyFile(await sandbox.createWallet({ sol: '1' }));
+    const payer = fixture.keyFile(await sandbox.createWallet({ sol: '1' }));
     const tokens = ['--token', 'PYUSD', '--token', 'usdt', '--token', mint];
     const made = await create(wallet, ...tokens, '--keypair', payer);
     expect(made.code).toBe(0);
     for (const name of ['PYUSD', 'USDT', mint]) expect(made.text).toContain(`the ${name} account of ${wallet}`);
     const price = ['1 PYUSD', '1 USDT', { amount: 1n, asset: mint }];
-    expect(await stand.server.facilitator.check({ payTo: wallet, price })).toEqual({ ok: true, findings: [] });
+    expect(await fixture.server.facilitator.check({ payTo: wallet, price })).toEqual({ ok: true, findings: [] });
   });
 
   test('by a wallet without SOL it says what is missing', async () => {
-    const payer = stand.keyFile(Keypair.generate());
+    const payer = fixture.keyFile(Keypair.generate());
     const failed = await create(newAddress(), '--keypair', payer);
     expect(failed).toMatchObject({ code: 1, text: expect.stringContaining('hold 0.0021 SOL?') });
   });
@@ -92,25 +92,25 @@ describe('tollhouse keygen', () => {
   test('overwrites nothing', async () => {
     const path = folder.newPath('json');
     writeFileSync(path, 'precious');
-    const refused = await stand.run('keygen', '--out', path);
+    const refused = await fixture.run('keygen', '--out', path);
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('is there already') });
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
   test('prints the secret only where that is asked for, and then the address elsewhere', async () => {
-    const { code, out, text } = await stand.run('keygen', '--print');
+    const { code, out, text } = await fixture.run('keygen', '--print');
     expect(code).toBe(0);
     const key = Keypair.fromSecretKey(Uint8Array.from(JSON.parse(out) as number[]));
     expect(text).toContain(`address ${key.publicKey.toBase58()}`);
     expect(out).not.toContain('address');
-    expect(await stand.run('keygen', '--print', '--out', 'x')).toMatchObject({ code: 2 });
+    expect(await fixture.run('keygen', '--print', '--out', 'x')).toMatchObject({ code: 2 });
   });
 });
 
 test('a key that is given where the name of its file belongs is shown to nobody', async () => {
   const { secretKey } = Keypair.generate();
   for (const key of [JSON.stringify([...secretKey]), '5'.repeat(88)]) {
-    const { code, text } = await stand.run('accounts', 'create', newAddress(), '--keypair', key);
+    const { code, text } = await fixture.run('accounts', 'create', newAddress(), '--keypair', key);
     expect([code, text.includes(key.slice(0, 12))]).toEqual([2, false]);
     expect(text).toContain('it takes the name of a key file');
   }
@@ -118,7 +118,7 @@ test('a key that is given where the name of its file belongs is shown to nobody'
 
 test('a node that the environment names is asked, where no other is named', async () => {
   process.env['SOLANA_RPC_URL'] = `${sandbox.rpcUrl}, http://127.0.0.1:1`;
-  const { code, text } = await stand.run('balance', newAddress());
+  const { code, text } = await fixture.run('balance', newAddress());
   delete process.env['SOLANA_RPC_URL'];
   expect(text).toMatch(/SOL +0\b/);
   expect(code).toBe(0);
@@ -141,7 +141,7 @@ describe('tollhouse doctor', () => {
       SOLANA_NETWORK: 'solana-devnet',
       SOLANA_RPC_URL: sandbox.rpcUrl,
       SOLANA_WS_URL: sandbox.wsUrl,
-      FACILITATOR_KEYPAIR: stand.keyFile(feePayer),
+      FACILITATOR_KEYPAIR: fixture.keyFile(feePayer),
       PAY_TO: seller.publicKey.toBase58(),
       JWT_SECRET: SECRET,
       DATABASE_URL: databaseUrl,
@@ -163,7 +163,7 @@ describe('tollhouse doctor', () => {
 
   async function examined(change: Record<string, string | undefined>) {
     const env = Object.entries({ ...(await healthy()), ...change }).filter(([, value]) => value !== undefined);
-    const ran = await stand.run(
+    const ran = await fixture.run(
       'doctor',
       '--json',
       '--env-file',
@@ -186,7 +186,7 @@ describe('tollhouse doctor', () => {
   });
 
   test('without any configuration it is the sandbox: a warning, exit code 1', async () => {
-    const { code, text } = await stand.run('doctor');
+    const { code, text } = await fixture.run('doctor');
     expect(text).toMatch(/warning +SOLANA_NETWORK, FACILITATOR_KEYPAIR/);
     expect(text).toMatch(/To do:\n {2}SOLANA_NETWORK, FACILITATOR_KEYPAIR: set both/);
     expect(code).toBe(1);
@@ -238,7 +238,7 @@ describe('tollhouse doctor', () => {
     ],
     [
       'an empty fee payer',
-      () => ({ FACILITATOR_KEYPAIR: stand.keyFile(Keypair.generate()) }),
+      () => ({ FACILITATOR_KEYPAIR: fixture.keyFile(Keypair.generate()) }),
       2,
       { what: 'fee payer', fix: expect.stringContaining('solana airdrop') },
     ],
@@ -250,13 +250,13 @@ describe('tollhouse doctor', () => {
     ],
     [
       'a split wallet that is the fee payer',
-      () => ({ FACILITATOR_KEYPAIR: stand.keyFile(RICH), SPLIT_KEYPAIR: stand.keyFile(RICH) }),
+      () => ({ FACILITATOR_KEYPAIR: fixture.keyFile(RICH), SPLIT_KEYPAIR: fixture.keyFile(RICH) }),
       2,
       { what: 'SPLIT_KEYPAIR', status: 'error' },
     ],
     [
       'a split wallet without an account',
-      () => ({ SPLIT_KEYPAIR: stand.keyFile(Keypair.generate()) }),
+      () => ({ SPLIT_KEYPAIR: fixture.keyFile(Keypair.generate()) }),
       2,
       { fix: expect.stringContaining('tollhouse accounts create') },
     ],
@@ -289,7 +289,7 @@ describe('tollhouse doctor', () => {
   });
 
   test('a key file that others can read is a warning, with the command that mends it', async () => {
-    const path = stand.keyFile(await sandbox.createWallet({ sol: '1' }));
+    const path = fixture.keyFile(await sandbox.createWallet({ sol: '1' }));
     chmodSync(path, 0o644);
     const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     const { code, bad } = await examined({ FACILITATOR_KEYPAIR: path });
@@ -307,7 +307,7 @@ describe('tollhouse doctor', () => {
 
   test('a file of variables that is not there is told in a sentence', async () => {
     const missing = join(folder.newPath('env'), 'missing');
-    expect(await stand.run('doctor', '--env-file', missing)).toMatchObject({
+    expect(await fixture.run('doctor', '--env-file', missing)).toMatchObject({
       code: 2,
       text: expect.stringContaining('--env-file'),
     });

@@ -3,32 +3,37 @@ import { payoutsCommand as command } from '../../src/cli/books/payouts.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { PayoutState } from '../../src/storage/payouts/payout-store.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { newProjectId, openPayoutStand, type PayoutInstance, type PayoutStand } from '../helpers/payout-stand.js';
-import type { Ended } from '../helpers/run-file.js';
-import { testFolder } from '../helpers/test-folder.js';
+import {
+  newProjectId,
+  openPayoutFixture,
+  type PayoutFixture,
+  type PayoutInstance,
+} from '../helpers/fixtures/payout-fixture.js';
+import type { Ended } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { until } from '../helpers/until.js';
 
 const folder = testFolder();
 const LEASE_MS = 120_000;
 const FINALITY = 40;
-let stand: PayoutStand;
+let fixture: PayoutFixture;
 let url: string;
 let storage: Storage;
 let projectId: string;
 let anna: string;
 
 beforeAll(async () => {
-  stand = await openPayoutStand();
+  fixture = await openPayoutFixture();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 beforeEach(async () => {
   url = `sqlite:${folder.newPath('db')}`;
-  storage = await openStorage(url, { now: stand.now });
+  storage = await openStorage(url, { now: fixture.now });
   projectId = newProjectId();
-  anna = await stand.newRecipient();
+  anna = await fixture.newRecipient();
 });
 afterEach(async () => {
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
   await storage.close();
 });
 
@@ -38,9 +43,9 @@ async function tollhouse(...args: readonly string[]): Promise<Ended> {
   Object.assign(process.env, {
     DATABASE_URL: url,
     SOLANA_NETWORK: 'solana-devnet',
-    SOLANA_RPC_URL: stand.sandbox.rpcUrl,
-    FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
-    SPLIT_KEYPAIR: bs58.encode(stand.split.secretKey),
+    SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+    FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
+    SPLIT_KEYPAIR: bs58.encode(fixture.split.secretKey),
   });
   const lines: string[] = [];
   const keep = (line: unknown): void => void lines.push(`${line}\n`);
@@ -58,26 +63,26 @@ async function tollhouse(...args: readonly string[]): Promise<Ended> {
 
 const gone = (): Promise<never> => new Promise(() => undefined);
 const earn = (amount: bigint, wallet?: string) =>
-  stand.land(storage.database, projectId, [{ recipient: anna, amount }], wallet);
+  fixture.land(storage.database, projectId, [{ recipient: anna, amount }], wallet);
 const listed = async () => storage.gateway.payouts.list(projectId, 10);
 const inState = (state: PayoutState) => until(async () => (await listed()).some((it) => it.state === state));
 
 /** A payout that was signed by a process which then died: after it was sent, or before. */
 async function left(sent: 'landed' | 'unsent'): Promise<string> {
   await earn(1_500_000n);
-  const dying: PayoutInstance = stand.instance(storage.database, ({ send }) => ({
+  const dying: PayoutInstance = fixture.instance(storage.database, ({ send }) => ({
     send: sent === 'unsent' ? gone : (it) => send(it).then(gone),
   }));
   await dying.payouts.request(projectId);
   await inState('broadcast');
-  if (sent === 'landed') await until(() => stand.held(anna) > 0n);
-  await stand.advance(LEASE_MS);
+  if (sent === 'landed') await until(() => fixture.held(anna) > 0n);
+  await fixture.advance(LEASE_MS);
   return (await listed())[0]!.id;
 }
 
 function die(): void {
-  stand.sandbox.expireBlockhashes();
-  stand.sandbox.advanceSlots(FINALITY);
+  fixture.sandbox.expireBlockhashes();
+  fixture.sandbox.advanceSlots(FINALITY);
 }
 
 test('with nothing stuck it says so', async () => {
@@ -89,10 +94,10 @@ test('with nothing stuck it says so', async () => {
 test('what is stuck is listed with its reason, and resolved by what the chain says', async () => {
   const id = await left('landed');
   die();
-  const { faults } = stand.sandbox;
+  const { faults } = fixture.sandbox;
   faults.add({ kind: 'silent' });
   faults.add({ kind: 'forget' });
-  await stand.instance(storage.database).payouts.run();
+  await fixture.instance(storage.database).payouts.run();
   const shown = await tollhouse();
   const asked = await tollhouse('resolve');
   faults.clear();
@@ -105,7 +110,7 @@ test('what is stuck is listed with its reason, and resolved by what the chain sa
   expect(resolved).toMatchObject({ code: 0, text: expect.stringMatching(`paid +${id}: landed in slot`) });
   expect(await listed()).toMatchObject([{ state: 'paid' }]);
   expect(await tollhouse('resolve', id)).toMatchObject({ code: 0, text: expect.stringContaining('over already') });
-  expect(stand.held(anna)).toBe(1_500_000n);
+  expect(fixture.held(anna)).toBe(1_500_000n);
 });
 
 test('what never landed is booked as failed where a node proves it, and is owed again', async () => {
@@ -126,18 +131,18 @@ test('on the word of the operator it fails only when it can land no more, and ne
   const certain = () => tollhouse('resolve', '--failed-for-certain', id);
   expect(await certain()).toMatchObject({ code: 1, text: expect.stringContaining('it can still land') });
   die();
-  stand.sandbox.faults.add({ kind: 'forget' });
+  fixture.sandbox.faults.add({ kind: 'forget' });
   expect(await tollhouse('resolve')).toMatchObject({ code: 1 });
   const booked = await certain();
   expect(booked.code).toBe(0);
   expect(booked.text).toContain('its recipients are paid twice');
   expect(await listed()).toMatchObject([{ state: 'failed', reason: 'expired' }]);
   await expect(certain()).rejects.toThrow('is over already: failed, expired');
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
 
   projectId = newProjectId();
   const landed = await left('landed');
-  stand.sandbox.advanceSlots(FINALITY);
+  fixture.sandbox.advanceSlots(FINALITY);
   expect(await tollhouse('resolve', '--failed-for-certain', landed)).toMatchObject({
     code: 0,
     text: expect.stringMatching(`paid +${landed}: landed in slot`),
@@ -145,19 +150,19 @@ test('on the word of the operator it fails only when it can land no more, and ne
 });
 
 test('after a backup was restored, what was paid since is held back and booked by what the chain says', async () => {
-  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: stand.now });
+  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: fixture.now });
   const amounts = [{ recipient: anna, amount: 1_500_000n }];
-  await stand.land(lost.database, projectId, amounts);
-  const before = stand.instance(lost.database);
+  await fixture.land(lost.database, projectId, amounts);
+  const before = fixture.instance(lost.database);
   const [paid] = await before.payouts.request(projectId);
   await before.payouts.close();
   await lost.close();
   await earn(1_500_000n);
-  const restored = stand.instance(storage.database);
+  const restored = fixture.instance(storage.database);
   await restored.payouts.request(projectId);
   expect((await tollhouse('list')).text).toMatch(new RegExp(`${anna} +1.5 USDC .*unknown_payout`));
-  await stand.land(storage.database, newProjectId(), amounts);
-  expect(stand.held(anna)).toBe(1_500_000n);
+  await fixture.land(storage.database, newProjectId(), amounts);
+  expect(fixture.held(anna)).toBe(1_500_000n);
 
   const resolved = await tollhouse('resolve');
   expect(resolved.text).toMatch(new RegExp(`paid +${paid!.id}: the chain has it in slot .*; booked for project prj_`));
@@ -166,26 +171,26 @@ test('after a backup was restored, what was paid since is held back and booked b
 });
 
 test('a payout that fits nothing in the books is told, and keeps those back whom it has paid', async () => {
-  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: stand.now });
-  await stand.land(lost.database, projectId, [{ recipient: anna, amount: 5n }]);
-  const before = stand.instance(lost.database);
+  const lost = await openStorage(`sqlite:${folder.newPath('db')}`, { now: fixture.now });
+  await fixture.land(lost.database, projectId, [{ recipient: anna, amount: 5n }]);
+  const before = fixture.instance(lost.database);
   const [paid] = await before.payouts.request(projectId);
   await before.payouts.close();
   await lost.close();
   await earn(7n);
-  await stand.instance(storage.database).payouts.request(projectId);
+  await fixture.instance(storage.database).payouts.request(projectId);
 
   const { code, text } = await tollhouse('resolve');
   expect(code).toBe(1);
-  expect(text).toMatch(new RegExp(`unknown +${paid!.id}: .* has paid 5 of ${stand.mint} to ${anna}`));
+  expect(text).toMatch(new RegExp(`unknown +${paid!.id}: .* has paid 5 of ${fixture.mint} to ${anna}`));
   expect(text).toContain(`held back because of it: 7 to ${anna} by ${projectId}`);
-  expect(stand.held(anna)).toBe(5n);
+  expect(fixture.held(anna)).toBe(5n);
 });
 
 test('what is owed and held back is listed, and what another wallet holds', async () => {
-  const poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
-  await stand.land(storage.database, projectId, [{ recipient: poor, amount: 2_000_000n }]);
-  const instance = stand.instance(storage.database);
+  const poor = (await fixture.sandbox.createWallet()).publicKey.toBase58();
+  await fixture.land(storage.database, projectId, [{ recipient: poor, amount: 2_000_000n }]);
+  const instance = fixture.instance(storage.database);
   await instance.payouts.request(projectId);
   await earn(7n, anna);
   const { text } = await tollhouse('list');

@@ -3,30 +3,30 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { keepSignIn, signInAt } from '../../src/cli/session/credentials.js';
 import { openSession } from '../../src/cli/session/session.js';
-import { serveApp } from '../helpers/app-server.js';
-import { type CliStand, openCliStand, type Ran } from '../helpers/cli-stand.js';
-import { startReceiver, status } from '../helpers/webhook-receiver.js';
+import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { serveApp } from '../helpers/http/app-server.js';
+import { startReceiver, status } from '../helpers/http/webhook-receiver.js';
 
 const GONE = 'http://127.0.0.1:1';
 
 describe('those who sell', () => {
-  let stand: CliStand;
+  let fixture: CliFixture;
   let url: string;
   let wallet: string;
   let key: string;
 
   beforeAll(async () => {
-    stand = await openCliStand();
-    url = stand.server.url;
-    const keypair = await stand.server.chain.sandbox?.createWallet({ usdc: '0' });
+    fixture = await openCliFixture();
+    url = fixture.server.url;
+    const keypair = await fixture.server.chain.sandbox?.createWallet({ usdc: '0' });
     if (keypair === undefined) throw new Error('there is no sandbox');
     wallet = keypair.publicKey.toBase58();
-    key = stand.keyFile(keypair);
+    key = fixture.keyFile(keypair);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
-  const run = (...args: readonly string[]): Promise<Ran> => stand.run(...args);
-  const credentials = () => join(stand.folder, 'tollhouse/credentials.json');
+  const run = (...args: readonly string[]): Promise<Ran> => fixture.run(...args);
+  const credentials = () => join(fixture.folder, 'tollhouse/credentials.json');
   const login = () => run('login', '--keypair', key, '--server', url);
   const jsonOf = ({ out }: Ran) => JSON.parse(out);
 
@@ -50,7 +50,7 @@ describe('those who sell', () => {
       const signedIn = await run('login', '--keypair', key, '--url', `${url}/`);
       expect(signedIn).toMatchObject({ code: 0, text: expect.stringContaining(`${wallet} at ${url}`) });
       expect(statSync(credentials()).mode & 0o777).toBe(0o600);
-      expect(statSync(join(stand.folder, 'tollhouse')).mode & 0o777).toBe(0o700);
+      expect(statSync(join(fixture.folder, 'tollhouse')).mode & 0o777).toBe(0o700);
       expect(await run('projects', 'list')).toMatchObject({ code: 0 });
       expect(signedIn.text).not.toContain(signInAt(url)?.access_token);
     });
@@ -246,7 +246,7 @@ describe('those who sell', () => {
     });
 
     test('a project is made from a file, and deleted when that is confirmed', async () => {
-      const file = join(stand.folder, 'project.json');
+      const file = join(fixture.folder, 'project.json');
       const project = {
         slug: 'from-file',
         name: 'F',
@@ -280,7 +280,7 @@ describe('those who sell', () => {
     });
 
     test('analytics tell what was earned, as a table, CSV and JSON', async () => {
-      const rpc = stand.server.chain.sandbox?.rpcUrl ?? '';
+      const rpc = fixture.server.chain.sandbox?.rpcUrl ?? '';
       const paid = await run('pay', `${url}/v1/weather/today`, '--demo', '--rpc', rpc, ...headers);
       expect(paid).toMatchObject({ code: 0, text: expect.stringContaining('served') });
       expect((await run('analytics', 'weather')).text).toMatch(/total +1 +1 +\d+ +1 +0.01 /);

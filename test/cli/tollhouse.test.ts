@@ -1,57 +1,57 @@
 import { Keypair } from '@solana/web3.js';
-import { type CliStand, openCliStand } from '../helpers/cli-stand.js';
-import { stopFiles, tollhouse } from '../helpers/run-file.js';
+import { type CliFixture, openCliFixture } from '../helpers/fixtures/cli-fixture.js';
+import { stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 
 describe('tollhouse', () => {
-  let stand: CliStand;
-  let server: CliStand['server'];
+  let fixture: CliFixture;
+  let server: CliFixture['server'];
   let rpc: string;
 
   beforeAll(async () => {
-    stand = await openCliStand();
-    server = stand.server;
+    fixture = await openCliFixture();
+    server = fixture.server;
     rpc = server.chain.sandbox?.rpcUrl ?? '';
   });
   afterAll(async () => {
     stopFiles();
-    await stand.close();
+    await fixture.close();
   });
 
   test('create-payment asks and pays, verify finds it, balance shows it', async () => {
     const recipient = Keypair.generate().publicKey.toBase58();
     const asked = ['--amount', '0.5', '--token', 'USDC', '--recipient', recipient, '--server', server.url];
-    const paid = await stand.run('create-payment', ...asked, '--demo');
+    const paid = await fixture.run('create-payment', ...asked, '--demo');
     expect(paid).toMatchObject({ code: 0, text: expect.stringContaining('settled') });
     const signature = /transaction (\w+)/.exec(paid.text)?.[1] ?? '';
 
-    const verified = await stand.run('verify', signature, '--server', server.url);
+    const verified = await fixture.run('verify', signature, '--server', server.url);
     expect(verified.text).toMatch(/moved +0.5 USDC from \w+ to /);
     expect(verified).toMatchObject({ code: 0, text: expect.stringContaining(recipient) });
 
-    const held = await stand.run('balance', recipient, '--rpc', rpc);
+    const held = await fixture.run('balance', recipient, '--rpc', rpc);
     expect(held).toMatchObject({ code: 0, text: expect.stringMatching(/USDC +0.5\n/) });
   });
 
   test('create-payment without a wallet shows the link to pay', async () => {
     const recipient = Keypair.generate().publicKey.toBase58();
     const args = ['--amount', '1', '--token', 'SOL', '--recipient', recipient, '--server', server.url];
-    const { code, text } = await stand.run('create-payment', ...args);
+    const { code, text } = await fixture.run('create-payment', ...args);
     expect(text).toMatch(/link +solana:/);
     expect(code).toBe(0);
   });
 
   test('pay shows each step, and takes no more than it may', async () => {
-    const paid = await stand.run('pay', `${server.url}/demo`, '--demo', '--rpc', rpc);
+    const paid = await fixture.run('pay', `${server.url}/demo`, '--demo', '--rpc', rpc);
     for (const step of ['asked', 'terms', 'wallet', 'signed', 'settled', 'answered   200', 'payer', 'seller']) {
       expect(paid.text).toContain(step);
     }
     expect(paid.code).toBe(0);
-    const dear = await stand.run('pay', `${server.url}/demo`, '--demo', '--rpc', rpc, '--max', '0.001');
+    const dear = await fixture.run('pay', `${server.url}/demo`, '--demo', '--rpc', rpc, '--max', '0.001');
     expect(dear).toMatchObject({ code: 1, text: expect.stringContaining('over the limit of 0.001') });
   });
 
   test('verify tells what was never sent, with exit code 1', async () => {
-    const { code, text } = await stand.run('verify', '1'.repeat(64), '--server', server.url);
+    const { code, text } = await fixture.run('verify', '1'.repeat(64), '--server', server.url);
     expect(text).toContain('not_found');
     expect(code).toBe(1);
   });
@@ -71,13 +71,13 @@ describe('tollhouse', () => {
     [['verify'], 'give one signature'],
     [['create-payment'], '--amount, --token and --recipient are needed'],
   ])('a mistake is told in a sentence, with exit code 2: %p', async (args, told) => {
-    const { code, text } = await stand.run(...args);
+    const { code, text } = await fixture.run(...args);
     expect(text).toContain(told);
     expect(code).toBe(2);
   });
 
   test('a server that is not there is told with its address', async () => {
-    const { code, text } = await stand.run('pay', 'http://127.0.0.1:1/x', '--demo');
+    const { code, text } = await fixture.run('pay', 'http://127.0.0.1:1/x', '--demo');
     expect(text).toContain('http://127.0.0.1:1/x cannot be reached');
     expect(code).toBe(1);
   });
@@ -89,8 +89,8 @@ describe('tollhouse', () => {
   });
 
   test('help and version', async () => {
-    expect((await stand.run('--version')).text).toMatch(/^\d+\.\d+\.\d+/);
-    expect((await stand.run()).text).toContain('create-payment');
-    expect((await stand.run('pay', '--help')).text).toContain('--max <amount>');
+    expect((await fixture.run('--version')).text).toMatch(/^\d+\.\d+\.\d+/);
+    expect((await fixture.run()).text).toContain('create-payment');
+    expect((await fixture.run('pay', '--help')).text).toContain('--max <amount>');
   });
 });

@@ -10,13 +10,13 @@ import { ALICE, LATE_MARCH, newCall, newReservation, USDC, USDT } from './call-s
 /** What every book of calls must do to keep budgets. */
 export function budgetsContract(name: string, open: () => Promise<BookUnderTest>): void {
   describe(`budgets in ${name}`, () => {
-    let stand: BookUnderTest;
+    let fixture: BookUnderTest;
     let book: CallStore;
     beforeEach(async () => {
-      stand = await open();
-      ({ book } = stand);
+      fixture = await open();
+      ({ book } = fixture);
     });
-    afterEach(() => stand.close());
+    afterEach(() => fixture.close());
 
     const event = () => newEvent({ type: 'spending.limit_reached', owner: ALICE.owner, data: {} }, LATE_MARCH);
     const usedOf = async (keyId = 'key_one', at = LATE_MARCH) =>
@@ -25,14 +25,14 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
     test('hold back what calls under way will cost, and give back what they did not', async () => {
       const three = [newReservation(), newReservation(), newReservation()];
       for (const reservation of three) expect(await book.reserve(reservation)).toEqual({ ok: true });
-      expect(await stand.other.reserve(newReservation())).toEqual({
+      expect(await fixture.other.reserve(newReservation())).toEqual({
         ok: false,
         limitReached: { window: 'day', limit: 30_000n },
         used: 30_000n,
       });
 
       await book.giveBack(three[0]!.id);
-      expect(await stand.other.reserve(newReservation())).toEqual({ ok: true });
+      expect(await fixture.other.reserve(newReservation())).toEqual({ ok: true });
     });
 
     test('a limit can be used up exactly, and not by one unit more', async () => {
@@ -54,7 +54,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
     test('what was spent is spent, also after the lease was over', async () => {
       const reservation = newReservation({ charge: { mint: USDC, amount: 30_000n } });
       await book.reserve(reservation);
-      await stand.advance(120_000);
+      await fixture.advance(120_000);
       await book.prune(0, 0, 100);
       await book.finish(newCall({ charge: reservation.charge }), { reservationId: reservation.id });
       expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
@@ -92,7 +92,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       expect(await usedOf()).toContainEqual([wrapped, 'day', 20_000n]);
       expect(await book.reserve(newReservation(charge(native)))).toEqual({ ok: true });
       for (const mint of [native, wrapped]) {
-        expect(await stand.other.reserve(newReservation(charge(mint)))).toMatchObject({ ok: false, used: 30_000n });
+        expect(await fixture.other.reserve(newReservation(charge(mint)))).toMatchObject({ ok: false, used: 30_000n });
       }
       const notice = {
         caller: ALICE,
@@ -130,7 +130,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
           const [least = 0n] = budgets.map(({ limit }) => limit).sort((a, b) => Number(a - b));
           const outcomes = await Promise.all(
             calls.map(async ({ amount, end, second }) => {
-              const at = second ? stand.other : book;
+              const at = second ? fixture.other : book;
               const charge = { mint: USDC, amount };
               const reservation = newReservation({ caller, charge, budgets });
               const result = await at.reserve(reservation);
@@ -168,9 +168,11 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
 
       await book.finish(newCall({ charge: { mint: USDC, amount: 1n } }));
       const events = [told, ...Array.from({ length: 9 }, () => event())];
-      const results = await Promise.all(events.map((it, at) => (at % 2 === 0 ? book : stand.other).notice(notice, it)));
+      const results = await Promise.all(
+        events.map((it, at) => (at % 2 === 0 ? book : fixture.other).notice(notice, it)),
+      );
       expect(results.filter(Boolean)).toEqual([true]);
-      expect(await stand.eventIds()).toHaveLength(1);
+      expect(await fixture.eventIds()).toHaveLength(1);
 
       expect(await book.notice({ ...notice, percent: 100, atLeast: 0n }, event())).toBe(true);
       expect(await book.notice(notice, event())).toBe(false);

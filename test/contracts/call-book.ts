@@ -13,13 +13,13 @@ const MAX = 9_223_372_036_854_775_807n;
 /** What every book of calls must do. */
 export function callBookContract(name: string, open: () => Promise<BookUnderTest>): void {
   describe(`${name} keeps the contract of CallBook`, () => {
-    let stand: BookUnderTest;
+    let fixture: BookUnderTest;
     let book: CallStore;
     beforeEach(async () => {
-      stand = await open();
-      ({ book } = stand);
+      fixture = await open();
+      ({ book } = fixture);
     });
-    afterEach(() => stand.close());
+    afterEach(() => fixture.close());
 
     const hour = { from: hourOf(LATE_MARCH), to: hourOf(LATE_MARCH) + HOUR_MS };
     const hours = async (projectId = 'prj_weather', range = hour) => book.series(projectId, range, 'hour');
@@ -63,7 +63,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
           [USDC, 'month', 10_000n],
           [USDC, 'total', 10_000n],
         ]);
-        expect(await stand.eventIds()).toEqual([told.id]);
+        expect(await fixture.eventIds()).toEqual([told.id]);
         const rest = newReservation({ charge: { mint: USDC, amount: 20_000n } });
         expect(await book.reserve(rest)).toEqual({ ok: true });
       });
@@ -75,7 +75,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         const options = { payment, reservationId: reservation.id, events: [event()] };
 
         expect(await book.finish(newCall(), options)).toBe(false);
-        expect([await book.calls('prj_weather', 10), await hours(), await stand.eventIds()]).toEqual([[], [], []]);
+        expect([await book.calls('prj_weather', 10), await hours(), await fixture.eventIds()]).toEqual([[], [], []]);
         expect(await usedOf()).toEqual([[USDC, 'total', 0n]]);
         expect(await book.reserve(newReservation())).toMatchObject({ ok: false, used: 30_000n });
       });
@@ -95,7 +95,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
       });
 
       test('uses the payment up, once, whoever else comes at the same time', async () => {
-        const ledger = createSqlLedger(stand.database, stand.now);
+        const ledger = createSqlLedger(fixture.database, fixture.now);
         const [claim, other] = [newClaim(), newClaim()];
         for (const it of [claim, other]) await ledger.claimLanded(it, { slot: 7, signature: '5'.repeat(88) });
         const held = (it: ClaimRequest, lease = it.lease) => ({ payment: { id: it.id, lease } });
@@ -118,7 +118,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         const calls = Array.from({ length: 40 }, (_, at) =>
           newCall({ payer: `payer ${at % 7}`, projectId: at % 2 === 0 ? 'prj_weather' : 'prj_other' }),
         );
-        await Promise.all(calls.map((call, at) => (at % 3 === 0 ? book : stand.other).finish(call)));
+        await Promise.all(calls.map((call, at) => (at % 3 === 0 ? book : fixture.other).finish(call)));
         const [weather] = await hours();
         const [other] = await hours('prj_other');
 
@@ -154,9 +154,9 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
       test('are counted by reason when they are flushed, and leave no row', async () => {
         for (let at = 0; at < 1_000; at += 1) book.refuse(newRefusal());
         book.refuse(newRefusal({ reason: 'rate_limited' }));
-        stand.other.refuse(newRefusal());
+        fixture.other.refuse(newRefusal());
         expect(await hours()).toEqual([]);
-        await Promise.all([book.flush(), stand.other.flush()]);
+        await Promise.all([book.flush(), fixture.other.flush()]);
 
         const refusals = new Map([
           ['payment_required', 1_001],
@@ -169,9 +169,9 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
       test('of many projects are written together, whatever else is being written', async () => {
         const projects = Array.from({ length: 60 }, (_, at) => `prj_${at}`);
         for (const projectId of projects) book.refuse(newRefusal({ projectId }));
-        for (const projectId of [...projects].reverse()) stand.other.refuse(newRefusal({ projectId }));
+        for (const projectId of [...projects].reverse()) fixture.other.refuse(newRefusal({ projectId }));
         const calls = projects.map((projectId) => book.finish(newCall({ projectId })));
-        await Promise.all([book.flush(), stand.other.flush(), ...calls]);
+        await Promise.all([book.flush(), fixture.other.flush(), ...calls]);
         const figures = await Promise.all(projects.map((it) => hours(it)));
         expect(figures.flat().map(({ calls: some, refused }) => [some, refused])).toEqual(Array(60).fill([1, 2]));
       });
@@ -257,8 +257,8 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
 
     test('prune forgets the oldest calls, whole days of sums and ended reservations, in steps, and keeps what was spent', async () => {
       for (let at = 0; at < 5; at += 1) await book.finish(newCall({ at: LATE_MARCH + at * HOUR_MS }));
-      await book.reserve(newReservation({ at: stand.now() }));
-      await stand.advance(60_000);
+      await book.reserve(newReservation({ at: fixture.now() }));
+      await fixture.advance(60_000);
       const left = async () => [
         (await book.calls('prj_weather', 10)).length,
         (await hours('prj_weather', { from: 0, to: LATE_MARCH + DAY_MS })).length,

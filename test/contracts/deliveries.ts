@@ -5,8 +5,8 @@ import type { DeliveryStore, TakenDelivery } from '../../src/storage/webhooks/de
 import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
 import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
 import type { WebhookRecord } from '../../src/storage/webhooks/webhooks.js';
+import { ALICE, anEvent, aWebhook, BOB } from '../helpers/http/webhook-samples.js';
 import { testClock } from '../helpers/test-clock.js';
-import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
 
 const LEASE_MS = 60_000;
 

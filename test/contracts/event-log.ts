@@ -4,7 +4,7 @@ import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
 import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
-import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
+import { ALICE, anEvent, aWebhook, BOB } from '../helpers/http/webhook-samples.js';
 
 const ids = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id);
 

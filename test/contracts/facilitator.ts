@@ -3,14 +3,14 @@ import { retryHashOf } from '../../src/facilitator/payments/retry-hash.js';
 import type { Claim, Facilitator, OpenedPayment } from '../../src/facilitator/types.js';
 import type { Payment, Terms } from '../../src/protocol/types.js';
 import { writeTerms } from '../../src/protocol/wire/terms.js';
-import { ONE_CENT, offeredTerms, payTerms } from '../helpers/core-payments.js';
-import { countOpenHandles } from '../helpers/open-handles.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { countOpenHandles } from '../helpers/processes/open-handles.js';
+import { ONE_CENT, offeredTerms, payTerms } from '../helpers/transactions/core-payments.js';
 import { until } from '../helpers/until.js';
 
-/** A way to have a facilitator on a stand's chain. */
+/** A way to have a facilitator on a fixture's chain. */
 export type OpenFacilitator = (
-  stand: TollStand,
+  fixture: TollFixture,
   options: Pick<FacilitatorOptions, 'settleTimeoutMs'>,
 ) => Promise<{ readonly facilitator: Facilitator; close(): Promise<void> }>;
 
@@ -21,39 +21,39 @@ const SHORT = { settleTimeoutMs: 60 };
 /** What every facilitator must do, whoever settles for it. */
 export function facilitatorContract(name: string, open: OpenFacilitator): void {
   describe(`the contract of a facilitator: ${name}`, () => {
-    let stand: TollStand;
+    let fixture: TollFixture;
     let closers: (() => Promise<void>)[] = [];
 
     beforeAll(async () => {
-      stand = await openTollStand();
+      fixture = await openTollFixture();
     });
     afterEach(async () => {
-      stand.sandbox.faults.clear();
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.faults.clear();
+      fixture.sandbox.resumeSlots();
       for (const close of closers.splice(0)) await close();
     });
-    afterAll(() => stand.close());
+    afterAll(() => fixture.close());
 
     async function facilitatorWith(options: Pick<FacilitatorOptions, 'settleTimeoutMs'> = {}): Promise<Facilitator> {
-      const opened = await open(stand, options);
+      const opened = await open(fixture, options);
       closers = [opened.close, ...closers];
       return opened.facilitator;
     }
 
     async function aPayment(facilitator: Facilitator, change: Partial<Terms> = {}) {
-      const terms = await offeredTerms(facilitator, stand.payTo, change);
-      return { terms, payment: await payTerms(stand, terms) };
+      const terms = await offeredTerms(facilitator, fixture.payTo, change);
+      return { terms, payment: await payTerms(fixture, terms) };
     }
 
     async function openedClaim(facilitator: Facilitator, payment: Payment, terms: Terms): Promise<Claim> {
       return claimOf(await facilitator.openPayment(payment, terms, USE));
     }
 
-    const balance = (terms: Terms) => stand.sandbox.tokenBalance(stand.payTo, terms.asset);
+    const balance = (terms: Terms) => fixture.sandbox.tokenBalance(fixture.payTo, terms.asset);
 
     test('once closed it holds no socket and no timer', async () => {
       const handles = countOpenHandles();
-      const opened = await open(stand, {});
+      const opened = await open(fixture, {});
       const { payment, terms } = await aPayment(opened.facilitator);
       await opened.facilitator.settle(payment, terms);
       await opened.facilitator.health();
@@ -67,19 +67,19 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith();
       const { kinds, signers } = await facilitator.supported();
       expect(kinds).toEqual([expect.objectContaining({ scheme: 'exact', network: 'solana-devnet' })]);
-      expect(signers).toEqual([stand.feePayer.publicKey.toBase58()]);
+      expect(signers).toEqual([fixture.feePayer.publicKey.toBase58()]);
       expect(kinds[0]?.feePayer).toBe(signers[0]);
     });
 
     test('it is active while it can settle', async () => {
-      const wallet = stand.feePayer.publicKey.toBase58();
+      const wallet = fixture.feePayer.publicKey.toBase58();
       expect(await (await facilitatorWith()).health()).toMatchObject({ status: 'active', wallet });
     });
 
     test('verify says yes to a good payment and holds nothing', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
-      const yes = { ok: true, payer: stand.payer.publicKey.toBase58() };
+      const yes = { ok: true, payer: fixture.payer.publicKey.toBase58() };
       expect(await facilitator.verify(payment, terms)).toEqual(yes);
       expect(await facilitator.verify(payment, terms)).toEqual(yes);
     });
@@ -96,22 +96,22 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
       const others = { ...terms, ...change };
-      const { sendTransaction } = stand.sandbox.calls;
+      const { sendTransaction } = fixture.sandbox.calls;
       expect(await facilitator.verify(payment, others)).toMatchObject({ ok: false, reason });
       expect(await facilitator.openPayment(payment, others, USE)).toMatchObject({
         status: 'refused',
         refusal: { reason },
       });
       expect(await facilitator.settle(payment, others)).toMatchObject({ status: 'failed', reason });
-      expect(stand.sandbox.calls.sendTransaction).toBe(sendTransaction);
+      expect(fixture.sandbox.calls.sendTransaction).toBe(sendTransaction);
       expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('open');
     });
 
     test('a payer without the money is told so, and may send the same payment once it is there', async () => {
       const facilitator = await facilitatorWith();
-      const terms = await offeredTerms(facilitator, stand.payTo);
-      const payer = await stand.sandbox.createWallet({ usdc: '0' });
-      const payment = await payTerms({ sandbox: stand.sandbox, payer }, terms);
+      const terms = await offeredTerms(facilitator, fixture.payTo);
+      const payer = await fixture.sandbox.createWallet({ usdc: '0' });
+      const payment = await payTerms({ sandbox: fixture.sandbox, payer }, terms);
       const reason = 'insufficient_funds';
       expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, reason });
       expect(await facilitator.openPayment(payment, terms, USE)).toMatchObject({
@@ -119,7 +119,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
         refusal: { reason },
       });
       expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
-      stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
+      fixture.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
       expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
     });
 
@@ -130,7 +130,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const claim = await openedClaim(facilitator, payment, terms);
       expect(claim.receipt).toBeUndefined();
       const settlement = await claim.settle();
-      const payer = stand.payer.publicKey.toBase58();
+      const payer = fixture.payer.publicKey.toBase58();
       const { network, payTo, asset } = terms;
       const receipt = expect.objectContaining({ network, payer, payTo, asset, amount: 12_345n });
       expect(settlement).toEqual({ status: 'settled', receipt });
@@ -237,12 +237,12 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith(SHORT);
       const { payment, terms } = await aPayment(facilitator);
       const before = balance(terms);
-      stand.sandbox.pauseSlots();
+      fixture.sandbox.pauseSlots();
       const claim = await openedClaim(facilitator, payment, terms);
       expect(await claim.settle()).toMatchObject({ status: 'pending' });
       expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('pending');
       expect(await facilitator.openPayment(payment, terms, OTHER_USE)).toEqual({ status: 'used' });
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       const resolved = await untilOpen(() => facilitator.openPayment(payment, terms, USE));
       expect(resolved.receipt).toMatchObject({ amount: ONE_CENT });
       expect(balance(terms) - before).toBe(ONE_CENT);
@@ -252,17 +252,17 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const facilitator = await facilitatorWith(SHORT);
       const { payment, terms } = await aPayment(facilitator);
       const before = balance(terms);
-      stand.sandbox.faults.add({ kind: 'drop' });
+      fixture.sandbox.faults.add({ kind: 'drop' });
       expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'pending' });
       const settleLater = () => {
-        stand.sandbox.expireBlockhashes();
+        fixture.sandbox.expireBlockhashes();
         return facilitator.settle(payment, terms);
       };
       let last = await settleLater();
       while (last.status === 'pending') last = await settleLater();
       const reason = 'invalid_exact_svm_transaction_expired';
       expect(last).toMatchObject({ status: 'failed', reason });
-      stand.sandbox.faults.clear();
+      fixture.sandbox.faults.clear();
       expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
       expect(balance(terms)).toBe(before);
     });
@@ -279,11 +279,11 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
     test('while the chain is out of reach nothing is held, and the same payment is good afterwards', async () => {
       const facilitator = await facilitatorWith();
       const { payment, terms } = await aPayment(facilitator);
-      stand.sandbox.faults.add({ kind: 'disconnect' });
+      fixture.sandbox.faults.add({ kind: 'disconnect' });
       const unavailable = expect.objectContaining({ code: 'payment_backend_unavailable' });
       await expect(facilitator.openPayment(payment, terms, USE)).rejects.toEqual(unavailable);
       await expect(facilitator.verify(payment, terms)).rejects.toEqual(unavailable);
-      stand.sandbox.faults.clear();
+      fixture.sandbox.faults.clear();
       const claim = await untilOpen(() => facilitator.openPayment(payment, terms, OTHER_USE));
       expect((await claim.settle()).status).toBe('settled');
     });
@@ -296,15 +296,15 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       );
       const good = await aPayment(facilitator);
       await facilitator.settle(good.payment, good.terms);
-      const poor = await stand.sandbox.createWallet({ usdc: '0' });
-      const unfunded = await payTerms({ sandbox: stand.sandbox, payer: poor }, good.terms);
+      const poor = await fixture.sandbox.createWallet({ usdc: '0' });
+      const unfunded = await payTerms({ sandbox: fixture.sandbox, payer: poor }, good.terms);
       await facilitator.settle(unfunded, good.terms);
       const stuck = await aPayment(facilitator);
-      stand.sandbox.pauseSlots();
+      fixture.sandbox.pauseSlots();
       await facilitator.settle(stuck.payment, stuck.terms);
       expect(told).toEqual(['payment.settled', 'payment.failed', 'payment.pending']);
       for (const end of ends) end();
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       await facilitator.settle(stuck.payment, stuck.terms);
       expect(told).toHaveLength(3);
     });
@@ -316,7 +316,7 @@ export function facilitatorContract(name: string, open: OpenFacilitator): void {
       const requirements = writeTerms(terms);
       const transaction = Buffer.from(payment.transaction).toString('base64');
       const payload = { x402Version: 2, accepted: requirements, payload: { transaction } };
-      const payer = stand.payer.publicKey.toBase58();
+      const payer = fixture.payer.publicKey.toBase58();
       expect((await client.getSupported()).kinds).toContainEqual(
         expect.objectContaining({ x402Version: 2, scheme: 'exact', network: requirements.network }),
       );

@@ -23,25 +23,25 @@ export function newRun(change: Partial<IdempotentRun> = {}): IdempotentRun {
 export function idempotencyStoreContract(name: string, open: () => Promise<ResponsesUnderTest>): void {
   describe(`${name} keeps the contract of IdempotencyStore`, () => {
     let store: IdempotencyStore;
-    let stand: ResponsesUnderTest;
+    let fixture: ResponsesUnderTest;
 
     beforeEach(async () => {
-      stand = await open();
-      ({ store } = stand);
+      fixture = await open();
+      ({ store } = fixture);
     });
-    afterEach(() => stand.close());
+    afterEach(() => fixture.close());
 
     runsContract(
       () => store,
-      (ms) => stand.advance(ms),
+      (ms) => fixture.advance(ms),
     );
     keepingContract(
       () => store,
-      (ms) => stand.advance(ms),
+      (ms) => fixture.advance(ms),
     );
     puttingContract(
       () => store,
-      (ms) => stand.advance(ms),
+      (ms) => fixture.advance(ms),
     );
   });
 }

@@ -5,9 +5,9 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { SCHEMA_STEPS } from '../../src/storage/sql/migrations/steps.js';
 import { readSchema } from '../../src/storage/sql/schema-state.js';
 import type { Dialect, Row } from '../../src/storage/sql/sql-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { connectTo } from '../helpers/schema-connection.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { connectTo } from '../helpers/storage/schema-connection.js';
 import { newClaim } from './ledger-samples.js';
 
 const folder = testFolder();

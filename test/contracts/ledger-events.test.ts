@@ -3,7 +3,7 @@ import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase, Statement } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { newClaim, rivalOf } from './ledger-samples.js';
 
 const EVENTS: Statement = {

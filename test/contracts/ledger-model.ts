@@ -61,9 +61,9 @@ type Verbs = Omit<
 >;
 
 /** Random histories: a ledger answers each event as the model does, and its books are the model's after each. */
-export function ledgerModelContract(stand: () => LedgerUnderTest, histories: number): void {
+export function ledgerModelContract(fixture: () => LedgerUnderTest, histories: number): void {
   test('in random histories it answers as the model of the table does', async () => {
-    const { ledger, now, advance } = stand();
+    const { ledger, now, advance } = fixture();
     const history = fc.asyncProperty(fc.array(anEvent, { maxLength: 40, size: 'max' }), async (events) => {
       const name = randomUUID();
       const request = newRequest();

@@ -173,8 +173,8 @@ const STANDINGS = ['held', 'held, lease over', 'given back', 'given back, lease 
 type Standing = (typeof STANDINGS)[number];
 
 /** Every event in every state of a payment: the response, and what is in the books afterwards. */
-export function paymentStatesContract(stand: () => LedgerUnderTest): void {
-  const ledger = () => stand().ledger;
+export function paymentStatesContract(fixture: () => LedgerUnderTest): void {
+  const ledger = () => fixture().ledger;
 
   /** A payment in a state, brought for a use. */
   async function paymentIn(state: string, standing: Standing, change: Partial<ClaimRequest> = {}) {
@@ -190,7 +190,7 @@ export function paymentStatesContract(stand: () => LedgerUnderTest): void {
     if (state === 'failed') await ledger().recordOutcome(id, lease, FAILED);
     if (state === 'expired') await ledger().recordOutcome(id, lease, EXPIRED);
     if (standing.startsWith('given back')) await ledger().keep(id, lease);
-    if (standing.endsWith('lease over')) await stand().advance(LEASE_MS);
+    if (standing.endsWith('lease over')) await fixture().advance(LEASE_MS);
     return claim;
   }
 
@@ -220,7 +220,7 @@ export function paymentStatesContract(stand: () => LedgerUnderTest): void {
           const where = [state, standing];
 
           const result = await ledger().claim(rival);
-          expectAt(where, result).toEqual(answerOf(cell, rival, before, stand().now()));
+          expectAt(where, result).toEqual(answerOf(cell, rival, before, fixture().now()));
           expectAt(where, await ledger().find(first.id)).toEqual(result.record);
           const hasWon = result.status === 'won';
           expectAt(where, await ledger().extend(first.id, rival.lease, LEASE_MS)).toEqual(hasWon);
@@ -264,7 +264,7 @@ export function paymentStatesContract(stand: () => LedgerUnderTest): void {
         const { status } = await ledger().claim(rivalOf(claim));
         return expectAt([record?.state ?? 'unknown', standing], status).toEqual(record ? 'closed' : 'won');
       }
-      if (cell === 'longer') await stand().advance(3 * LEASE_MS - 1);
+      if (cell === 'longer') await fixture().advance(3 * LEASE_MS - 1);
       const isBusy = cell === 'longer' || (standing === 'held' && cell !== 'kept');
       const { status } = await ledger().claim(rivalOf(claim));
       expectAt([record.state, standing], status).toEqual(isBusy ? 'busy' : 'won');
@@ -281,7 +281,7 @@ export function paymentStatesContract(stand: () => LedgerUnderTest): void {
         const record = await ledger().claimLanded(rival, LANDED);
         const { lease, leaseMs: _leaseMs, ...payment } = rival;
 
-        const won = { ...payment, ...LANDED, state: 'confirmed', claimedAt: stand().now() };
+        const won = { ...payment, ...LANDED, state: 'confirmed', claimedAt: fixture().now() };
         expectAt([state, standing], record).toEqual(cell === 'no' ? undefined : won);
         expectAt([state, standing], await ledger().find(first.id)).toEqual(cell === 'no' ? before : won);
         expectAt([state, standing], await ledger().extend(first.id, lease, LEASE_MS)).toEqual(cell !== 'no');

@@ -33,12 +33,12 @@ const FAILED: Outcome = { state: 'failed', reason: 'invalid_exact_svm_transactio
 export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest>, histories: number): void {
   describe(`${name} keeps the contract of Ledger`, () => {
     let ledger: Ledger;
-    let stand: LedgerUnderTest;
-    const advance = (milliseconds: number) => stand.advance(milliseconds);
+    let fixture: LedgerUnderTest;
+    const advance = (milliseconds: number) => fixture.advance(milliseconds);
 
     beforeEach(async () => {
-      stand = await open();
-      ({ ledger } = stand);
+      fixture = await open();
+      ({ ledger } = fixture);
     });
     afterEach(() => ledger.close());
 
@@ -399,8 +399,8 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       };
     }
 
-    paymentStatesContract(() => stand);
-    ledgerModelContract(() => stand, histories);
+    paymentStatesContract(() => fixture);
+    ledgerModelContract(() => fixture, histories);
     unresolvedPaymentsContract(() => ledger, advance);
     paymentRequestsContract(() => ledger, advance);
   });

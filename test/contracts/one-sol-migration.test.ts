@@ -1,8 +1,8 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import { oneSol } from '../../src/storage/sql/migrations/0012-one-sol.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { connectTo, insertRow, type OpenConnection } from '../helpers/schema-connection.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { connectTo, insertRow, type OpenConnection } from '../helpers/storage/schema-connection.js';
 
 const folder = testFolder();
 let server: PostgresServer;

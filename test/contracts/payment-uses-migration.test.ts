@@ -3,10 +3,10 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import { migrate } from '../../src/storage/sql/migrate.js';
 import { SCHEMA_STEPS } from '../../src/storage/sql/migrations/steps.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { connectTo, insertRow } from '../helpers/schema-connection.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { connectTo, insertRow } from '../helpers/storage/schema-connection.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { LEASE_MS, newClaim, rivalOf } from './ledger-samples.js';
 
 const folder = testFolder();

@@ -1,6 +1,6 @@
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';
 import { booksOn } from './call-book-stand.js';

@@ -1,6 +1,6 @@
 import { createSqlCounters } from '../../src/storage/counters/sql-counters.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { countersContract } from './counters.js';
 

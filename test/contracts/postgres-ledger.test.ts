@@ -1,6 +1,6 @@
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { ledgerContract } from './ledger.js';
 

@@ -1,5 +1,5 @@
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { payoutBookContract } from './payout-book.js';
 

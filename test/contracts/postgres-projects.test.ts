@@ -1,5 +1,5 @@
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { projectsContract } from './projects.js';
 
 let server: PostgresServer;

@@ -1,6 +1,6 @@
 import { createSqlServiceKeys } from '../../src/storage/keys/sql-service-keys.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { serviceKeysContract } from './service-keys.js';
 
 let server: PostgresServer;

@@ -3,7 +3,7 @@ import { KNOWN_TOKENS } from '../../src/protocol/networks/tokens.js';
 import type { Token } from '../../src/protocol/types.js';
 import { type EventRecord, type EventType, newEvent } from '../../src/storage/events/events.js';
 import type { ProjectRecord } from '../../src/storage/projects/projects.js';
-import { walletKey } from '../helpers/wallet-key.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 
 export const ANNA = walletKey('anna').address;
 export const BORIS = walletKey('boris').address;

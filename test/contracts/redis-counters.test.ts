@@ -1,6 +1,6 @@
 import { openRedisCounters } from '../../src/storage/counters/redis-counters.js';
 import { codeOf } from '../helpers/code-of.js';
-import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';
+import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/storage/redis.js';
 import { testClock } from '../helpers/test-clock.js';
 import { until } from '../helpers/until.js';
 import { countersContract } from './counters.js';

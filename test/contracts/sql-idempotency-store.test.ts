@@ -6,9 +6,9 @@ import {
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { until } from '../helpers/until.js';
 import { idempotencyStoreContract, newRun } from './idempotency-store.js';
 

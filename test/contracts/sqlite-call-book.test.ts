@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';
 import { booksOn } from './call-book-stand.js';

@@ -1,7 +1,7 @@
 import { createSqlCounters } from '../../src/storage/counters/sql-counters.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { countersContract } from './counters.js';
 
 const folder = testFolder();

@@ -1,8 +1,8 @@
 import { LEDGER } from '../../src/storage/ledger/ledger-statements.js';
 import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { ledgerContract } from './ledger.js';
 import { newClaim, rivalOf } from './ledger-samples.js';
 

@@ -1,6 +1,6 @@
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { payoutBookContract } from './payout-book.js';
 
 const folder = testFolder();

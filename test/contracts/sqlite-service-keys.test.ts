@@ -1,6 +1,6 @@
 import { createSqlServiceKeys } from '../../src/storage/keys/sql-service-keys.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
 import { serviceKeysContract } from './service-keys.js';
 
 const folder = testFolder();

@@ -1,10 +1,10 @@
 import type { ClaimRequest } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { openSqliteFile } from '../helpers/sqlite-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { openSqliteFile } from '../helpers/storage/sqlite-file.js';
 import { testClock } from '../helpers/test-clock.js';
-import { testFolder } from '../helpers/test-folder.js';
 import { newRequest } from './ledger-requests.js';
 import { newClaim } from './ledger-samples.js';
 

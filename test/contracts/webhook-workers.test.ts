@@ -1,13 +1,13 @@
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { openWebhookFixture, type WebhookFixture } from '../helpers/fixtures/webhook-fixture.js';
+import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
+import { anEvent } from '../helpers/http/webhook-samples.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { until } from '../helpers/until.js';
-import { type Receiver, startReceiver } from '../helpers/webhook-receiver.js';
-import { anEvent } from '../helpers/webhook-samples.js';
-import { openWebhookStand, type WebhookStand } from '../helpers/webhook-stand.js';
 
 let server: PostgresServer;
 let receiver: Receiver;
-let instances: [WebhookStand, WebhookStand];
+let instances: [WebhookFixture, WebhookFixture];
 
 beforeAll(async () => {
   server = await startPostgres();
@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 beforeEach(async () => {
   const url = await server.newDatabase();
   receiver = await startReceiver();
-  instances = [await openWebhookStand(() => openPostgres(url)), await openWebhookStand(() => openPostgres(url))];
+  instances = [await openWebhookFixture(() => openPostgres(url)), await openWebhookFixture(() => openPostgres(url))];
 });
 afterEach(async () => {
   await Promise.all(instances.map((it) => it.close()));

@@ -3,7 +3,7 @@ import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { createSqlDeliveries } from '../../src/storage/webhooks/sql-deliveries.js';
 import { createSqlWebhooks } from '../../src/storage/webhooks/sql-webhooks.js';
 import type { WebhookStore } from '../../src/storage/webhooks/webhooks.js';
-import { ALICE, anEvent, aWebhook, BOB } from '../helpers/webhook-samples.js';
+import { ALICE, anEvent, aWebhook, BOB } from '../helpers/http/webhook-samples.js';
 
 /** What the store of webhooks does on every database. */
 export function webhooksContract(name: string, open: () => Promise<SqlDatabase>): void {

@@ -4,13 +4,13 @@ import { newNonce } from '../../src/protocol/codecs/nonce-header.js';
 import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
 import { openStorage } from '../../src/storage/open-storage.js';
-import { mistold, readBooks } from '../helpers/books.js';
-import { type Bought, overcharged } from '../helpers/crash-load.js';
-import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';
-import { insist, type Order, orderAtGate, send } from '../helpers/orders.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
+import { type CrashFixture, openCrashFixture, PRICE } from '../helpers/crash/crash-fixture.js';
+import { type Bought, overcharged } from '../helpers/crash/crash-load.js';
+import { insist, type Order, orderAtGate, send } from '../helpers/crash/orders.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 import { until } from '../helpers/until.js';
-import { walletKey } from '../helpers/wallet-key.js';
 
 const CLIENTS = 6;
 const ENOUGH = 20;
@@ -18,13 +18,13 @@ const PATIENCE_MS = 300_000;
 
 /** The server with its Postgres, which crashes while payments are being made and is started again. */
 describe('when Postgres is lost in the middle of it', () => {
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let postgres: PostgresServer;
   let url: string;
   let server: RunningServer;
 
   beforeAll(async () => {
-    [stand, postgres] = await Promise.all([openCrashStand(), startPostgres()]);
+    [fixture, postgres] = await Promise.all([openCrashFixture(), startPostgres()]);
     url = await postgres.newDatabase();
     const env = {
       PORT: '0',
@@ -33,15 +33,15 @@ describe('when Postgres is lost in the middle of it', () => {
       JWT_SECRET: 'a secret that is long enough for HS256',
       DATABASE_URL: url,
       SOLANA_NETWORK: 'solana-devnet',
-      SOLANA_RPC_URL: stand.sandbox.rpcUrl,
-      FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
-      PAY_TO: stand.payTo,
+      SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+      FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
+      PAY_TO: fixture.payTo,
     };
     server = await startServer(readConfiguration(env));
   }, PATIENCE_MS);
   afterAll(async () => {
     await server.close();
-    await stand.close();
+    await fixture.close();
     await postgres.stop();
   });
 
@@ -74,7 +74,7 @@ describe('when Postgres is lost in the middle of it', () => {
       const turnedAway = await Promise.all(Array.from({ length: CLIENTS }, newBuyer));
       const replies = await Promise.all(turnedAway.map((order) => send(server.url, order)));
       expect(replies.map(({ status }) => status)).toEqual(turnedAway.map(() => 503));
-      expect(turnedAway.map(({ wallet }) => stand.held(wallet.publicKey.toBase58()))).toEqual(
+      expect(turnedAway.map(({ wallet }) => fixture.held(wallet.publicKey.toBase58()))).toEqual(
         turnedAway.map(() => 1_000_000_000n),
       );
 
@@ -87,23 +87,23 @@ describe('when Postgres is lost in the middle of it', () => {
       const bought = [...(await load.end()), ...later];
       expect(bought.filter(({ replies: all }) => all.at(-1)?.served !== true)).toEqual([]);
       for (const { status } of bought.flatMap(({ replies: all }) => all)) expect([200, 409, 503]).toContain(status);
-      expect(overcharged(stand, bought)).toEqual([]);
-      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
+      expect(overcharged(fixture, bought)).toEqual([]);
+      expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(bought.length));
       await expectBooks(bought);
     },
     PATIENCE_MS,
   );
 
-  const newBuyer = async () => orderAtGate(stand, await stand.sandbox.createWallet({ usdc: '1000' }), '/demo');
+  const newBuyer = async () => orderAtGate(fixture, await fixture.sandbox.createWallet({ usdc: '1000' }), '/demo');
 
   /** Clients who buy one thing after the other until they are told to stop. */
   async function openLoad() {
     const bought: Bought[] = [];
     let ends = false;
     const clients = Array.from({ length: CLIENTS }, async () => {
-      const wallet = await stand.sandbox.createWallet({ usdc: '1000' });
+      const wallet = await fixture.sandbox.createWallet({ usdc: '1000' });
       while (!ends) {
-        const order = await orderAtGate(stand, wallet, '/demo');
+        const order = await orderAtGate(fixture, wallet, '/demo');
         bought.push({ order, replies: await insist(() => server.url, order) });
       }
     });
@@ -126,7 +126,7 @@ describe('when Postgres is lost in the middle of it', () => {
     expect(thieves).toEqual(
       bought.map(() => ({ status: 402, code: 'payment_already_used', served: false, replayed: false })),
     );
-    expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
+    expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(bought.length));
     const storage = await openStorage(url);
     const entries = await readBooks(storage.database);
     await storage.close();

@@ -1,14 +1,14 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { mistold, readBooks } from '../helpers/books.js';
-import { type CrashStand, openCrashStand, PRICE, type Seller } from '../helpers/crash-stand.js';
-import { createHolds, type HeldAt, type Holds } from '../helpers/holds.js';
-import { insist, newOrder, type Order, type OrderDoor, type Reply, send } from '../helpers/orders.js';
-import { createGate } from '../helpers/payments.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
+import { type CrashFixture, openCrashFixture, PRICE, type Seller } from '../helpers/crash/crash-fixture.js';
+import { insist, newOrder, type Order, type OrderDoor, type Reply, send } from '../helpers/crash/orders.js';
+import { createHolds, type HeldAt, type Holds } from '../helpers/nodes/holds.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { holdWrites } from '../helpers/storage/write-hold.js';
+import { createGate } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
-import { holdWrites } from '../helpers/write-hold.js';
 
 /**
  * Where the process is killed in the life of a payment:
@@ -70,26 +70,26 @@ const PATIENCE_MS = 300_000;
 
 describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store) => {
   const folder = testFolder();
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let server: PostgresServer | undefined;
   let url: string;
   let storage: Storage;
   let seller: Seller | undefined;
 
   beforeAll(async () => {
-    stand = await openCrashStand();
+    fixture = await openCrashFixture();
     if (store === 'Postgres') server = await startPostgres();
     url = (await server?.newDatabase()) ?? `sqlite:${folder.newPath('db')}`;
     storage = await openStorage(url);
   }, PATIENCE_MS);
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
     await server?.stop();
   });
 
-  const spent = ({ order }: Passenger): bigint => 1_000_000n - stand.held(order.wallet.publicKey.toBase58());
-  const runs = ({ order }: Passenger): number => stand.handled.filter((it) => it === `run${order.path}`).length;
+  const spent = ({ order }: Passenger): bigint => 1_000_000n - fixture.held(order.wallet.publicKey.toBase58());
+  const runs = ({ order }: Passenger): number => fixture.handled.filter((it) => it === `run${order.path}`).length;
 
   async function stateOf({ order }: Passenger): Promise<string> {
     const address = order.wallet.publicKey.toBase58();
@@ -99,8 +99,8 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
   test.each(ROUNDS)(
     '%s: is paid once, and served once',
     async (_when, rows) => {
-      seller ??= await stand.startSeller(url, LEASE_MS);
-      const before = stand.held(stand.payTo);
+      seller ??= await fixture.startSeller(url, LEASE_MS);
+      const before = fixture.held(fixture.payTo);
       const { passengers, letGo, bury } = await board(rows, seller);
       await seller.kill();
       bury();
@@ -111,7 +111,7 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
       );
       await letGo();
 
-      seller = await stand.startSeller(url, LEASE_MS);
+      seller = await fixture.startSeller(url, LEASE_MS);
       const { url: at } = seller;
       const repeated = await Promise.all(passengers.map(({ order }) => insist(() => at, order)));
       expect(repeated.map((it) => it.at(-1)?.served)).toEqual(rows.map(() => true));
@@ -122,7 +122,7 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
       expect(await told(passengers, async (it) => [await stateOf(it), runs(it), spent(it)])).toEqual(
         rows.map(([door, step, , count]) => [door, step, 'served', count, PRICE]),
       );
-      expect(stand.held(stand.payTo) - before).toBe(PRICE * BigInt(rows.length));
+      expect(fixture.held(fixture.payTo) - before).toBe(PRICE * BigInt(rows.length));
       expect(mistold(await readBooks(storage.database))).toEqual([]);
     },
     PATIENCE_MS,
@@ -138,12 +138,12 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
     const [mayBeTold, dead] = [createGate(), createGate()];
     const holds = createHolds(mayBeTold.opened);
     let unlock: (() => Promise<void>) | undefined;
-    stand.proxy.decide = holds.decide;
-    stand.proxy.onAnswered = holds.answered;
-    stand.keep = (point) => point.startsWith('half/') || point.endsWith('/running');
+    fixture.proxy.decide = holds.decide;
+    fixture.proxy.onAnswered = holds.answered;
+    fixture.keep = (point) => point.startsWith('half/') || point.endsWith('/running');
 
     for (const [door, step] of rows) {
-      const order = await newOrder(stand, alive, door, step);
+      const order = await newOrder(fixture, alive, door, step);
       if (isHeldAt(step)) holds.add(order, step);
       if (step === 'unclaimed') unlock ??= await holdWrites(url);
       const head = createGate();
@@ -164,8 +164,8 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
     return {
       passengers,
       async letGo(): Promise<void> {
-        stand.proxy.decide = () => 'pass';
-        stand.keep = () => false;
+        fixture.proxy.decide = () => 'pass';
+        fixture.keep = () => false;
         await unlock?.();
       },
       bury: dead.open,
@@ -177,7 +177,7 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
     const { path } = order;
     if (step === 'unclaimed') return until(() => lines.includes(`arrived ${path}`));
     if (step === 'booked') return until(() => lines.includes(`settled ${path}`));
-    if (step === 'running') return until(() => stand.handled.includes(`run${path}`));
+    if (step === 'running') return until(() => fixture.handled.includes(`run${path}`));
     if (step === 'answering') return head;
     await until(() => holds.isHeld(order));
     if (step === 'sent' || step === 'landed') await until(() => spent(passenger) === PRICE);
@@ -185,8 +185,8 @@ describe.each(['SQLite', 'Postgres'])('a process that is killed, on %s', (store)
 
   /** What has landed is confirmed after two slots. */
   async function confirmed(): Promise<void> {
-    const slot = stand.sandbox.slot();
-    await until(() => stand.sandbox.slot() > slot + 2);
+    const slot = fixture.sandbox.slot();
+    await until(() => fixture.sandbox.slot() > slot + 2);
   }
 });
 

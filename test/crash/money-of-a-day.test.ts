@@ -6,24 +6,24 @@ import type { Fault } from '../../src/sandbox/faults.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { USDC } from '../helpers/crash-stand.js';
-import { confirmed, isConfirmed, sendToChain } from '../helpers/direct-transfer.js';
+import { USDC } from '../helpers/crash/crash-fixture.js';
+import { reconciled } from '../helpers/crash/reconciled.js';
 import {
   connectGateway,
   type GatewayClient,
   type MadeKey,
   type MadeProject,
   proofHeader,
-} from '../helpers/gateway-client.js';
-import { type MoneyProcess, startMoneyProcess } from '../helpers/money-process.js';
-import { payingFetch } from '../helpers/official-clients.js';
-import { reconciled } from '../helpers/reconciled.js';
-import { type RpcProxy, startRpcProxy } from '../helpers/rpc-proxy.js';
-import { stopFiles } from '../helpers/run-file.js';
-import type { ProofHeaders } from '../helpers/sign-in.js';
-import { testFolder } from '../helpers/test-folder.js';
+} from '../helpers/fixtures/gateway-client.js';
+import { payingFetch } from '../helpers/http/official-clients.js';
+import type { ProofHeaders } from '../helpers/http/sign-in.js';
+import { type Receiver, startReceiver } from '../helpers/http/webhook-receiver.js';
+import { type RpcProxy, startRpcProxy } from '../helpers/nodes/rpc-proxy.js';
+import { type MoneyProcess, startMoneyProcess } from '../helpers/processes/money-process.js';
+import { stopFiles } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { confirmed, isConfirmed, sendToChain } from '../helpers/transactions/direct-transfer.js';
 import { until } from '../helpers/until.js';
-import { type Receiver, startReceiver } from '../helpers/webhook-receiver.js';
 import { createChance } from '../soak/chance.js';
 
 /** `MONEY_ACTIONS=500 MONEY_KILLS=10 npx jest test/crash/money-of-a-day.test.ts` is the long form. */
@@ -212,8 +212,8 @@ test(
     expect(held(split!)).toBe(owed);
     expect(held(owner!) + held(partner!)).toBe(direct + paidOut);
     expect([booked > direct, direct > 0n]).toEqual([true, true]);
-    const stand = { sandbox, feePayers: [addressOf(feePayer!)], splitWallets: [addressOf(split!)] };
-    const { differences, found, notes } = await reconciled(stand, storage);
+    const fixture = { sandbox, feePayers: [addressOf(feePayer!)], splitWallets: [addressOf(split!)] };
+    const { differences, found, notes } = await reconciled(fixture, storage);
     expect({ differences, found, notes }).toEqual({ differences: 0, found: [], notes: [] });
     if (process.env['MONEY_ACTIONS'] === undefined) return;
     const payments = await numberOf(`select count(*) as n ${received}`);

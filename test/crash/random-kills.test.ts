@@ -2,13 +2,13 @@ import bs58 from 'bs58';
 import { MAX_RERUNS } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { mistold, readBooks } from '../helpers/books.js';
-import { overcharged, runCrashLoad } from '../helpers/crash-load.js';
-import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';
-import { insist, type Order } from '../helpers/orders.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { endOf, runFile } from '../helpers/run-file.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
+import { type CrashFixture, openCrashFixture, PRICE } from '../helpers/crash/crash-fixture.js';
+import { overcharged, runCrashLoad } from '../helpers/crash/crash-load.js';
+import { insist, type Order } from '../helpers/crash/orders.js';
+import { endOf, runFile } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 
 /** `CRASH_KILLS=50 npx jest test/crash/random-kills.test.ts` is the long run, on both stores; it prints its figures. */
 const LONG = process.env['CRASH_KILLS'];
@@ -20,19 +20,19 @@ const PATIENCE_MS = 120_000 + KILLS * 60_000;
 
 describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on %s`, (store) => {
   const folder = testFolder();
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let server: PostgresServer | undefined;
   let url: string;
   let storage: Storage;
 
   beforeAll(async () => {
-    stand = await openCrashStand();
+    fixture = await openCrashFixture();
     if (store === 'Postgres') server = await startPostgres();
     url = (await server?.newDatabase()) ?? `sqlite:${folder.newPath('db')}`;
     storage = await openStorage(url);
   }, PATIENCE_MS);
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
     await server?.stop();
   });
@@ -43,8 +43,8 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       runFile('src/cli/main.ts', ['reconcile'], {
         DATABASE_URL: url,
         SOLANA_NETWORK: 'solana-devnet',
-        SOLANA_RPC_URL: stand.sandbox.rpcUrl,
-        FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+        SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+        FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
       }),
     );
 
@@ -61,7 +61,7 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
     'everything that was paid is served, once, and the books are the chain',
     async () => {
       const load = { database: url, kills: KILLS, clients: CLIENTS, leaseMs: LEASE_MS, random: Math.random };
-      const { bought, survivor } = await runCrashLoad(stand, load);
+      const { bought, survivor } = await runCrashLoad(fixture, load);
       // Whose handler was killed three times is not served any more, and told so; it takes many kills. One of them may have
       // been served after all: its stream left in the very moment of the third.
       const triedOut = (await openPayments()).filter(({ reruns }) => reruns === MAX_RERUNS);
@@ -69,8 +69,8 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       expect(failed.map(({ replies }) => replies.at(-1)?.code)).toEqual(failed.map(() => 'payment_already_used'));
       expect(triedOut.map(({ payer }) => payer)).toEqual(expect.arrayContaining(failed.map(payerOf)));
       if (LONG === undefined) expect(failed).toEqual([]);
-      expect(overcharged(stand, bought)).toEqual([]);
-      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(bought.length));
+      expect(overcharged(fixture, bought)).toEqual([]);
+      expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(bought.length));
 
       // A stream that left in the very moment of a kill is not in the books yet. Its payer may have it again, once.
       const unnoted = await openPayments();
@@ -86,7 +86,7 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       const served = entries.filter(({ state }) => state === 'served');
       expect([entries.length, served.length]).toEqual([bought.length, bought.length - triedOut.length]);
       expect(mistold(entries)).toEqual([]);
-      expect(overcharged(stand, bought)).toEqual([]);
+      expect(overcharged(fixture, bought)).toEqual([]);
       const { code, text } = await reconcile();
       expect(text).toMatch(/result +0 differences, 0 payments not over yet/);
       expect(code).toBe(0);
@@ -98,7 +98,7 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
   function report(payments: number, requests: number, twice: number): void {
     const cut = `${requests - payments} requests were cut or told to come again`;
     process.stderr.write(
-      `${store}: ${KILLS} kills, ${payments} payments, ${stand.handled.length} runs of handlers; ${cut}; ${twice} answers left in the moment of a kill and were had again\n`,
+      `${store}: ${KILLS} kills, ${payments} payments, ${fixture.handled.length} runs of handlers; ${cut}; ${twice} answers left in the moment of a kill and were had again\n`,
     );
   }
 });

@@ -1,10 +1,10 @@
 import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../src/server/start-server.js';
-import { type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../helpers/payments.js';
-import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/redis.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { HAS_REDIS, type RedisServer, startRedis } from '../helpers/storage/redis.js';
+import { type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../helpers/transactions/payments.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 import { until } from '../helpers/until.js';
-import { walletKey } from '../helpers/wallet-key.js';
 
 const REQUESTS_A_MINUTE = 60;
 /** One dollar. */

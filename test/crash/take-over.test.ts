@@ -1,7 +1,7 @@
-import { type CrashStand, openCrashStand, PRICE } from '../helpers/crash-stand.js';
-import { insist, newOrder, type Order, type Reply, send } from '../helpers/orders.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { type CrashFixture, openCrashFixture, PRICE } from '../helpers/crash/crash-fixture.js';
+import { insist, newOrder, type Order, type Reply, send } from '../helpers/crash/orders.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { until } from '../helpers/until.js';
 
 /** So long that nothing that happens here can be the end of a lease. */
@@ -12,17 +12,17 @@ const PATIENCE_MS = 240_000;
 
 describe.each(['SQLite', 'Postgres'])('a payment that a process holds, on %s,', (store) => {
   const folder = testFolder();
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let server: PostgresServer | undefined;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openCrashStand();
+    fixture = await openCrashFixture();
     if (store === 'Postgres') server = await startPostgres();
     url = (await server?.newDatabase()) ?? `sqlite:${folder.newPath('db')}`;
   }, PATIENCE_MS);
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await server?.stop();
   });
 
@@ -34,8 +34,8 @@ describe.each(['SQLite', 'Postgres'])('a payment that a process holds, on %s,', 
   test(
     'is taken over as soon as the process is killed, and long before its lease ends',
     async () => {
-      const [dying, other] = [await stand.startSeller(url, LEASE_MS), await stand.startSeller(url, LEASE_MS)];
-      const order = await newOrder(stand, dying, 'before', 'killed');
+      const [dying, other] = [await fixture.startSeller(url, LEASE_MS), await fixture.startSeller(url, LEASE_MS)];
+      const order = await newOrder(fixture, dying, 'before', 'killed');
       void send(dying.url, stopping(order));
       await until(() => dying.told.includes(`settled ${order.path}`));
       await dying.kill();
@@ -43,8 +43,8 @@ describe.each(['SQLite', 'Postgres'])('a payment that a process holds, on %s,', 
       const replies = await insist(() => other.url, order);
       expect(replies.at(-1)).toMatchObject({ status: 200, served: true });
       expect(performance.now() - since).toBeLessThan(LEASE_MS / 10);
-      expect(stand.handled.filter((it) => it === `run${order.path}`)).toHaveLength(1);
-      expect(stand.held(order.wallet.publicKey.toBase58())).toBe(1_000_000n - PRICE);
+      expect(fixture.handled.filter((it) => it === `run${order.path}`)).toHaveLength(1);
+      expect(fixture.held(order.wallet.publicKey.toBase58())).toBe(1_000_000n - PRICE);
       await other.kill();
     },
     PATIENCE_MS,
@@ -53,8 +53,8 @@ describe.each(['SQLite', 'Postgres'])('a payment that a process holds, on %s,', 
   test(
     'stays with a process whose event loop stands still',
     async () => {
-      const [stalled, other] = [await stand.startSeller(url, LEASE_MS), await stand.startSeller(url, LEASE_MS)];
-      const order = await newOrder(stand, stalled, 'before', 'stalled');
+      const [stalled, other] = [await fixture.startSeller(url, LEASE_MS), await fixture.startSeller(url, LEASE_MS)];
+      const order = await newOrder(fixture, stalled, 'before', 'stalled');
       void send(stalled.url, stopping(order));
       await until(() => stalled.told.includes(`settled ${order.path}`));
       const since = performance.now();

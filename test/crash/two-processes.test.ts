@@ -1,9 +1,9 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { mistold, readBooks } from '../helpers/books.js';
-import { type CrashStand, openCrashStand, PRICE, type Seller } from '../helpers/crash-stand.js';
-import { type Order, orderAtGate, type Reply, send } from '../helpers/orders.js';
-import { type PostgresServer, startPostgres } from '../helpers/postgres.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
+import { type CrashFixture, openCrashFixture, PRICE, type Seller } from '../helpers/crash/crash-fixture.js';
+import { type Order, orderAtGate, type Reply, send } from '../helpers/crash/orders.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 
 /** `CRASH_PAYMENTS=500 npx jest test/crash/two-processes.test.ts` is the long run; it prints its figures. */
 const LONG = process.env['CRASH_PAYMENTS'];
@@ -13,19 +13,19 @@ const LEASE_MS = 30_000;
 const PATIENCE_MS = 600_000;
 
 describe('two processes on one Postgres', () => {
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let server: PostgresServer;
   let storage: Storage;
   let sellers: readonly Seller[];
 
   beforeAll(async () => {
-    [stand, server] = await Promise.all([openCrashStand(), startPostgres()]);
+    [fixture, server] = await Promise.all([openCrashFixture(), startPostgres()]);
     const url = await server.newDatabase();
     storage = await openStorage(url);
-    sellers = await Promise.all([stand.startSeller(url, LEASE_MS), stand.startSeller(url, LEASE_MS)]);
+    sellers = await Promise.all([fixture.startSeller(url, LEASE_MS), fixture.startSeller(url, LEASE_MS)]);
   }, PATIENCE_MS);
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
     await server.stop();
   });
@@ -33,10 +33,10 @@ describe('two processes on one Postgres', () => {
   test(
     `${PAYMENTS} payments, each sent to both at once, are each served once`,
     async () => {
-      const wallet = await stand.sandbox.createWallet({ usdc: '100' });
+      const wallet = await fixture.sandbox.createWallet({ usdc: '100' });
       const orders = await Promise.all(
         Array.from({ length: PAYMENTS }, (_, at) =>
-          orderAtGate(stand, wallet, `/${at % 2 ? 'after' : 'before'}/${at}`),
+          orderAtGate(fixture, wallet, `/${at % 2 ? 'after' : 'before'}/${at}`),
         ),
       );
       const since = performance.now();
@@ -46,12 +46,12 @@ describe('two processes on one Postgres', () => {
       expect(pairs.map((pair) => pair.filter(({ served, replayed }) => served && !replayed).length)).toEqual(
         orders.map(() => 1),
       );
-      expect(new Set(stand.handled).size).toBe(stand.handled.length);
+      expect(new Set(fixture.handled).size).toBe(fixture.handled.length);
       const others = pairs.flat().filter(({ served }) => !served);
       for (const { status, code } of others) {
         expect(['409 payment_in_progress', '402 payment_already_used']).toContain(`${status} ${code}`);
       }
-      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(PAYMENTS));
+      expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(PAYMENTS));
       const entries = await readBooks(storage.database);
       expect(entries).toHaveLength(PAYMENTS);
       expect(mistold(entries)).toEqual([]);

@@ -1,11 +1,11 @@
 import { decodePaymentSignatureHeader, encodePaymentSignatureHeader } from '@x402/core/http';
 import { PAYMENT_IDENTIFIER } from '../../src/protocol/payment-identifier.js';
-import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
-import { openIdentity, requestWith } from '../helpers/identity-stand.js';
-import type { Order, Reply } from '../helpers/orders.js';
-import { createGate } from '../helpers/payments.js';
+import { type FaultFixture, openFaultFixture } from '../helpers/crash/fault-fixture.js';
+import type { Order, Reply } from '../helpers/crash/orders.js';
+import { openIdentity, requestWith } from '../helpers/fixtures/identity-fixture.js';
+import { createGate } from '../helpers/transactions/payments.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 import { until } from '../helpers/until.js';
-import { walletKey } from '../helpers/wallet-key.js';
 
 const PAYERS = 8;
 const HOUR_MS = 3_600_000;
@@ -24,18 +24,18 @@ const jump = (milliseconds: number): void => {
 };
 
 describe.each(JUMPS)('when the clock jumps %s', (_where, milliseconds) => {
-  let stand: FaultStand;
+  let fixture: FaultFixture;
   beforeAll(async () => {
-    stand = await openFaultStand();
+    fixture = await openFaultFixture();
   });
   beforeEach(() => {
     clock = Date.now;
   });
-  afterEach(() => stand.sandbox.resumeSlots());
-  afterAll(() => stand.close());
+  afterEach(() => fixture.sandbox.resumeSlots());
+  afterAll(() => fixture.close());
 
   test('between the offer and the payment, payers are served', async () => {
-    const shop = await stand.openShop({ clock: now });
+    const shop = await fixture.openShop({ clock: now });
     const orders = await shop.orders(PAYERS);
     jump(milliseconds);
     const replies = await shop.send(orders);
@@ -44,7 +44,7 @@ describe.each(JUMPS)('when the clock jumps %s', (_where, milliseconds) => {
   });
 
   test('while handlers are at work, a copy of the payment is not served beside the first', async () => {
-    const shop = await stand.openShop({ clock: now });
+    const shop = await fixture.openShop({ clock: now });
     const orders = await shop.orders(PAYERS);
     const gate = createGate();
     let entered = 0;
@@ -64,22 +64,22 @@ describe.each(JUMPS)('when the clock jumps %s', (_where, milliseconds) => {
   });
 
   test('while transactions are on their way, each payer is served, and a copy is not', async () => {
-    const shop = await stand.openShop({ clock: now });
+    const shop = await fixture.openShop({ clock: now });
     const orders = await shop.orders(PAYERS);
-    stand.sandbox.resetCalls();
-    stand.sandbox.pauseSlots();
+    fixture.sandbox.resetCalls();
+    fixture.sandbox.pauseSlots();
     const first = shop.send(orders);
-    await until(() => stand.sandbox.calls.sendTransaction === PAYERS);
+    await until(() => fixture.sandbox.calls.sendTransaction === PAYERS);
     jump(milliseconds);
     const copies = await shop.send(orders);
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     shop.expectTold(copies, ['409 payment_in_progress']);
     shop.expectTold(await first, [SERVED]);
     await shop.expectGood(orders, await first);
   });
 
   test('an answer that was paid for under an identifier can be had again, and is not paid twice', async () => {
-    const shop = await stand.openShop({ clock: now });
+    const shop = await fixture.openShop({ clock: now });
     const orders = (await shop.orders(PAYERS)).map(identified);
     const replies = await shop.send(orders);
     jump(milliseconds);
@@ -93,9 +93,9 @@ describe.each(JUMPS)('when the clock jumps %s', (_where, milliseconds) => {
 });
 
 test('an answer under an identifier is forgotten after a day, and its payment is not', async () => {
-  const stand = await openFaultStand();
+  const fixture = await openFaultFixture();
   clock = Date.now;
-  const shop = await stand.openShop({ clock: now });
+  const shop = await fixture.openShop({ clock: now });
   const orders = (await shop.orders(PAYERS)).map(identified);
   const replies = await shop.send(orders);
   jump(25 * HOUR_MS);
@@ -106,7 +106,7 @@ test('an answer under an identifier is forgotten after a day, and its payment is
     orders,
     orders.map(() => true),
   );
-  await stand.close();
+  await fixture.close();
 });
 
 test.each(JUMPS)(

@@ -1,12 +1,12 @@
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
-import { mistold, readBooks } from '../helpers/books.js';
-import { type CrashStand, openCrashStand, PRICE, type Seller } from '../helpers/crash-stand.js';
-import { fillDisk, HAS_DISK_LIMIT, makeRoom } from '../helpers/disk-limit.js';
-import { insist, newOrder, type Order, type Reply, send } from '../helpers/orders.js';
-import { createGate } from '../helpers/payments.js';
-import type { Passage } from '../helpers/rpc-proxy.js';
-import { testFolder } from '../helpers/test-folder.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
+import { type CrashFixture, openCrashFixture, PRICE, type Seller } from '../helpers/crash/crash-fixture.js';
+import { insist, newOrder, type Order, type Reply, send } from '../helpers/crash/orders.js';
+import type { Passage } from '../helpers/nodes/rpc-proxy.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { fillDisk, HAS_DISK_LIMIT, makeRoom } from '../helpers/storage/disk-limit.js';
+import { createGate } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
 const PAYERS = 8;
@@ -38,19 +38,19 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
 
 (HAS_DISK_LIMIT ? describe : describe.skip)(`a disk that is full${HELD_BY}`, () => {
   const folder = testFolder();
-  let stand: CrashStand;
+  let fixture: CrashFixture;
   let storage: Storage;
   let seller: Seller;
   const all: Order[] = [];
 
   beforeAll(async () => {
     const url = `sqlite:${folder.newPath('db')}`;
-    stand = await openCrashStand();
-    seller = await stand.startSeller(url, LEASE_MS);
+    fixture = await openCrashFixture();
+    seller = await fixture.startSeller(url, LEASE_MS);
     storage = await openStorage(url);
   }, PATIENCE_MS);
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
   });
 
@@ -58,7 +58,7 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
     '$when',
     async ({ door, step, sees, paid }) => {
       const orders = await Promise.all(
-        Array.from({ length: PAYERS }, (_, at) => newOrder(stand, seller, door, `${step}-${at}`)),
+        Array.from({ length: PAYERS }, (_, at) => newOrder(fixture, seller, door, `${step}-${at}`)),
       );
       all.push(...orders);
       const replies = await sendUntil(orders, step);
@@ -66,7 +66,7 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
         orders.map(() => sees),
       );
       for (const { status, retryAfter = 0 } of replies) expect(retryAfter > 0).toBe(status === 503);
-      await until(() => stand.held(stand.payTo) === PRICE * BigInt(paid ? all.length : all.length - PAYERS));
+      await until(() => fixture.held(fixture.payTo) === PRICE * BigInt(paid ? all.length : all.length - PAYERS));
 
       makeRoom(seller.pid);
       const last = (await Promise.all(orders.map((order) => insist(() => seller.url, order)))).map((it) => it.at(-1));
@@ -74,7 +74,7 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
       expect(last.map((it) => (it?.served ? 'served' : it?.code))).toEqual(
         replies.map(({ served }) => (served ? 'payment_already_used' : 'served')),
       );
-      expect(stand.held(stand.payTo)).toBe(PRICE * BigInt(all.length));
+      expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(all.length));
       // That a response has left is written down after it.
       await until(async () => (await readBooks(storage.database)).every(({ state }) => state === 'served'));
       const entries = await readBooks(storage.database);
@@ -95,13 +95,13 @@ const HELD_BY = HAS_DISK_LIMIT ? '' : ' (not shown here: it takes Linux and prli
       gate.open();
     };
     if (step === 'claim') fillDisk(seller.pid);
-    stand.proxy.decide = async ({ method }): Promise<Passage> => {
+    fixture.proxy.decide = async ({ method }): Promise<Passage> => {
       if (step !== 'send' || method !== 'sendTransaction') return 'pass';
       arrive();
       await gate.opened;
       return 'pass';
     };
-    stand.keep = async (point) => {
+    fixture.keep = async (point) => {
       if (!point.startsWith(`${step}/`)) return false;
       arrive();
       await gate.opened;

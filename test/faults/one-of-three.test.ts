@@ -1,6 +1,6 @@
-import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
-import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../helpers/rpc-endpoint.js';
-import { openTcpRelay, type TcpRelay } from '../helpers/tcp-relay.js';
+import { type FaultFixture, openFaultFixture } from '../helpers/crash/fault-fixture.js';
+import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../helpers/nodes/rpc-endpoint.js';
+import { openTcpRelay, type TcpRelay } from '../helpers/nodes/tcp-relay.js';
 
 const PAYERS = 8;
 /** Of them, so many come while an endpoint that will be lost is still good. */
@@ -51,19 +51,19 @@ async function relayed(
 }
 
 describe('one bad RPC endpoint of three is not noticed by payers: it', () => {
-  let stand: FaultStand;
+  let fixture: FaultFixture;
   beforeAll(async () => {
-    stand = await openFaultStand();
+    fixture = await openFaultFixture();
   });
   afterEach(async () => {
     await Promise.all([closeRpcEndpoints(), ...relays.splice(0).map((it) => it.close())]);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test.each(Object.entries(BAD))('%s', async (_name, open) => {
-    const { rpcUrl } = stand.sandbox;
+    const { rpcUrl } = fixture.sandbox;
     const bad = await open(rpcUrl);
-    const shop = await stand.openShop({ rpcUrl: [bad.url, rpcUrl, rpcUrl], rpcTimeoutMs: RPC_TIMEOUT_MS });
+    const shop = await fixture.openShop({ rpcUrl: [bad.url, rpcUrl, rpcUrl], rpcTimeoutMs: RPC_TIMEOUT_MS });
     const orders = await shop.orders(EARLY + PAYERS);
     const early = await shop.send(orders.slice(0, EARLY));
     bad.worsen?.();

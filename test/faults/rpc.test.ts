@@ -1,7 +1,7 @@
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import type { FaultKind, Faults } from '../../src/sandbox/start-sandbox.js';
-import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
-import { openTcpRelay, type TcpRelay } from '../helpers/tcp-relay.js';
+import { type FaultFixture, openFaultFixture } from '../helpers/crash/fault-fixture.js';
+import { openTcpRelay, type TcpRelay } from '../helpers/nodes/tcp-relay.js';
 
 const PAYERS = 8;
 /** So many come before, so that connections are open. */
@@ -92,25 +92,25 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('the only RPC endpoint', () => {
-  let stand: FaultStand;
+  let fixture: FaultFixture;
   let relay: TcpRelay;
   beforeAll(async () => {
-    stand = await openFaultStand();
-    relay = await openTcpRelay(stand.sandbox.rpcUrl);
+    fixture = await openFaultFixture();
+    relay = await openTcpRelay(fixture.sandbox.rpcUrl);
   });
-  afterEach(() => stand.sandbox.faults.clear());
+  afterEach(() => fixture.sandbox.faults.clear());
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await relay.close();
   });
 
   test.each(ROWS)('$name', async ({ begin, options, sees }) => {
-    const shop = await stand.openShop({ ...options, rpcUrl: relay.url });
+    const shop = await fixture.openShop({ ...options, rpcUrl: relay.url });
     const orders = await shop.orders(EARLY + PAYERS);
     const early = await shop.insist(orders.slice(0, EARLY));
-    begin({ faults: stand.sandbox.faults, relay });
+    begin({ faults: fixture.sandbox.faults, relay });
     const replies = await shop.send(orders.slice(EARLY));
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     relay.latencyMs = 0;
     if (relay.swallows) relay.freeze();
     relay.swallows = false;
@@ -119,8 +119,8 @@ describe('the only RPC endpoint', () => {
   });
 
   test.each<FaultKind>(['error', '429', 'disconnect', 'hang'])('is not beaten while it is sick: %s', async (kind) => {
-    const { sandbox } = stand;
-    const shop = await stand.openShop({ ...HURRIED, rpcUrl: relay.url });
+    const { sandbox } = fixture;
+    const shop = await fixture.openShop({ ...HURRIED, rpcUrl: relay.url });
     const orders = await shop.orders(1 + 2 * PAYERS);
     sandbox.faults.add({ kind });
     const [first] = await shop.send(orders.slice(0, 1));

@@ -1,8 +1,8 @@
 import type { FacilitatorOptions } from '../../src/facilitator/facilitator-options.js';
 import type { Fault, Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { USDC } from '../helpers/crash-stand.js';
-import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
-import type { Order } from '../helpers/orders.js';
+import { USDC } from '../helpers/crash/crash-fixture.js';
+import { type FaultFixture, openFaultFixture } from '../helpers/crash/fault-fixture.js';
+import type { Order } from '../helpers/crash/orders.js';
 import { until } from '../helpers/until.js';
 
 const PAYERS = 8;
@@ -29,32 +29,32 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('transactions', () => {
-  let stand: FaultStand;
+  let fixture: FaultFixture;
   beforeAll(async () => {
-    stand = await openFaultStand({ maxBlockhashAgeBlocks: 2_000 });
+    fixture = await openFaultFixture({ maxBlockhashAgeBlocks: 2_000 });
   });
   afterEach(() => {
-    stand.sandbox.faults.clear();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.faults.clear();
+    fixture.sandbox.resumeSlots();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test.each(ROWS)('$name', async ({ fault, options, sees }) => {
-    const shop = await stand.openShop(options);
+    const shop = await fixture.openShop(options);
     const orders = await shop.orders(PAYERS);
-    stand.sandbox.faults.add(fault);
+    fixture.sandbox.faults.add(fault);
     const replies = await shop.send(orders);
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     shop.expectTold(replies, sees);
     await shop.expectGood(orders, replies);
   });
 
   test('dropped until they expire are refused, and nobody has paid', async () => {
-    const shop = await stand.openShop(HURRIED);
+    const shop = await fixture.openShop(HURRIED);
     const orders = await shop.orders(PAYERS);
-    stand.sandbox.faults.add({ kind: 'drop' });
+    fixture.sandbox.faults.add({ kind: 'drop' });
     shop.expectTold(await shop.send(orders), [PENDING]);
-    stand.sandbox.expireBlockhashes();
+    fixture.sandbox.expireBlockhashes();
     const decided = await shop.insist(orders);
     shop.expectTold(decided, ['402 payment_failed']);
     await shop.expectFair(
@@ -64,14 +64,14 @@ describe('transactions', () => {
   });
 
   test('that land with an error are refused, cost the fee payer its fee, and hold nobody else up', async () => {
-    const shop = await stand.openShop();
+    const shop = await fixture.openShop();
     const orders = await shop.orders(PAYERS);
     const moves = orders.map((_, at) => at % 4 < 2);
-    stand.sandbox.faults.add({ kind: 'late', slots: 30 });
-    stand.sandbox.resetCalls();
+    fixture.sandbox.faults.add({ kind: 'late', slots: 30 });
+    fixture.sandbox.resetCalls();
     const sent = shop.send(orders);
-    await until(() => stand.sandbox.calls.sendTransaction === orders.length);
-    const restore = orders.filter((_, at) => moves[at]).map((order) => empty(stand.sandbox, order));
+    await until(() => fixture.sandbox.calls.sendTransaction === orders.length);
+    const restore = orders.filter((_, at) => moves[at]).map((order) => empty(fixture.sandbox, order));
     const replies = await sent;
     for (const giveBack of restore) giveBack();
     shop.expectTold(replies, [SERVED, '402 payment_failed']);

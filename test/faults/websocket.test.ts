@@ -1,6 +1,6 @@
 import type { Faults } from '../../src/sandbox/start-sandbox.js';
-import { type FaultStand, openFaultStand } from '../helpers/fault-stand.js';
-import { openTcpRelay, type TcpRelay } from '../helpers/tcp-relay.js';
+import { type FaultFixture, openFaultFixture } from '../helpers/crash/fault-fixture.js';
+import { openTcpRelay, type TcpRelay } from '../helpers/nodes/tcp-relay.js';
 
 const PAYERS = 8;
 /** So many come while it is good. */
@@ -30,25 +30,25 @@ const ROWS: readonly Row[] = [
 ];
 
 describe('the WebSocket for confirmations', () => {
-  let stand: FaultStand;
+  let fixture: FaultFixture;
   const relays: TcpRelay[] = [];
   beforeAll(async () => {
-    stand = await openFaultStand();
+    fixture = await openFaultFixture();
   });
   afterEach(async () => {
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     await Promise.all(relays.splice(0).map((it) => it.close()));
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test.each(ROWS)('$name', async ({ begin }) => {
-    const relay = await openTcpRelay(stand.sandbox.wsUrl);
+    const relay = await openTcpRelay(fixture.sandbox.wsUrl);
     relays.push(relay);
-    const shop = await stand.openShop({ wsUrl: relay.url });
+    const shop = await fixture.openShop({ wsUrl: relay.url });
     const orders = await shop.orders(EARLY + PAYERS);
     const early = await shop.send(orders.slice(0, EARLY));
     expect(relay.connections()).toBe(1);
-    begin({ faults: stand.sandbox.faults, relay });
+    begin({ faults: fixture.sandbox.faults, relay });
     const replies = [...early, ...(await shop.send(orders.slice(EARLY)))];
     shop.expectTold(replies, ['200']);
     await shop.expectGood(orders, replies);

@@ -10,8 +10,8 @@ import { ResponseShapeError } from '../../src/solana/rpc/response-shape-error.js
 import * as answers from '../../src/solana/rpc/rpc-responses.js';
 import { checkPayment } from '../../src/solana/rules/checks.js';
 import { decodeTransaction } from '../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../helpers/draft.js';
-import { honestDraft } from '../helpers/honest-draft.js';
+import { buildDraft } from '../helpers/transactions/draft.js';
+import { honestDraft } from '../helpers/transactions/honest-draft.js';
 import { PAYER, SIGNATURE, TERMS, TRANSACTION_BASE64 } from '../unit/protocol/samples.js';
 import { type Fuzz, fuzz, nearly, nearlyBytes, nearlyText, orRefuses } from './fuzz.js';
 

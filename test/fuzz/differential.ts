@@ -15,9 +15,9 @@ import { readInstruction } from '../../src/solana/transaction/instructions.js';
 import { networkFee } from '../../src/solana/transaction/network-fee.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../helpers/draft.js';
-import { honestDraft, honestTransfer } from '../helpers/honest-draft.js';
-import { multisigOf } from '../helpers/multisig.js';
+import { buildDraft } from '../helpers/transactions/draft.js';
+import { honestDraft, honestTransfer } from '../helpers/transactions/honest-draft.js';
+import { multisigOf } from '../helpers/transactions/multisig.js';
 import { type Fuzz, fuzz } from './fuzz.js';
 import { type Change, someChanges } from './spoiled-payments.js';
 

@@ -4,8 +4,8 @@ import { Agent, request } from 'node:http';
 import fc from 'fast-check';
 import { readConfiguration } from '../../src/server/configuration/configuration.js';
 import { startServer } from '../../src/server/start-server.js';
-import type { OpenApi } from '../helpers/documented.js';
-import { walletKey } from '../helpers/wallet-key.js';
+import type { OpenApi } from '../helpers/http/documented.js';
+import { walletKey } from '../helpers/transactions/wallet-key.js';
 import { header, PAYLOAD_V1, PAYLOAD_V2, SIGNATURE } from '../unit/protocol/samples.js';
 import { type Dictionary, type FuzzRequest, requestsFor } from './requests.js';
 

@@ -2,7 +2,12 @@ import * as spl from '@solana/spl-token';
 import { PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import fc from 'fast-check';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
-import { handOver, madeInside, transferChecked, transferCheckedWithFee } from '../helpers/raw-instructions.js';
+import {
+  handOver,
+  madeInside,
+  transferChecked,
+  transferCheckedWithFee,
+} from '../helpers/transactions/raw-instructions.js';
 import { WEALTH, type World } from './landed-world.js';
 
 /** Something that a transaction does. The numbers choose among the world's wallets, mints and accounts. */

@@ -11,7 +11,7 @@ import { tokenMoveOf } from '../../src/solana/rules/required-transfers.js';
 import { readInstruction } from '../../src/solana/transaction/instructions.js';
 import { isOnCurve } from '../../src/solana/transaction/on-curve.js';
 import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
-import { memo } from '../helpers/raw-instructions.js';
+import { memo } from '../helpers/transactions/raw-instructions.js';
 import type { Fuzz } from './fuzz.js';
 import { aDeed, type Deed, instructionsOf, type Owners } from './landed-deeds.js';
 import { type Held, holdings, openWorld, type World } from './landed-world.js';

@@ -9,7 +9,7 @@ import { createFaucet } from '../../src/sandbox/tokens/faucet.js';
 import { tokenAccountOf } from '../../src/solana/accounts/token-accounts.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
-import { multisigOf } from '../helpers/multisig.js';
+import { multisigOf } from '../helpers/transactions/multisig.js';
 
 /** A mint of the world. */
 export interface WorldMint {

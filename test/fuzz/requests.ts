@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { anyText } from '../helpers/any-text.js';
-import type { DocumentedOperation, OpenApi } from '../helpers/documented.js';
+import type { DocumentedOperation, OpenApi } from '../helpers/http/documented.js';
 
 /** A request as it is sent. */
 export interface FuzzRequest {

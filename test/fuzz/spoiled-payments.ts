@@ -10,8 +10,8 @@ import fc from 'fast-check';
 import type { Token } from '../../src/protocol/types.js';
 import { associatedTokenAddress } from '../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../src/solana/transaction/programs.js';
-import type { Draft } from '../helpers/draft.js';
-import { multisigTransfer } from '../helpers/multisig.js';
+import type { Draft } from '../helpers/transactions/draft.js';
+import { multisigTransfer } from '../helpers/transactions/multisig.js';
 import {
   guard,
   instruction,
@@ -20,7 +20,7 @@ import {
   transferChecked,
   unitLimit,
   unitPrice,
-} from '../helpers/raw-instructions.js';
+} from '../helpers/transactions/raw-instructions.js';
 import { nearlyBytes } from './fuzz.js';
 
 /** A way to spoil a draft, or to change it without harm. */

@@ -8,8 +8,8 @@ import type { LandedTransaction } from '../../src/solana/rpc/landed-transaction.
 import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
 import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
 import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
-import { fakeNode } from './fake-node.js';
-import { walletKey } from './wallet-key.js';
+import { fakeNode } from './nodes/fake-node.js';
+import { walletKey } from './transactions/wallet-key.js';
 
 const network: NetworkId = 'solana-devnet';
 const SOL: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };

@@ -13,8 +13,8 @@ import {
 import { createRouter } from '../../src/http/create-router.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import type { DiscoveryOptions } from '../../src/middleware/terms/discovery-options.js';
-import { askTerms } from '../helpers/payments.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { askTerms } from '../helpers/transactions/payments.js';
 
 const text = { type: 'string' };
 const query = { properties: { town: text }, required: ['town'] };
@@ -49,13 +49,13 @@ const ROUTES: [string, DiscoveryOptions, object, string][] = [
   ],
 ];
 
-let stand: TollStand;
+let fixture: TollFixture;
 let url: string;
 
 beforeAll(async () => {
-  stand = await openTollStand();
-  const { facilitator, payTo } = stand;
-  url = await stand.serve((app) => {
+  fixture = await openTollFixture();
+  const { facilitator, payTo } = fixture;
+  url = await fixture.serve((app) => {
     for (const [, discovery] of ROUTES) {
       const gate = requirePayment({
         facilitator,
@@ -68,7 +68,7 @@ beforeAll(async () => {
     app.use(createRouter({ facilitator, limits: false }));
   });
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 function declaredByReference(config: object, { path, method = 'GET' }: DiscoveryOptions, asked: string) {
   const { bazaar } = declareDiscoveryExtension(config as Parameters<typeof declareDiscoveryExtension>[0]);
@@ -112,7 +112,7 @@ describe.each(ROUTES)('a route %s', (_name, options, config, path) => {
 
 test('the official client lists and searches', async () => {
   const { bazaar } = withBazaar(new HTTPFacilitatorClient({ url })).extensions;
-  const listed = await bazaar.listResources({ type: 'http', payTo: stand.payTo, limit: 2 });
+  const listed = await bazaar.listResources({ type: 'http', payTo: fixture.payTo, limit: 2 });
   expect(listed.items.map(({ resource }) => resource)).toEqual([`${url}/bare`, `${url}/query`]);
   expect(listed.pagination).toEqual({ limit: 2, offset: 0, total: ROUTES.length });
   const found = await bazaar.search({ query: 'query', scheme: 'exact' });

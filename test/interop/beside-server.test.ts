@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildPackage } from '../helpers/built-package.js';
+import { buildPackage } from '../helpers/processes/built-package.js';
 
 const PROGRAM = join(__dirname, 'clients/beside-server.mjs');
 const run = promisify(execFile);

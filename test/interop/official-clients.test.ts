@@ -2,26 +2,26 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import type { PaymentRequirementsV1 } from '@x402/core/types/v1';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { toCaip2 } from '../../src/protocol/networks/networks.js';
-import { clientV2, payingFetch, payingFetchV1, schemeV1, understood } from '../helpers/official-clients.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { clientV2, payingFetch, payingFetchV1, schemeV1, understood } from '../helpers/http/official-clients.js';
 
 describe('the official clients pay our routes', () => {
-  let devnet: TollStand;
-  let mainnet: TollStand;
+  let devnet: TollFixture;
+  let mainnet: TollFixture;
 
   beforeAll(async () => {
-    devnet = await openTollStand();
-    mainnet = await openTollStand({ network: 'solana' });
+    devnet = await openTollFixture();
+    mainnet = await openTollFixture({ network: 'solana' });
   });
   afterAll(async () => {
     await devnet.close();
     await mainnet.close();
   });
 
-  const standOn = (network: string) => (network === 'solana' ? mainnet : devnet);
-  const setupOf = ({ payer, sandbox }: TollStand) => ({ wallet: payer, rpcUrl: sandbox.rpcUrl });
+  const fixtureOn = (network: string) => (network === 'solana' ? mainnet : devnet);
+  const setupOf = ({ payer, sandbox }: TollFixture) => ({ wallet: payer, rpcUrl: sandbox.rpcUrl });
 
-  function mintOf({ facilitator }: TollStand, symbol: string): string {
+  function mintOf({ facilitator }: TollFixture, symbol: string): string {
     const token = facilitator.tokens.find((it) => it.symbol === symbol);
     if (token === undefined) throw new Error(`no token ${symbol}`);
     return token.mint;
@@ -36,16 +36,16 @@ describe('the official clients pay our routes', () => {
       ['solana', '0.123456 USDT', 'USDT', 123_456n],
       ['solana', '0.02 PYUSD', 'PYUSD', 20_000n],
     ])('on %s a price of %s is paid in %s: %i units move', async (network, price, symbol, amount) => {
-      const stand = standOn(network);
-      const { facilitator, payTo, payer, sandbox } = stand;
-      const mint = mintOf(stand, symbol);
+      const fixture = fixtureOn(network);
+      const { facilitator, payTo, payer, sandbox } = fixture;
+      const mint = mintOf(fixture, symbol);
       const before = sandbox.tokenBalance(payTo, mint);
-      const url = await stand.serve((app) => {
+      const url = await fixture.serve((app) => {
         app.get('/report', requirePayment({ facilitator, price, payTo }), (req, res) => {
           res.json({ payer: req.payment?.payer });
         });
       });
-      const answer = await (await payingFetch(setupOf(stand)))(`${url}/report`);
+      const answer = await (await payingFetch(setupOf(fixture)))(`${url}/report`);
       expect(answer.status).toBe(200);
       expect(await answer.json()).toEqual({ payer: payer.publicKey.toBase58() });
       expect(decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '')).toMatchObject({
@@ -163,14 +163,14 @@ describe('the official clients pay our routes', () => {
     ])(
       'on %s a price of %s is paid from the body of the 402: %s, %i units move',
       async (network, price, symbol, amount) => {
-        const stand = standOn(network);
-        const { facilitator, payTo, payer, sandbox } = stand;
-        const mint = mintOf(stand, symbol);
+        const fixture = fixtureOn(network);
+        const { facilitator, payTo, payer, sandbox } = fixture;
+        const mint = mintOf(fixture, symbol);
         const before = sandbox.tokenBalance(payTo, mint);
-        const url = await stand.serve((app) => {
+        const url = await fixture.serve((app) => {
           app.get('/report', requirePayment({ facilitator, price, payTo }), (_req, res) => void res.send('ok'));
         });
-        const answer = await (await payingFetchV1(setupOf(stand), network))(`${url}/report`);
+        const answer = await (await payingFetchV1(setupOf(fixture), network))(`${url}/report`);
         expect(answer.status).toBe(200);
         expect(decodePaymentResponseHeader(answer.headers.get('x-payment-response') ?? '')).toMatchObject({
           success: true,

@@ -2,26 +2,26 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader, HTTPFacilitat
 import type { FacilitatorClient } from '@x402/core/server';
 import { createRouter } from '../../src/http/create-router.js';
 import { toCaip2 } from '../../src/protocol/networks/networks.js';
-import { payingFetch } from '../helpers/official-clients.js';
-import { officialGate } from '../helpers/official-servers.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { payingFetch } from '../helpers/http/official-clients.js';
+import { officialGate } from '../helpers/http/official-servers.js';
 
 const NETWORK = toCaip2('solana-devnet');
 
 describe('the official server, @x402/express, settles through our facilitator', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let routerUrl: string;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    routerUrl = await stand.serve((app) =>
-      app.use('/x402', createRouter({ facilitator: stand.facilitator, limits: false })),
+    fixture = await openTollFixture();
+    routerUrl = await fixture.serve((app) =>
+      app.use('/x402', createRouter({ facilitator: fixture.facilitator, limits: false })),
     );
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   const WAYS: readonly [string, () => FacilitatorClient][] = [
-    ['in process', () => stand.facilitator.x402Client],
+    ['in process', () => fixture.facilitator.x402Client],
     ['over HTTP', () => new HTTPFacilitatorClient({ url: `${routerUrl}/x402` })],
   ];
   const CASES = WAYS.flatMap(([way, client]) =>
@@ -32,8 +32,8 @@ describe('the official server, @x402/express, settles through our facilitator', 
     /** `GET /report` behind the official gate; counts how often its handler ran. */
     async function sell(price: string) {
       const served = { url: '', count: 0 };
-      served.url = await stand.serve((app) => {
-        app.use(officialGate(client(), { network: NETWORK, price, payTo: stand.payTo }));
+      served.url = await fixture.serve((app) => {
+        app.use(officialGate(client(), { network: NETWORK, price, payTo: fixture.payTo }));
         app.get('/report', (_req, res) => {
           served.count += 1;
           res.json({ report: 'paid' });
@@ -43,7 +43,7 @@ describe('the official server, @x402/express, settles through our facilitator', 
     }
 
     test('the official client pays it: the amount moves, to the atomic unit, and the receipt names it', async () => {
-      const { sandbox, payTo, payer, feePayer, facilitator } = stand;
+      const { sandbox, payTo, payer, feePayer, facilitator } = fixture;
       const [usdc] = facilitator.tokens;
       const mint = usdc?.mint ?? '';
       const before = sandbox.tokenBalance(payTo, mint);
@@ -65,14 +65,18 @@ describe('the official server, @x402/express, settles through our facilitator', 
       const answer = await fetch(`${url}/report`);
       expect(answer.status).toBe(402);
       expect(decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '').accepts).toEqual([
-        expect.objectContaining({ extra: expect.objectContaining({ feePayer: stand.feePayer.publicKey.toBase58() }) }),
+        expect.objectContaining({
+          extra: expect.objectContaining({ feePayer: fixture.feePayer.publicKey.toBase58() }),
+        }),
       ]);
     });
 
     test('a payer without money is refused with our reason, and its handler does not run', async () => {
       const served = await sell('$0.01');
-      const poor = await stand.sandbox.createWallet({ usdc: '0' });
-      const answer = await (await payingFetch({ wallet: poor, rpcUrl: stand.sandbox.rpcUrl }))(`${served.url}/report`);
+      const poor = await fixture.sandbox.createWallet({ usdc: '0' });
+      const answer = await (await payingFetch({ wallet: poor, rpcUrl: fixture.sandbox.rpcUrl }))(
+        `${served.url}/report`,
+      );
       expect(answer.status).toBe(402);
       expect(decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '').error).toBe(
         'insufficient_funds',
@@ -81,7 +85,7 @@ describe('the official server, @x402/express, settles through our facilitator', 
     });
 
     test('one payment sent twice is charged once and answered once', async () => {
-      const { sandbox, payTo, payer, facilitator } = stand;
+      const { sandbox, payTo, payer, facilitator } = fixture;
       const served = await sell('$0.01');
       const sent: string[] = [];
       const recording: typeof fetch = (input, init) => {

@@ -8,25 +8,25 @@ import {
 import { wrapFetchWithPayment } from '@x402/fetch';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { declareIdentifier, readIdentifier } from '../../src/protocol/payment-identifier.js';
-import { clientV2, type Fetch } from '../helpers/official-clients.js';
-import { askTerms } from '../helpers/payments.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { clientV2, type Fetch } from '../helpers/http/official-clients.js';
+import { askTerms } from '../helpers/transactions/payments.js';
 
-let stand: TollStand;
+let fixture: TollFixture;
 let url: string;
 let served = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-  const { facilitator, payTo } = stand;
-  url = await stand.serve((app) => {
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  const { facilitator, payTo } = fixture;
+  url = await fixture.serve((app) => {
     app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo }), (_req, res) => {
       served += 1;
       res.json({ served });
     });
   });
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 test('what a 402 declares is what the official server declares', async () => {
   const declared = (await askTerms(`${url}/report`)).extensions?.[PAYMENT_IDENTIFIER];
@@ -42,7 +42,7 @@ test('the official helper names a payment of the official client; sent again it 
     if (sent.headers.has('payment-signature')) request = sent.clone();
     return fetch(sent);
   };
-  const client = await clientV2({ wallet: stand.payer, rpcUrl: stand.sandbox.rpcUrl });
+  const client = await clientV2({ wallet: fixture.payer, rpcUrl: fixture.sandbox.rpcUrl });
   client.onBeforePaymentCreation(async ({ paymentRequired }) => {
     appendPaymentIdentifierToExtensions(paymentRequired.extensions ?? {});
   });

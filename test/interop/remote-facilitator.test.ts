@@ -4,38 +4,38 @@ import type { Facilitator } from '../../src/facilitator/types.js';
 import { createRouter } from '../../src/http/create-router.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { toCaip2 } from '../../src/protocol/networks/networks.js';
-import { payingFetch, payingFetchV1 } from '../helpers/official-clients.js';
-import { referenceFacilitator } from '../helpers/official-servers.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { payingFetch, payingFetchV1 } from '../helpers/http/official-clients.js';
+import { referenceFacilitator } from '../helpers/http/official-servers.js';
 
 /** Whose HTTP API settles for the gate. */
-const REMOTES: readonly [string, (stand: TollStand) => Promise<string>][] = [
+const REMOTES: readonly [string, (fixture: TollFixture) => Promise<string>][] = [
   [
     'our own router',
-    (stand) => stand.serve((app) => app.use(createRouter({ facilitator: stand.facilitator, limits: false }))),
+    (fixture) => fixture.serve((app) => app.use(createRouter({ facilitator: fixture.facilitator, limits: false }))),
   ],
   [
     'the reference facilitator',
-    async (stand) => {
-      const { feePayer, sandbox } = stand;
+    async (fixture) => {
+      const { feePayer, sandbox } = fixture;
       const reference = await referenceFacilitator(feePayer, sandbox.rpcUrl, toCaip2('solana-devnet'));
-      return stand.serve((app) => app.use(reference));
+      return fixture.serve((app) => app.use(reference));
     },
   ],
 ];
 
 describe.each(REMOTES)('requirePayment settles through %s, over HTTP', (_name, open) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let facilitator: Facilitator;
   let url: string;
   let count = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { network, tokens } = stand.facilitator;
-    facilitator = remoteFacilitator({ url: await open(stand), network, tokens });
-    const { payTo } = stand;
-    url = await stand.serve((app) => {
+    fixture = await openTollFixture();
+    const { network, tokens } = fixture.facilitator;
+    facilitator = remoteFacilitator({ url: await open(fixture), network, tokens });
+    const { payTo } = fixture;
+    url = await fixture.serve((app) => {
       app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo }), (_req, res) => {
         count += 1;
         res.send('paid');
@@ -47,12 +47,12 @@ describe.each(REMOTES)('requirePayment settles through %s, over HTTP', (_name, o
   });
   afterAll(async () => {
     await facilitator.close();
-    await stand.close();
+    await fixture.close();
   });
 
   const balance = (symbol: string) =>
-    stand.sandbox.tokenBalance(stand.payTo, facilitator.tokens.find((it) => it.symbol === symbol)?.mint ?? '');
-  const setup = () => ({ wallet: stand.payer, rpcUrl: stand.sandbox.rpcUrl });
+    fixture.sandbox.tokenBalance(fixture.payTo, facilitator.tokens.find((it) => it.symbol === symbol)?.mint ?? '');
+  const setup = () => ({ wallet: fixture.payer, rpcUrl: fixture.sandbox.rpcUrl });
 
   test('the official version 2 client pays, and the receipt names the transaction', async () => {
     const before = balance('USDC');
@@ -60,7 +60,7 @@ describe.each(REMOTES)('requirePayment settles through %s, over HTTP', (_name, o
     expect(answer.status).toBe(200);
     expect(await answer.text()).toBe('paid');
     const receipt = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
-    expect(receipt).toMatchObject({ success: true, payer: stand.payer.publicKey.toBase58(), amount: '10000' });
+    expect(receipt).toMatchObject({ success: true, payer: fixture.payer.publicKey.toBase58(), amount: '10000' });
     expect(receipt.transaction).toMatch(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/);
     expect(balance('USDC') - before).toBe(10_000n);
   });
@@ -99,7 +99,7 @@ describe.each(REMOTES)('requirePayment settles through %s, over HTTP', (_name, o
 
   test('a payer without money is refused before the handler runs', async () => {
     const before = count;
-    const poor = { wallet: await stand.sandbox.createWallet({ usdc: '0' }), rpcUrl: stand.sandbox.rpcUrl };
+    const poor = { wallet: await fixture.sandbox.createWallet({ usdc: '0' }), rpcUrl: fixture.sandbox.rpcUrl };
     const answer = await (await payingFetch(poor))(`${url}/report`);
     expect(answer.status).toBe(402);
     expect(answer.headers.get('payment-required')).not.toBeNull();

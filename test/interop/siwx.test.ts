@@ -13,8 +13,8 @@ import type { Request } from 'express';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
 import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
 import { toCaip2 } from '../../src/protocol/networks/networks.js';
-import { type AppServer, serveApp } from '../helpers/app-server.js';
-import { signInInfo } from '../helpers/wallet-key.js';
+import { type AppServer, serveApp } from '../helpers/http/app-server.js';
+import { signInInfo } from '../helpers/transactions/wallet-key.js';
 
 const wallet = Keypair.generate();
 const address = wallet.publicKey.toBase58();

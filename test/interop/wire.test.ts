@@ -4,17 +4,17 @@ import { createIdentity } from '../../src/identity/create-identity.js';
 import { anyOf } from '../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
-import { useGatewayStand } from '../helpers/gateway-stand.js';
-import { encodeHeader, signPayment } from '../helpers/payments.js';
+import { useGatewayFixture } from '../helpers/fixtures/gateway-fixture.js';
+import { encodeHeader, signPayment } from '../helpers/transactions/payments.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 let url: string;
 
 beforeAll(async () => {
-  const { facilitator, payTo, router } = stand();
-  url = await stand().serve((app) => {
+  const { facilitator, payTo, router } = fixture();
+  url = await fixture().serve((app) => {
     for (const settle of ['after', 'before'] as const) {
       const path = `/${settle}`;
       const price = ['$0.01', '0.02 PYUSD'];
@@ -34,7 +34,7 @@ const routes = () => [
   { path: '/after', flow: undefined, headers: {} },
   { path: '/before', flow: 'upfront', headers: {} },
   { path: '/club', flow: undefined, headers: {} },
-  { path: `/v1/${stand().project.slug}`, flow: 'upfront', headers: stand().key.headers },
+  { path: `/v1/${fixture().project.slug}`, flow: 'upfront', headers: fixture().key.headers },
 ];
 
 /** Where a value holds `null`. */
@@ -66,7 +66,7 @@ test('a 402 leaves out what is not there, in both versions', async () => {
 });
 
 test('so does a 402 for a payment that failed, and its receipt', async () => {
-  const { sandbox } = stand();
+  const { sandbox } = fixture();
   const poor = { sandbox, payer: await sandbox.createWallet({ usdc: '0' }) };
   const { v2 } = await signPayment(poor, `${url}/after`);
   const { answer, required } = await ask('/after', v2);
@@ -76,7 +76,7 @@ test('so does a 402 for a payment that failed, and its receipt', async () => {
 });
 
 test('so do the answers of the facilitator', async () => {
-  const { payer, sandbox } = stand();
+  const { payer, sandbox } = fixture();
   const { accepted, transaction } = await signPayment({ sandbox, payer }, `${url}/after`);
   const payload = { transaction: Buffer.from(transaction).toString('base64') };
   const call = { paymentPayload: { x402Version: 2, accepted, payload }, paymentRequirements: accepted };
@@ -114,7 +114,7 @@ test('terms say that the money is taken upfront where it is, and nothing where i
 });
 
 test('discovery says so as well', async () => {
-  const { newProject } = stand();
+  const { newProject } = fixture();
   await newProject({ slug: 'listed', visibility: 'listed' });
   const { items } = (await answerTo('/discovery/resources')) as {
     items: { resource: string; accepts: { extra: Record<string, unknown> }[] }[];
@@ -128,7 +128,7 @@ test('discovery says so as well', async () => {
 });
 
 test('a payment of terms with another flow than is offered is taken: the flow is the seller’s', async () => {
-  const { payer, sandbox } = stand();
+  const { payer, sandbox } = fixture();
   const { accepted, v2 } = await signPayment({ sandbox, payer }, `${url}/before`);
   const { paymentFlow, ...extra } = { ...accepted.extra };
   const payload = JSON.parse(atob(v2['payment-signature'] ?? ''));

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { payingFetch } from '../helpers/official-clients.js';
-import { receiptOf } from '../helpers/payments.js';
-import { type Block, blocksOf, isTypeScript, typeErrors } from '../helpers/snippets.js';
-import { openTollStand, type TollStand } from '../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { payingFetch } from '../helpers/http/official-clients.js';
+import { type Block, blocksOf, isTypeScript, typeErrors } from '../helpers/processes/snippets.js';
+import { receiptOf } from '../helpers/transactions/payments.js';
 
 const FOLDER = join(__dirname, '../../examples');
 const README = readFileSync(join(FOLDER, 'README.md'), 'utf8');
@@ -20,12 +20,12 @@ function run({ code }: Block, context: Readonly<Record<string, unknown>>): void 
 }
 
 describe('the README of the examples', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
 
   beforeAll(async () => {
-    stand = await openTollStand();
+    fixture = await openTollFixture();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test('lists every example', () => {
     const listed = [...README.matchAll(/\]\(([\w-]+\.ts)\)/g)].map(([, name]) => name);
@@ -40,8 +40,8 @@ describe('the README of the examples', () => {
   test.each(SNIPPETS)(
     'the snippet at line $line runs, and the official client pays for the weather',
     async (snippet) => {
-      const { facilitator, payTo, payer, sandbox } = stand;
-      const url = await stand.serve((app) => {
+      const { facilitator, payTo, payer, sandbox } = fixture;
+      const url = await fixture.serve((app) => {
         run(snippet, { app, facilitator, payTo });
         app.get('/weather', (_req, res) => res.send('sunny'));
       });

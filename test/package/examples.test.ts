@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { newGatewaySecret } from '../../src/gateway/projects/gateway-secret.js';
 import { signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
 import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhooks/webhook-signature.js';
-import { endOf, runFile, stopFiles, tollhouse } from '../helpers/run-file.js';
+import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 import { until } from '../helpers/until.js';
 
 const FOLDER = join(__dirname, '../../examples');

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildPackage } from '../helpers/built-package.js';
+import { buildPackage } from '../helpers/processes/built-package.js';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);

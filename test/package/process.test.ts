@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { buildPackage } from '../helpers/built-package.js';
+import { buildPackage } from '../helpers/processes/built-package.js';
 
 const ROOT = join(__dirname, '../..');
 const run = promisify(execFile);
 
 /** Uses what makes requests, opens stores and shows pages, and tells what the process has lost by it, during and after. */
 const PROGRAM = `
-  const { takeState, changesSince } = require(${JSON.stringify(join(ROOT, 'test/helpers/process-state.cjs'))});
+  const { takeState, changesSince } = require(${JSON.stringify(join(ROOT, 'test/helpers/processes/process-state.cjs'))});
   const express = require('express');
   const { execFile } = require('node:child_process');
   const { rmSync } = require('node:fs');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { blocksOf, isTypeScript, typeErrors } from '../helpers/snippets.js';
+import { blocksOf, isTypeScript, typeErrors } from '../helpers/processes/snippets.js';
 
 const ROOT = join(__dirname, '../..');
 const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8');

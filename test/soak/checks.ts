@@ -7,7 +7,7 @@ import { MAX_RERUNS } from '../../src/storage/ledger/ledger.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { inParallel } from '../bench/send-all.js';
-import { mistold, readBooks } from '../helpers/books.js';
+import { mistold, readBooks } from '../helpers/crash/books.js';
 import { USDC } from './goods.js';
 import type { OpenShop } from './open-shop.js';
 import { type Delivery, type Price, runsOf, type SentPayment } from './payment-book.js';

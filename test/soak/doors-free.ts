@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodePaymentSignatureHeader } from '@x402/core/http';
-import { carry } from '../helpers/payments.js';
-import { signInHeader, signInInfo, walletKeyOf } from '../helpers/wallet-key.js';
+import { carry } from '../helpers/transactions/payments.js';
+import { signInHeader, signInInfo, walletKeyOf } from '../helpers/transactions/wallet-key.js';
 import { type Door, signed } from './doors-x402.js';
 import { SLUG } from './goods.js';
 import { ask, type Buyer, insist, isOpen, post, type Reply, type Shop } from './shop.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { sendToChain, signTransfer } from '../helpers/direct-transfer.js';
-import { emptyWallet } from '../helpers/empty-wallet.js';
-import { carry, type SignedPayment } from '../helpers/payments.js';
+import { sendToChain, signTransfer } from '../helpers/transactions/direct-transfer.js';
+import { emptyWallet } from '../helpers/transactions/empty-wallet.js';
+import { carry, type SignedPayment } from '../helpers/transactions/payments.js';
 import { CALL, callPath } from './doors-native.js';
 import { type Door, newPath, ROUTE_PRICE, signed, withNonce, withoutNonce } from './doors-x402.js';
 import { LONG_BYTES, PRICE, USDC } from './goods.js';

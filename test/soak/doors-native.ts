@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { VersionedTransaction } from '@solana/web3.js';
-import { proofHeader } from '../helpers/gateway-client.js';
+import { proofHeader } from '../helpers/fixtures/gateway-client.js';
 import type { Door } from './doors-x402.js';
 import { AGAIN, payOfficially, signed } from './doors-x402.js';
 import { CALL_PRICE, CALL_PRICE_TEXT, PRICE, SLUG, SOL_PRICE, SOL_PRICE_TEXT } from './goods.js';

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { linesOf, rawRequest } from '../helpers/raw-http.js';
+import { linesOf, rawRequest } from '../helpers/http/raw-http.js';
 import type { SentPayment } from './payment-book.js';
 import { noteDelivery, type Sending, type Shop } from './shop.js';
 import { HOME, useOf } from './use.js';

@@ -6,7 +6,7 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequirements } from '@x402/core/types';
 import bs58 from 'bs58';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { walletKeyOf } from '../helpers/wallet-key.js';
+import { walletKeyOf } from '../helpers/transactions/wallet-key.js';
 import type { Chance } from './chance.js';
 import type { Findings } from './findings.js';
 import { CALL_PRICE_TEXT, PRICE, SLUG } from './goods.js';

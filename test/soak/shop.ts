@@ -4,7 +4,7 @@ import type { Keypair } from '@solana/web3.js';
 import type { PaymentRequirements } from '@x402/core/types';
 import { Agent, request } from 'undici';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import type { ProofHeaders } from '../helpers/sign-in.js';
+import type { ProofHeaders } from '../helpers/http/sign-in.js';
 import type { Chance } from './chance.js';
 import type { Findings } from './findings.js';
 import type { DatabaseKind } from './options.js';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle } from '../bench/bundle.js';
-import { startPostgres } from '../helpers/postgres.js';
+import { startPostgres } from '../helpers/storage/postgres.js';
 import { type SoakChain, startChain } from './chain.js';
 import { createChance } from './chance.js';
 import { type Checked, createChecker } from './checks.js';

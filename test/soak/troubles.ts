@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Fault } from '../../src/sandbox/start-sandbox.js';
-import type { PostgresServer } from '../helpers/postgres.js';
-import { holdWrites } from '../helpers/write-hold.js';
+import type { PostgresServer } from '../helpers/storage/postgres.js';
+import { holdWrites } from '../helpers/storage/write-hold.js';
 import type { Chance } from './chance.js';
 import type { OpenShop } from './open-shop.js';
 

@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises';
 import { Agent } from 'undici';
-import { serveApp } from '../../helpers/app-server.js';
+import { serveApp } from '../../helpers/http/app-server.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** What passes a call on in Express with undici, and does nothing else. */

@@ -8,11 +8,11 @@ import { requireTokenBalance } from '../../../src/middleware/wallet/require-toke
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { serveApp } from '../../helpers/app-server.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { keyHeaders } from '../../helpers/keys-stand.js';
-import { accessTokenFor } from '../../helpers/sign-in.js';
-import { walletKeyOf } from '../../helpers/wallet-key.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
+import { serveApp } from '../../helpers/http/app-server.js';
+import { accessTokenFor } from '../../helpers/http/sign-in.js';
+import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** How the gates are set up; keys are base58. */

@@ -11,8 +11,8 @@ import { createSqlLedger } from '../../../src/storage/ledger/sql-ledger.js';
 import { openPostgres } from '../../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../../src/storage/sql/sqlite/sqlite-database.js';
-import { serveApp } from '../../helpers/app-server.js';
-import { keyHeaders } from '../../helpers/keys-stand.js';
+import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
+import { serveApp } from '../../helpers/http/app-server.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** How the gateway is set up. */

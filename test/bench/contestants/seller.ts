@@ -9,8 +9,8 @@ import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { serveApp } from '../../helpers/app-server.js';
-import { officialGate } from '../../helpers/official-servers.js';
+import { serveApp } from '../../helpers/http/app-server.js';
+import { officialGate } from '../../helpers/http/official-servers.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** How a seller of `GET /report` is set up. */

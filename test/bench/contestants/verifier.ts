@@ -4,7 +4,7 @@ import { createFacilitator } from '../../../src/facilitator/create-facilitator.j
 import { x402V2 } from '../../../src/protocol/codecs/x402-v2.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import { createSolanaRpc } from '../../../src/solana/rpc/rpc-client.js';
-import { carry, type SignedPayment } from '../../helpers/payments.js';
+import { carry, type SignedPayment } from '../../helpers/transactions/payments.js';
 import type { ContestantParts } from '../contestant.js';
 import { presign } from '../presigned.js';
 import { inParallel } from '../send-all.js';

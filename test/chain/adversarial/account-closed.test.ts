@@ -2,20 +2,20 @@ import { createCloseAccountInstruction, createTransferInstruction } from '@solan
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { paymentOf, useArena } from '../../helpers/hostile.js';
-import { landAs } from '../../helpers/land-as.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { paymentOf, useArena } from '../../helpers/transactions/hostile.js';
+import { landAs } from '../../helpers/transactions/land-as.js';
 
 const arena = useArena();
 
-/** Closes the token account of a wallet, as the wallet can at any time; what is in it goes to the stand's seller. */
+/** Closes the token account of a wallet, as the wallet can at any time; what is in it goes to the fixture's seller. */
 async function closeAccount(wallet: Keypair, mint: string): Promise<void> {
-  const { sandbox, payTo } = arena().stand;
+  const { sandbox, payTo } = arena().fixture;
   const owner = wallet.publicKey.toBase58();
   const [account, heir] = [owner, payTo].map((it) => new PublicKey(associatedTokenAddress(it, mint, PROGRAMS.token)));
   const empty = createTransferInstruction(account!, heir!, wallet.publicKey, sandbox.tokenBalance(owner, mint));
   await landAs(
-    arena().stand,
+    arena().fixture,
     wallet,
     empty,
     createCloseAccountInstruction(account!, wallet.publicKey, wallet.publicKey),
@@ -26,8 +26,8 @@ test.each([
   ['payer', 'invalid_exact_svm_payer_token_account_missing'],
   ['seller', 'invalid_exact_svm_recipient_token_account_missing'],
 ] as const)('a %s who closes the account between verify and settle costs nothing', async (who, reason) => {
-  const { stand, facilitator } = arena();
-  const { sandbox } = stand;
+  const { fixture, facilitator } = arena();
+  const { sandbox } = fixture;
   const payer = await sandbox.createWallet({ usdc: '1', sol: '1' });
   const seller = await sandbox.createWallet({ usdc: '0', sol: '1' });
   const terms = arena().terms({ payTo: seller.publicKey.toBase58() });

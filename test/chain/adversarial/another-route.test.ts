@@ -1,15 +1,15 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
-import { receiptOf } from '../../helpers/payments.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/transactions/hostile.js';
+import { receiptOf } from '../../helpers/transactions/payments.js';
 
 const arena = useArena();
 
 test('a payment for one route buys nothing on another with the same price, nor by another method', async () => {
-  const { stand, facilitator } = arena();
+  const { fixture, facilitator } = arena();
   const terms = arena().terms();
   const served: string[] = [];
-  const origin = await stand.serve((app) => {
+  const origin = await fixture.serve((app) => {
     const { asset, amount, payTo } = terms;
     const gate = requirePayment({ facilitator, price: { asset, amount }, payTo });
     app.all(['/cheap', '/dear'], gate, (req, res) => {
@@ -22,8 +22,8 @@ test('a payment for one route buys nothing on another with the same price, nor b
   const paid = await fetch(`${origin}/cheap`, { headers: headerV2(transaction, terms) });
   expect(paid.status).toBe(200);
 
-  const sold = stand.sandbox.tokenBalance(terms.payTo, terms.asset);
-  stand.sandbox.resetCalls();
+  const sold = fixture.sandbox.tokenBalance(terms.payTo, terms.asset);
+  fixture.sandbox.resetCalls();
   for (const headers of [headerV2(transaction, terms), headerV1(transaction, terms)]) {
     const requests: [string, RequestInit][] = [
       ['/dear', { headers }],
@@ -45,6 +45,6 @@ test('a payment for one route buys nothing on another with the same price, nor b
   const settlement = await facilitator.settle(paymentOf(transaction, terms), terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'duplicate_settlement' });
   expect(served).toEqual(['GET /cheap']);
-  expect(stand.sandbox.calls.total).toBe(0);
-  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(sold);
+  expect(fixture.sandbox.calls.total).toBe(0);
+  expect(fixture.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(sold);
 });

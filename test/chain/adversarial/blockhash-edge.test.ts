@@ -1,16 +1,16 @@
 import { Connection } from '@solana/web3.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { paymentOf, useArena } from '../../helpers/hostile.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { paymentOf, useArena } from '../../helpers/transactions/hostile.js';
 import { until } from '../../helpers/until.js';
 
 // Time stands still while a blockhash is used, and going on costs the chain something for each slot.
 const arena = useArena({}, 200);
 
-afterEach(() => arena().stand.sandbox.resumeSlots());
+afterEach(() => arena().fixture.sandbox.resumeSlots());
 
 /** A payment in the last block in which it may land, found good by then; time stands still. */
 async function paymentInItsLastBlock() {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   sandbox.pauseSlots();
@@ -23,20 +23,20 @@ async function paymentInItsLastBlock() {
 }
 
 test('in the last block of its life a payment is settled', async () => {
-  const { stand, facilitator } = arena();
+  const { fixture, facilitator } = arena();
   const { terms, payment, before } = await paymentInItsLastBlock();
   const settlement = facilitator.settle(payment, terms);
-  await until(() => stand.sandbox.balance(terms.feePayer!) < before);
-  stand.sandbox.advanceSlots(10);
+  await until(() => fixture.sandbox.balance(terms.feePayer!) < before);
+  fixture.sandbox.advanceSlots(10);
   expect(await settlement).toMatchObject({ status: 'settled' });
 });
 
 test('one block later it is refused, and costs nothing', async () => {
-  const { stand, facilitator } = arena();
+  const { fixture, facilitator } = arena();
   const { terms, payment, before } = await paymentInItsLastBlock();
-  stand.sandbox.advanceSlots();
+  fixture.sandbox.advanceSlots();
   const settlement = await facilitator.settle(payment, terms);
   expect(settlement).toMatchObject({ status: 'failed', reason: 'invalid_exact_svm_blockhash_expired' });
   expect(settlement).not.toHaveProperty('signature');
-  expect(before - stand.sandbox.balance(terms.feePayer!)).toBe(0n);
+  expect(before - fixture.sandbox.balance(terms.feePayer!)).toBe(0n);
 });

@@ -1,6 +1,6 @@
-import { withBudget, withLast } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { computeBudget, unitLimit, unitPrice } from '../../helpers/raw-instructions.js';
+import { withBudget, withLast } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { computeBudget, unitLimit, unitPrice } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const badLimit = 'invalid_exact_svm_payload_transaction_instructions_compute_limit_instruction';

@@ -1,6 +1,6 @@
 import { Keypair, SystemProgram } from '@solana/web3.js';
-import { withFirst, withLast } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
+import { withFirst, withLast } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 

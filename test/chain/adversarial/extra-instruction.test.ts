@@ -7,9 +7,9 @@ import {
   createSetAuthorityInstruction,
 } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
-import { withFirst, withLast } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { instruction } from '../../helpers/raw-instructions.js';
+import { withFirst, withLast } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { instruction } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const stranger = Keypair.generate().publicKey;

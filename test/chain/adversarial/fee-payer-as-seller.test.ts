@@ -1,12 +1,12 @@
-import { useArena } from '../../helpers/hostile.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 
 test('the fee payer may be the seller: receiving is no drain', async () => {
-  const { stand } = arena();
-  const payTo = stand.feePayer.publicKey.toBase58();
+  const { fixture } = arena();
+  const payTo = fixture.feePayer.publicKey.toBase58();
   const terms = arena().terms({ payTo });
-  stand.sandbox.fundToken(payTo, terms.asset, 0n);
+  fixture.sandbox.fundToken(payTo, terms.asset, 0n);
   const { draft } = await arena().honest(terms);
   await arena().pays(draft, terms);
 });

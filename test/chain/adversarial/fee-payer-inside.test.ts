@@ -1,9 +1,9 @@
 import type { Reason } from '../../../src/protocol/reasons.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import type { Draft } from '../../helpers/draft.js';
-import { withBudget, withLast, withMemo, withTransfer } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { guard, instruction, memo, transferChecked, unitPrice } from '../../helpers/raw-instructions.js';
+import type { Draft } from '../../helpers/transactions/draft.js';
+import { withBudget, withLast, withMemo, withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { guard, instruction, memo, transferChecked, unitPrice } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 
@@ -20,7 +20,7 @@ const PLACES: readonly [string, Spoil][] = [
   [
     'authority of the transfer',
     (honest, authority, scene) => {
-      const source = scene.stand.sandbox.fundToken(authority, scene.terms.asset, scene.terms.amount);
+      const source = scene.fixture.sandbox.fundToken(authority, scene.terms.asset, scene.terms.amount);
       const transfer = transferChecked({ ...scene.transfer, source, authority });
       return withMemo(withTransfer(honest, transfer), payerSigns(scene));
     },
@@ -81,9 +81,9 @@ test.each([...PLACES.filter(([name]) => name !== 'signer of a memo' && !name.sta
 test('another key of ours as the payer is refused, even where it has signed', () =>
   arena().refuses({
     reason: 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds',
-    hostile: (honest, { stand, secondKey, terms, transfer }) => {
+    hostile: (honest, { fixture, secondKey, terms, transfer }) => {
       const authority = secondKey.publicKey.toBase58();
-      const source = stand.sandbox.fundToken(authority, terms.asset, terms.amount);
+      const source = fixture.sandbox.fundToken(authority, terms.asset, terms.amount);
       const signed = { ...honest, signers: [secondKey] };
       return withTransfer(signed, transferChecked({ ...transfer, source, authority }));
     },

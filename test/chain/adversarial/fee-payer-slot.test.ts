@@ -1,7 +1,7 @@
 import { writeTerms } from '../../../src/protocol/wire/terms.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
-import { carry, stolenFrom } from '../../helpers/payments.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { headerV1, headerV2, paymentOf, refusalOf, useArena } from '../../helpers/transactions/hostile.js';
+import { carry, stolenFrom } from '../../helpers/transactions/payments.js';
 
 const arena = useArena();
 
@@ -11,17 +11,17 @@ function withSlot(transaction: Uint8Array, fill: number): Uint8Array {
 }
 
 test('other bytes in the slot of the fee payer are the same payment, and buy no second service', async () => {
-  const { facilitator, handlerRuns, route, stand } = arena();
+  const { facilitator, handlerRuns, route, fixture } = arena();
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   await arena().pays(draft, terms);
   const held = () => [
     handlerRuns(),
-    stand.sandbox.balance(terms.feePayer!),
-    stand.sandbox.tokenBalance(terms.payTo, terms.asset),
+    fixture.sandbox.balance(terms.feePayer!),
+    fixture.sandbox.tokenBalance(terms.payTo, terms.asset),
   ];
   const before = held();
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
 
   for (const fill of [0, 1, 255]) {
     const again = withSlot(buildDraft(draft), fill);
@@ -39,17 +39,17 @@ test('other bytes in the slot of the fee payer are the same payment, and buy no 
     expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', ...refused });
   }
   expect(held()).toEqual(before);
-  expect(stand.sandbox.calls.total).toBe(0);
+  expect(fixture.sandbox.calls.total).toBe(0);
 });
 
 test('twenty copies at once with different bytes in that slot run the handler once', async () => {
-  const { handlerRuns, route, stand } = arena();
+  const { handlerRuns, route, fixture } = arena();
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   const transaction = buildDraft(draft);
   const runs = handlerRuns();
-  const sold = stand.sandbox.tokenBalance(terms.payTo, terms.asset);
-  stand.sandbox.resetCalls();
+  const sold = fixture.sandbox.tokenBalance(terms.payTo, terms.asset);
+  fixture.sandbox.resetCalls();
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, fill) =>
       fetch(route(terms), { headers: headerV2(withSlot(transaction, fill), terms) }),
@@ -60,8 +60,8 @@ test('twenty copies at once with different bytes in that slot run the handler on
   for (const answer of served) expect(await answer.json()).toEqual({ served: true });
   expect(answers.filter(({ status }) => status === 409)).toHaveLength(answers.length - served.length);
   expect(handlerRuns() - runs).toBe(1);
-  expect(stand.sandbox.calls.sendTransaction).toBe(1);
-  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset) - sold).toBe(terms.amount);
+  expect(fixture.sandbox.calls.sendTransaction).toBe(1);
+  expect(fixture.sandbox.tokenBalance(terms.payTo, terms.asset) - sold).toBe(terms.amount);
 });
 
 test('whatever was in the slot before, the fee payer signs, and the payment is good', async () => {

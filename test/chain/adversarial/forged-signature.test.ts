@@ -1,8 +1,13 @@
 import { PublicKey } from '@solana/web3.js';
-import { NEUTRAL_POINT, respelled, signatureByNobody, signWithoutNonce } from '../../helpers/forged-signatures.js';
-import { withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import {
+  NEUTRAL_POINT,
+  respelled,
+  signatureByNobody,
+  signWithoutNonce,
+} from '../../helpers/transactions/forged-signatures.js';
+import { withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_signature_invalid';
@@ -17,9 +22,9 @@ function withPayerSignature(transaction: Buffer, signature: Uint8Array): Buffer 
 test('a wallet for which anybody can sign pays nothing', () =>
   arena().refuses({
     reason,
-    hostile: (honest, { stand, terms, transfer }) => {
+    hostile: (honest, { fixture, terms, transfer }) => {
       const authority = new PublicKey(NEUTRAL_POINT).toBase58();
-      const source = stand.sandbox.fundToken(authority, terms.asset, terms.amount);
+      const source = fixture.sandbox.fundToken(authority, terms.asset, terms.amount);
       return {
         ...withTransfer(honest, transferChecked({ ...transfer, source, authority })),
         signers: [],

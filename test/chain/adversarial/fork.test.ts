@@ -1,7 +1,7 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { headerV2, refusalOf, useArena } from '../../helpers/hostile.js';
-import { type LyingNode, startLyingNode } from '../../helpers/lying-node.js';
+import { type LyingNode, startLyingNode } from '../../helpers/nodes/lying-node.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { headerV2, refusalOf, useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 let node: LyingNode;
@@ -9,10 +9,10 @@ let url: string;
 let runs = 0;
 
 beforeAll(async () => {
-  const { stand } = arena();
+  const { fixture } = arena();
   const { asset, amount, payTo } = arena().terms();
-  node = await startLyingNode(stand, { settleTimeoutMs: 1_000 });
-  url = await stand.serve((app) => {
+  node = await startLyingNode(fixture, { settleTimeoutMs: 1_000 });
+  url = await fixture.serve((app) => {
     const gate = requirePayment({
       facilitator: node.facilitator,
       price: { asset, amount },
@@ -35,7 +35,7 @@ function onFork(method: string, result: unknown): unknown {
 }
 
 test('a confirmed payment that disappears before it is final releases nothing where finality is asked for', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   const headers = headerV2(buildDraft(draft), terms);

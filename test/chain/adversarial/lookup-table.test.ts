@@ -1,7 +1,7 @@
 import { AddressLookupTableAccount, Keypair, PublicKey } from '@solana/web3.js';
-import { withLast } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { guard } from '../../helpers/raw-instructions.js';
+import { withLast } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { guard } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 

@@ -1,17 +1,17 @@
 import { GENESIS_HASHES } from '../../../src/protocol/networks/networks.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { paymentOf, useArena } from '../../helpers/hostile.js';
-import { type LyingNode, startLyingNode } from '../../helpers/lying-node.js';
+import { type LyingNode, startLyingNode } from '../../helpers/nodes/lying-node.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { paymentOf, useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 let node: LyingNode;
 
 // A node that was caught is left to rest for a moment.
 beforeEach(async () => {
-  node = await startLyingNode(arena().stand, { settleTimeoutMs: 3_000 });
+  node = await startLyingNode(arena().fixture, { settleTimeoutMs: 3_000 });
 });
 afterEach(async () => {
-  arena().stand.sandbox.faults.clear();
+  arena().fixture.sandbox.faults.clear();
   await node.close();
 });
 
@@ -45,7 +45,7 @@ test.each<[string, (slot: number) => unknown]>([
   ['with a text', () => 'all is well'],
 ])('a node that tells of success %s is not believed', async (_name, told) => {
   const { terms, payment: unpaid } = await payment();
-  arena().stand.sandbox.faults.add({ kind: 'drop' });
+  arena().fixture.sandbox.faults.add({ kind: 'drop' });
   node.lie = statuses(told);
   const short = { ...terms, maxTimeoutSeconds: 1 };
   const settlement = await node.facilitator.settle({ ...unpaid, accepted: short }, short);
@@ -64,7 +64,7 @@ test('a node that lags behind does not make a landed payment expire', async () =
 });
 
 test('a node that calls a payment good which is not, and sends it so, gets nothing served', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const poor = await sandbox.createWallet({ usdc: '0.001' });
   const { draft } = await arena().honest(terms, poor);
@@ -86,7 +86,7 @@ test('a node that calls a payment good which is not, and sends it so, gets nothi
 });
 
 test('a node of another network leaves a facilitator that offers nothing', async () => {
-  const stray = await startLyingNode(arena().stand);
+  const stray = await startLyingNode(arena().fixture);
   stray.lie = (method, result) => (method === 'getGenesisHash' ? GENESIS_HASHES['solana-testnet'] : result);
   expect(await stray.facilitator.health()).toMatchObject({ status: 'down', faults: ['wrong_network'] });
   expect((await stray.facilitator.supported()).kinds).toEqual([]);

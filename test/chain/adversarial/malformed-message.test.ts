@@ -1,4 +1,4 @@
-import { useArena } from '../../helpers/hostile.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 

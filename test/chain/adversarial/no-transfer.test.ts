@@ -1,6 +1,6 @@
-import { withMemo, withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { memo } from '../../helpers/raw-instructions.js';
+import { withMemo, withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { memo } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 

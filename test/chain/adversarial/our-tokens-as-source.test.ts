@@ -1,23 +1,23 @@
 import { createApproveInstruction } from '@solana/spl-token';
 import { Connection, type Keypair, PublicKey, sendAndConfirmTransaction, Transaction } from '@solana/web3.js';
-import { withTransfer } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 
 /** Tokens of an owner, over which the payer was given power of attorney. */
-async function delegatedAccount({ stand, terms, payer }: Scene, owner: Keypair): Promise<string> {
-  const account = stand.sandbox.fundToken(owner.publicKey.toBase58(), terms.asset, terms.amount);
+async function delegatedAccount({ fixture, terms, payer }: Scene, owner: Keypair): Promise<string> {
+  const account = fixture.sandbox.fundToken(owner.publicKey.toBase58(), terms.asset, terms.amount);
   const approve = createApproveInstruction(new PublicKey(account), payer.publicKey, owner.publicKey, terms.amount);
-  const connection = new Connection(stand.sandbox.rpcUrl, 'confirmed');
-  stand.sandbox.airdrop(stand.payer.publicKey.toBase58(), 10_000_000n);
-  await sendAndConfirmTransaction(connection, new Transaction().add(approve), [stand.payer, owner]);
+  const connection = new Connection(fixture.sandbox.rpcUrl, 'confirmed');
+  fixture.sandbox.airdrop(fixture.payer.publicKey.toBase58(), 10_000_000n);
+  await sendAndConfirmTransaction(connection, new Transaction().add(approve), [fixture.payer, owner]);
   return account;
 }
 
 test.each([
-  ['the fee payer', ({ stand }: Scene) => stand.feePayer],
+  ['the fee payer', ({ fixture }: Scene) => fixture.feePayer],
   ['another key of ours', ({ secondKey }: Scene) => secondKey],
 ])('tokens of %s do not pay, even where the payer is their delegate', (_name, ownerOf) =>
   arena().refuses({
@@ -31,7 +31,7 @@ test.each([
 );
 
 test('the tokens of the seller do not pay the seller, even where the payer is their delegate', async () => {
-  const seller = await arena().stand.sandbox.createWallet({ usdc: '1' });
+  const seller = await arena().fixture.sandbox.createWallet({ usdc: '1' });
   await arena().refuses({
     reason: 'invalid_exact_svm_payload_recipient_mismatch',
     terms: { payTo: seller.publicKey.toBase58() },

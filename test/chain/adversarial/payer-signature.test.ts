@@ -1,6 +1,6 @@
 import { Keypair } from '@solana/web3.js';
-import { signatureBy } from '../../helpers/draft.js';
-import { useArena } from '../../helpers/hostile.js';
+import { signatureBy } from '../../helpers/transactions/draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 

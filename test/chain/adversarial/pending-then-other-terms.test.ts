@@ -1,14 +1,14 @@
 import { Keypair } from '@solana/web3.js';
 import type { Terms } from '../../../src/protocol/types.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { withMemo } from '../../helpers/honest-draft.js';
-import { headerV2, paymentOf, refusalOf, useArena } from '../../helpers/hostile.js';
-import { memo } from '../../helpers/raw-instructions.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { withMemo } from '../../helpers/transactions/honest-draft.js';
+import { headerV2, paymentOf, refusalOf, useArena } from '../../helpers/transactions/hostile.js';
+import { memo } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena({ settleTimeoutMs: 200 });
 const ORDER = 'order 7';
 
-afterEach(() => arena().stand.sandbox.faults.clear());
+afterEach(() => arena().fixture.sandbox.faults.clear());
 
 const OTHERS: readonly [string, string, () => Partial<Terms>][] = [
   ['with a memo of the seller, which it happens to carry', 'duplicate_settlement', () => ({ memo: ORDER })],
@@ -26,14 +26,14 @@ const OTHERS: readonly [string, string, () => Partial<Terms>][] = [
 ];
 
 test.each(OTHERS)('a settlement that is pending is no success for terms %s', async (_name, reason, changes) => {
-  const { stand, facilitator, handlerRuns, route } = arena();
+  const { fixture, facilitator, handlerRuns, route } = arena();
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   const transaction = buildDraft(withMemo(draft, memo(ORDER)));
-  stand.sandbox.faults.add({ kind: 'drop' });
+  fixture.sandbox.faults.add({ kind: 'drop' });
   const pending = await facilitator.settle(paymentOf(transaction, terms), terms);
   expect(pending).toMatchObject({ status: 'pending' });
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
 
   const others = { ...terms, ...changes() };
   const payment = paymentOf(transaction, others);

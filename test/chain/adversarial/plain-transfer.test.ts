@@ -1,7 +1,7 @@
 import { createTransferInstruction } from '@solana/spl-token';
 import { PublicKey } from '@solana/web3.js';
-import { withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
+import { withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 

@@ -1,6 +1,6 @@
-import { withBudget } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { unitLimit, unitPrice } from '../../helpers/raw-instructions.js';
+import { withBudget } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { unitLimit, unitPrice } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_transaction_instructions_compute_price_instruction_too_high';

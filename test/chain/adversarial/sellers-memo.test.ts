@@ -1,6 +1,6 @@
-import { withFirst, withLast, withMemo } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { memo } from '../../helpers/raw-instructions.js';
+import { withFirst, withLast, withMemo } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { memo } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const ORDER = 'Bestellung Nº 7 ☂';

@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
 import type { Terms } from '../../../src/protocol/types.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { paymentOf, useArena } from '../../helpers/hostile.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { paymentOf, useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 
@@ -18,15 +18,15 @@ const FOREIGN: readonly [string, Reason, (terms: Terms) => Terms][] = [
 ];
 
 test.each(FOREIGN)('terms %s are refused without a call', async (_name, reason, changed) => {
-  const { facilitator, stand } = arena();
+  const { facilitator, fixture } = arena();
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   const foreign = changed(terms);
   const payment = paymentOf(buildDraft(draft), foreign);
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
   expect(await facilitator.verify(payment, foreign)).toMatchObject({ ok: false, reason });
   expect(await facilitator.settle(payment, foreign)).toMatchObject({ status: 'failed', reason });
-  expect(stand.sandbox.calls.total).toBe(0);
+  expect(fixture.sandbox.calls.total).toBe(0);
   await arena().pays(draft, terms);
 });
 
@@ -34,12 +34,12 @@ test.each([
   ['another network', 'invalid_exact_svm_network_mismatch', { network: 'solana' }],
   ['another scheme', 'invalid_exact_svm_unsupported_scheme', { scheme: 'upto' }],
 ] as const)('a payment that names %s than its terms is refused', async (_name, reason, changes) => {
-  const { facilitator, stand } = arena();
+  const { facilitator, fixture } = arena();
   const terms = arena().terms();
   const { draft } = await arena().honest(terms);
   const payment = { ...paymentOf(buildDraft(draft), terms), ...changes };
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
   expect(await facilitator.verify(payment, terms)).toMatchObject({ ok: false, reason });
   expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'failed', reason });
-  expect(stand.sandbox.calls.total).toBe(0);
+  expect(fixture.sandbox.calls.total).toBe(0);
 });

@@ -1,16 +1,16 @@
 import { Keypair } from '@solana/web3.js';
 import type { MintExtensions } from '../../../src/sandbox/start-sandbox.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { type Arena, tokenNamed, useArena } from '../../helpers/hostile.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { type Arena, tokenNamed, useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 const someone = Keypair.generate().publicKey.toBase58();
 
 /** A mint with extensions, of which the payer has plenty, and the seller an account. */
-function mintWith({ stand }: Arena, extensions: MintExtensions): string {
-  const { mint } = stand.sandbox.createMint({ program: 'token-2022', extensions });
-  stand.sandbox.fundToken(stand.payer.publicKey.toBase58(), mint, 1_000_000n);
-  stand.sandbox.fundToken(stand.payTo, mint, 0n);
+function mintWith({ fixture }: Arena, extensions: MintExtensions): string {
+  const { mint } = fixture.sandbox.createMint({ program: 'token-2022', extensions });
+  fixture.sandbox.fundToken(fixture.payer.publicKey.toBase58(), mint, 1_000_000n);
+  fixture.sandbox.fundToken(fixture.payTo, mint, 0n);
   return mint;
 }
 
@@ -32,7 +32,7 @@ test.each([...NOT_ACCEPTED, ['a transfer fee', FEE, 'invalid_exact_svm_mint_tran
     const terms = arena().terms({ asset: mintWith(arena(), extensions) });
     const { draft } = await arena().honest(terms);
     await arena().turnsAway(buildDraft(draft), terms, reason, 'chain');
-    const { simulateTransaction, sendTransaction } = arena().stand.sandbox.calls;
+    const { simulateTransaction, sendTransaction } = arena().fixture.sandbox.calls;
     expect({ simulateTransaction, sendTransaction }).toEqual({ simulateTransaction: 0, sendTransaction: 0 });
   },
 );
@@ -57,25 +57,25 @@ test.each([
   ['a permanent delegate', { permanentDelegate: someone }],
   ['confidential transfers', { confidentialTransfer: true }],
 ])('a mint with %s is good where the operator allows it', async (_name, extensions) => {
-  const { stand } = arena();
+  const { fixture } = arena();
   const terms = arena().terms({ asset: mintWith(arena(), extensions) });
   const { draft } = await arena().honest(terms);
   const transaction = buildDraft(draft);
   const payment = { scheme: 'exact', network: terms.network, transaction };
   expect(await arena().facilitator.settle(payment, terms)).toMatchObject({ status: 'failed' });
-  const tolerant = stand.facilitatorWith({ allowMints: [terms.asset] });
+  const tolerant = fixture.facilitatorWith({ allowMints: [terms.asset] });
   expect(await tolerant.settle(payment, terms)).toMatchObject({ status: 'settled' });
-  expect(stand.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(terms.amount);
+  expect(fixture.sandbox.tokenBalance(terms.payTo, terms.asset)).toBe(terms.amount);
 });
 
 test.each([
   ['a permanent delegate', true, { permanentDelegate: someone }],
   ['a transfer fee', false, FEE],
 ])('on the list of tokens, a mint with %s is good: %s', async (_name, good, extensions) => {
-  const { stand, facilitator } = arena();
+  const { fixture, facilitator } = arena();
   const mint = mintWith(arena(), extensions);
   const token = { ...tokenNamed(facilitator, 'PYUSD'), symbol: 'OWN', mint };
-  const trusting = stand.facilitatorWith({ tokens: [...facilitator.tokens, token] });
+  const trusting = fixture.facilitatorWith({ tokens: [...facilitator.tokens, token] });
   const terms = arena().terms({ asset: mint });
   const { draft } = await arena().honest(terms);
   const payment = { scheme: 'exact', network: terms.network, transaction: buildDraft(draft) };

@@ -1,6 +1,6 @@
-import { withLast, withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { guard, memo } from '../../helpers/raw-instructions.js';
+import { withLast, withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { guard, memo } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_transaction_instructions_length';

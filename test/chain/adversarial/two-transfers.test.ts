@@ -1,6 +1,6 @@
-import { withLast } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { withLast } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 

@@ -1,12 +1,12 @@
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { guardProgram } from '../../../src/sandbox/programs/guard-program.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { buildDraft, type Draft } from '../../helpers/draft.js';
-import { withFirst, withLast } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { guard, instruction } from '../../helpers/raw-instructions.js';
-import { upgradeProgram } from '../../helpers/upgrade-program.js';
-import { phantom, solflare } from '../../helpers/wallet-layouts.js';
+import { buildDraft, type Draft } from '../../helpers/transactions/draft.js';
+import { withFirst, withLast } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { guard, instruction } from '../../helpers/transactions/raw-instructions.js';
+import { upgradeProgram } from '../../helpers/transactions/upgrade-program.js';
+import { phantom, solflare } from '../../helpers/transactions/wallet-layouts.js';
 import { send } from '../sandbox-client.js';
 
 const arena = useArena();
@@ -37,7 +37,7 @@ function thievingGuard(first: number, { payer }: Scene, { feePayer }: Draft) {
 
 /** What the fee payer would lose by a transaction, had it signed and sent it. */
 async function lossIfSigned(draft: Draft, feePayer: Keypair): Promise<bigint> {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const before = sandbox.balance(draft.feePayer);
   const signed = buildDraft({ ...draft, signers: [...draft.signers, feePayer] });
   const { error } = await send(sandbox, Buffer.from(signed).toString('base64'), { skipPreflight: true });
@@ -91,18 +91,18 @@ test.each([
 });
 
 test('an assertion on the clock, which passes now and fails later at our cost, is refused', async () => {
-  const { stand } = arena();
+  const { fixture } = arena();
   const drafts: Draft[] = [];
   await arena().refuses({
     reason: UNKNOWN,
     hostile(honest) {
-      drafts.push(withLast(honest, clockGuard(stand.sandbox.slot() + 500)));
+      drafts.push(withLast(honest, clockGuard(fixture.sandbox.slot() + 500)));
       return drafts[0]!;
     },
     wouldLand: true,
   });
-  stand.sandbox.advanceSlots(502);
-  expect(await lossIfSigned(drafts[0]!, stand.feePayer)).toBe(10_001n);
+  fixture.sandbox.advanceSlots(502);
+  expect(await lossIfSigned(drafts[0]!, fixture.feePayer)).toBe(10_001n);
 });
 
 test('a call of another program is refused without asking the chain, whomever it names', () =>
@@ -115,7 +115,7 @@ test('a call of another program is refused without asking the chain, whomever it
 describe('when Lighthouse is exchanged for a program that takes what it can', () => {
   let takeBack = (): void => undefined;
   beforeAll(() => {
-    takeBack = upgradeProgram(arena().stand.sandbox, PROGRAMS.lighthouse, guardProgram({ callingByte: 5 }));
+    takeBack = upgradeProgram(arena().fixture.sandbox, PROGRAMS.lighthouse, guardProgram({ callingByte: 5 }));
   });
   afterAll(() => takeBack());
 
@@ -134,6 +134,6 @@ describe('when Lighthouse is exchanged for a program that takes what it can', ()
   test('it would have cost the fee payer what it moves, had it signed', async () => {
     const { draft, scene } = await arena().honest(arena().terms());
     const hostile = withLast(draft, thievingGuard(5, scene, draft));
-    expect(await lossIfSigned(hostile, arena().stand.feePayer)).toBe(10_001n + BigInt(STOLEN));
+    expect(await lossIfSigned(hostile, arena().fixture.feePayer)).toBe(10_001n + BigInt(STOLEN));
   });
 });

@@ -2,13 +2,13 @@ import { ACCOUNT_SIZE, AccountLayout, AccountState } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { useArena } from '../../helpers/hostile.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
 
 const arena = useArena();
 
 test('a payer with one unit too little is refused, and good once it has it', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const payer = await sandbox.createWallet({ usdc: '0.009999' });
   const { draft } = await arena().honest(terms, payer);
@@ -18,7 +18,7 @@ test('a payer with one unit too little is refused, and good once it has it', asy
 });
 
 test('a payer without a token account is told so, and good once it has one', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const payer = Keypair.generate();
   const { draft } = await arena().honest(terms, payer);
@@ -28,7 +28,7 @@ test('a payer without a token account is told so, and good once it has one', asy
 });
 
 test('a payer whose tokens are frozen is told so', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms();
   const payer = await sandbox.createWallet({ usdc: '1' });
   const address = associatedTokenAddress(payer.publicKey.toBase58(), terms.asset, PROGRAMS.token);
@@ -47,7 +47,7 @@ test('a payer whose tokens are frozen is told so', async () => {
 });
 
 test('a recipient without a token account is refused, and good once it has one', async () => {
-  const { sandbox } = arena().stand;
+  const { sandbox } = arena().fixture;
   const terms = arena().terms({ payTo: Keypair.generate().publicKey.toBase58() });
   const { draft } = await arena().honest(terms);
   await arena().turnsAway(buildDraft(draft), terms, 'invalid_exact_svm_recipient_token_account_missing', 'chain');

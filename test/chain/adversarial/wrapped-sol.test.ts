@@ -1,19 +1,19 @@
 import { createSyncNativeInstruction } from '@solana/spl-token';
 import { PublicKey, SystemProgram } from '@solana/web3.js';
 import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
-import { buildDraft, type Draft } from '../../helpers/draft.js';
-import { withLast, withTransfer } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { landAs } from '../../helpers/land-as.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { buildDraft, type Draft } from '../../helpers/transactions/draft.js';
+import { withLast, withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { landAs } from '../../helpers/transactions/land-as.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
 
 /** Terms in wrapped SOL, somebody who holds it, and the honest payment. */
 async function inWrappedSol() {
-  const { stand } = arena();
-  const { sandbox } = stand;
+  const { fixture } = arena();
+  const { sandbox } = fixture;
   const payer = await sandbox.createWallet({ sol: '1' });
   const terms = arena().terms({ asset: SOL_MINT, amount: 1_000_000n });
   sandbox.fundToken(terms.payTo, SOL_MINT, 0n);
@@ -45,14 +45,14 @@ test.each(HOSTILE)('for a transfer of wrapped SOL, %s is refused', async (_name,
 });
 
 test('SOL that is not wrapped yet does not pay', async () => {
-  const { stand } = arena();
+  const { fixture } = arena();
   const { terms, payer, scene, draft } = await inWrappedSol();
   const { source } = scene.transfer;
   const dear = { ...terms, amount: 2n * terms.amount };
   const transfer = transferChecked({ ...scene.transfer, amount: dear.amount });
-  stand.sandbox.airdrop(source, terms.amount);
+  fixture.sandbox.airdrop(source, terms.amount);
   const payment = withTransfer(draft, transfer);
   await arena().turnsAway(buildDraft(payment), dear, 'insufficient_funds', 'chain');
-  await landAs(stand, payer, createSyncNativeInstruction(new PublicKey(source)));
+  await landAs(fixture, payer, createSyncNativeInstruction(new PublicKey(source)));
   await arena().pays(payment, dear, payer);
 });

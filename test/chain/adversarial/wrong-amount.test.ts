@@ -1,6 +1,6 @@
-import { withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 

@@ -1,16 +1,16 @@
 import { Keypair } from '@solana/web3.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { withTransfer } from '../../helpers/honest-draft.js';
-import { type Scene, useArena } from '../../helpers/hostile.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { type Scene, useArena } from '../../helpers/transactions/hostile.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 
 /** A token account that belongs to the seller and is not the associated one. */
-function secondAccountOfSeller({ stand, transfer }: Scene): string {
+function secondAccountOfSeller({ fixture, transfer }: Scene): string {
   const account = Keypair.generate().publicKey.toBase58();
-  stand.sandbox.setAccount(account, stand.sandbox.account(transfer.destination)!);
+  fixture.sandbox.setAccount(account, fixture.sandbox.account(transfer.destination)!);
   return account;
 }
 
@@ -19,7 +19,7 @@ const DESTINATIONS: readonly [string, boolean, (scene: Scene) => string][] = [
   [
     'the account of somebody else',
     true,
-    ({ stand, terms }) => stand.sandbox.fundToken(Keypair.generate().publicKey.toBase58(), terms.asset, 0n),
+    ({ fixture, terms }) => fixture.sandbox.fundToken(Keypair.generate().publicKey.toBase58(), terms.asset, 0n),
   ],
   ['another token account of the seller', true, secondAccountOfSeller],
   [

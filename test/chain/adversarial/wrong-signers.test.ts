@@ -1,7 +1,7 @@
 import { Keypair } from '@solana/web3.js';
-import { withLast, withTransfer } from '../../helpers/honest-draft.js';
-import { useArena } from '../../helpers/hostile.js';
-import { memo, transferChecked } from '../../helpers/raw-instructions.js';
+import { withLast, withTransfer } from '../../helpers/transactions/honest-draft.js';
+import { useArena } from '../../helpers/transactions/hostile.js';
+import { memo, transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
 const arena = useArena();
 const third = Keypair.generate();

@@ -1,14 +1,14 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 
 test('who was so slow that another transaction took its place sends nothing, and says so', async () => {
-  const { sandbox, payer, payTo } = stand();
+  const { sandbox, payer, payTo } = fixture();
   const overtaken = ledgerWith(createMemoryLedger(), { recordBroadcast: async () => false });
-  const facilitator = stand().facilitatorWith({ ledger: overtaken });
+  const facilitator = fixture().facilitatorWith({ ledger: overtaken });
   const { request, transfer } = await facilitator.createPayment({
     amount: '0.5',
     token: 'USDC',

@@ -1,13 +1,27 @@
 import { createApproveInstruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
-import { buildDraft, type Draft } from '../../helpers/draft.js';
-import { accountOf, creation, expectRefused, move, type NativeAttack, tokenOf } from '../../helpers/native-arena.js';
-import { adding, bent, replacing, TRANSFER, without, withoutReference } from '../../helpers/native-drafts.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { memo, unitLimit, unitPrice } from '../../helpers/raw-instructions.js';
+import {
+  accountOf,
+  creation,
+  expectRefused,
+  move,
+  type NativeAttack,
+  tokenOf,
+} from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft, type Draft } from '../../helpers/transactions/draft.js';
+import {
+  adding,
+  bent,
+  replacing,
+  TRANSFER,
+  without,
+  withoutReference,
+} from '../../helpers/transactions/native-drafts.js';
+import { memo, unitLimit, unitPrice } from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 const LEG: Reason = 'invalid_transfer_leg_missing';
 const UNSIGNED: Reason = 'invalid_exact_svm_payload_signature_invalid';
 const NOT_RECEIVED: Reason = 'invalid_transfer_not_received';
@@ -20,7 +34,7 @@ const attacks: [string, Omit<NativeAttack, 'selfPaid'>][] = [
   ],
   [
     'a transfer to the payer itself',
-    { reason: LEG, hostile: (it, { stand: at, payer }) => bent(it, { accounts: { 2: accountOf(at, payer) } }) },
+    { reason: LEG, hostile: (it, { fixture: at, payer }) => bent(it, { accounts: { 2: accountOf(at, payer) } }) },
   ],
   ['no reference', { reason: 'invalid_transfer_reference_missing', hostile: (it) => withoutReference(it) }],
   ['no signature', { reason: UNSIGNED, hostile: (it) => ({ ...it, signers: [] }) }],
@@ -28,7 +42,7 @@ const attacks: [string, Omit<NativeAttack, 'selfPaid'>][] = [
     'a key of ours that would have to sign too',
     {
       reason: UNSIGNED,
-      hostile: (it, { stand: at }) =>
+      hostile: (it, { fixture: at }) =>
         adding(it, memo('x', [{ address: at.feePayer.publicKey.toBase58(), signs: true }])),
     },
   ],
@@ -36,7 +50,7 @@ const attacks: [string, Omit<NativeAttack, 'selfPaid'>][] = [
     'our tokens as the payment',
     {
       reason: UNSIGNED,
-      hostile: (it, { stand: at }) => {
+      hostile: (it, { fixture: at }) => {
         const ours = { 0: accountOf(at, at.secondKey), 3: at.secondKey.publicKey.toBase58() };
         return bent(it, { accounts: ours });
       },
@@ -73,25 +87,25 @@ function shortOfSol(draft: Draft): Draft {
 }
 
 describe('a transaction whose fee the payer pays is refused with', () => {
-  test.each(attacks)('%s', (_name, attack) => expectRefused(stand(), { ...attack, selfPaid: true }));
+  test.each(attacks)('%s', (_name, attack) => expectRefused(fixture(), { ...attack, selfPaid: true }));
 });
 
 test('what else the payer does in it, and at what fee, is its own business', async () => {
-  const payer = await stand().sandbox.createWallet({ sol: '1', usdc: '10', usdt: '10' });
-  const friend = stand().payer.publicKey.toBase58();
-  const created = await stand().create({ payer: payer.publicKey.toBase58() });
-  const honest = await stand().draft(created, payer, payer);
+  const payer = await fixture().sandbox.createWallet({ sol: '1', usdc: '10', usdt: '10' });
+  const friend = fixture().payer.publicKey.toBase58();
+  const created = await fixture().create({ payer: payer.publicKey.toBase58() });
+  const honest = await fixture().draft(created, payer, payer);
   const busy = adding(
     replacing(replacing(honest, 0, unitLimit(400_000)), 1, unitPrice(1_000_000n)),
-    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: stand().payer.publicKey, lamports: 10_000_000 }),
-    creation(stand(), payer.publicKey.toBase58(), Keypair.generate().publicKey.toBase58()),
+    SystemProgram.transfer({ fromPubkey: payer.publicKey, toPubkey: fixture().payer.publicKey, lamports: 10_000_000 }),
+    creation(fixture(), payer.publicKey.toBase58(), Keypair.generate().publicKey.toBase58()),
     move(
-      stand(),
-      { from: accountOf(stand(), payer, 'USDT'), to: accountOf(stand(), friend, 'USDT'), by: payer, amount: 7n },
+      fixture(),
+      { from: accountOf(fixture(), payer, 'USDT'), to: accountOf(fixture(), friend, 'USDT'), by: payer, amount: 7n },
       'USDT',
     ),
   );
-  const settled = await stand().settle(created.payment_id, buildDraft(busy));
+  const settled = await fixture().settle(created.payment_id, buildDraft(busy));
   expect(settled).toMatchObject({ status: 200, body: { fee_lamports: 405_000 } });
 });
 
@@ -100,29 +114,29 @@ describe('money that is taken back in the same transaction is not paid', () => {
 
   /** A seller who lets the payer draw on its tokens. */
   async function scene() {
-    const { sandbox, connection } = stand();
+    const { sandbox, connection } = fixture();
     const payer = await sandbox.createWallet({ sol: '1', usdc: '10' });
     const seller = await sandbox.createWallet({ sol: '1', usdc: '10' });
     const approval = createApproveInstruction(
-      new PublicKey(accountOf(stand(), seller)),
+      new PublicKey(accountOf(fixture(), seller)),
       payer.publicKey,
       seller.publicKey,
       1_000_000n,
     );
     const { blockhash } = await connection.getLatestBlockhash();
     const feePayer = seller.publicKey.toBase58();
-    await stand().sendPast(
+    await fixture().sendPast(
       buildDraft({ version: 0, feePayer, blockhash, instructions: [approval], signers: [seller] }),
     );
-    const created = await stand().create({ recipient: feePayer, payer: payer.publicKey.toBase58() });
-    const honest = await stand().draft(created, payer, payer);
-    const back = move(stand(), {
-      from: accountOf(stand(), seller),
-      to: accountOf(stand(), payer),
+    const created = await fixture().create({ recipient: feePayer, payer: payer.publicKey.toBase58() });
+    const honest = await fixture().draft(created, payer, payer);
+    const back = move(fixture(), {
+      from: accountOf(fixture(), seller),
+      to: accountOf(fixture(), payer),
       by: payer,
       amount: AMOUNT,
     });
-    const held = () => sandbox.tokenBalance(feePayer, tokenOf(stand()).mint);
+    const held = () => sandbox.tokenBalance(feePayer, tokenOf(fixture()).mint);
     return { payer, created, honest, back, held };
   }
 
@@ -134,9 +148,9 @@ describe('money that is taken back in the same transaction is not paid', () => {
       instructions: when === 'after it' ? [...instructions, back] : [back, ...instructions],
     };
     const before = held();
-    const answer = await stand().settle(created.payment_id, buildDraft(hostile));
-    const again = await stand().settle(created.payment_id, buildDraft(hostile));
-    const told = await stand().get(`/payments/${created.payment_id}`);
+    const answer = await fixture().settle(created.payment_id, buildDraft(hostile));
+    const again = await fixture().settle(created.payment_id, buildDraft(hostile));
+    const told = await fixture().get(`/payments/${created.payment_id}`);
 
     expect(answer).toMatchObject({ status: 500, body: { code: 'blockchain_error', reason: NOT_RECEIVED } });
     expect(again.body).toMatchObject({ code: 'blockchain_error', reason: NOT_RECEIVED, detail: answer.body['detail'] });
@@ -144,22 +158,22 @@ describe('money that is taken back in the same transaction is not paid', () => {
     expect(told.body).toMatchObject({ status: 'failed', reason: NOT_RECEIVED });
     expect(held()).toBe(before);
 
-    const settled = await stand().settle(created.payment_id, buildDraft(honest));
+    const settled = await fixture().settle(created.payment_id, buildDraft(honest));
     expect(settled.status).toBe(200);
     expect(held() - before).toBe(AMOUNT);
   });
 
   test('by the seller itself, who signs too', async () => {
-    const { sandbox } = stand();
+    const { sandbox } = fixture();
     const payer = await sandbox.createWallet({ sol: '1' });
     const seller = await sandbox.createWallet({ sol: '1' });
-    const created = await stand().create({
+    const created = await fixture().create({
       token: 'SOL',
       amount: 0.1,
       recipient: seller.publicKey.toBase58(),
       payer: payer.publicKey.toBase58(),
     });
-    const honest = await stand().draft(created, payer, payer);
+    const honest = await fixture().draft(created, payer, payer);
     const back = SystemProgram.transfer({
       fromPubkey: seller.publicKey,
       toPubkey: payer.publicKey,
@@ -167,23 +181,23 @@ describe('money that is taken back in the same transaction is not paid', () => {
     });
     const hostile = { ...adding(honest, back), signers: [payer, seller] };
 
-    const answer = await stand().settle(created.payment_id, buildDraft(hostile));
+    const answer = await fixture().settle(created.payment_id, buildDraft(hostile));
     expect(answer.body).toMatchObject({ code: 'blockchain_error', reason: NOT_RECEIVED });
-    expect((await stand().settle(created.payment_id, buildDraft(honest))).status).toBe(200);
+    expect((await fixture().settle(created.payment_id, buildDraft(honest))).status).toBe(200);
   });
 
   test('but a seller who pays the network fee has received the amount', async () => {
-    const { sandbox } = stand();
+    const { sandbox } = fixture();
     const payer = await sandbox.createWallet({ sol: '1' });
     const seller = await sandbox.createWallet({ sol: '1' });
-    const created = await stand().create({
+    const created = await fixture().create({
       token: 'SOL',
       amount: 0.1,
       recipient: seller.publicKey.toBase58(),
       payer: payer.publicKey.toBase58(),
     });
-    const draft = await stand().draft(created, payer, seller);
+    const draft = await fixture().draft(created, payer, seller);
 
-    expect((await stand().settle(created.payment_id, buildDraft(draft))).status).toBe(200);
+    expect((await fixture().settle(created.payment_id, buildDraft(draft))).status).toBe(200);
   });
 });

@@ -1,14 +1,20 @@
 import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
-import { accountOf, creation, expectRefused, type NativeAttack, type NativeScene } from '../../helpers/native-arena.js';
-import { adding, bent, replacing, signedBy, TRANSFER } from '../../helpers/native-drafts.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { guard, memo } from '../../helpers/raw-instructions.js';
+import {
+  accountOf,
+  creation,
+  expectRefused,
+  type NativeAttack,
+  type NativeScene,
+} from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { adding, bent, replacing, signedBy, TRANSFER } from '../../helpers/transactions/native-drafts.js';
+import { guard, memo } from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 const OURS: Reason = 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds';
 const key = (address: string) => new PublicKey(address);
-const feePayerOf = ({ stand: at }: NativeScene) => at.feePayer.publicKey.toBase58();
+const feePayerOf = ({ fixture: at }: NativeScene) => at.feePayer.publicKey.toBase58();
 const wallet = ({ payer }: NativeScene) => payer.publicKey.toBase58();
 
 const attacks: [string, NativeAttack][] = [
@@ -47,24 +53,24 @@ const attacks: [string, NativeAttack][] = [
     'our token account as source, through a delegate',
     {
       reason: OURS,
-      hostile: (it, scene) => bent(it, { accounts: { 0: accountOf(scene.stand, scene.stand.secondKey) } }),
+      hostile: (it, scene) => bent(it, { accounts: { 0: accountOf(scene.fixture, scene.fixture.secondKey) } }),
     },
   ],
   [
     'a token account created at our cost',
-    { reason: OURS, hostile: (it, scene) => adding(it, creation(stand(), feePayerOf(scene), scene.stand.payTo)) },
+    { reason: OURS, hostile: (it, scene) => adding(it, creation(fixture(), feePayerOf(scene), scene.fixture.payTo)) },
   ],
   [
     'another key of ours inside',
-    { reason: OURS, hostile: (it, scene) => adding(it, memo('x', [scene.stand.secondKey.publicKey.toBase58()])) },
+    { reason: OURS, hostile: (it, scene) => adding(it, memo('x', [scene.fixture.secondKey.publicKey.toBase58()])) },
   ],
   [
     'another key of ours as the payer',
     {
       reason: OURS,
       hostile: (it, scene) => {
-        const second = scene.stand.secondKey.publicKey.toBase58();
-        return { ...bent(it, { accounts: { 0: accountOf(scene.stand, second), 3: second } }), signers: [] };
+        const second = scene.fixture.secondKey.publicKey.toBase58();
+        return { ...bent(it, { accounts: { 0: accountOf(scene.fixture, second), 3: second } }), signers: [] };
       },
     },
   ],
@@ -73,7 +79,7 @@ const attacks: [string, NativeAttack][] = [
     {
       reason: 'invalid_exact_svm_payload_excessive_signers',
       hostile: (it, scene) =>
-        adding(it, memo('x', [{ address: scene.stand.secondKey.publicKey.toBase58(), signs: true }])),
+        adding(it, memo('x', [{ address: scene.fixture.secondKey.publicKey.toBase58(), signs: true }])),
     },
   ],
   [
@@ -105,5 +111,5 @@ const attacks: [string, NativeAttack][] = [
 ];
 
 describe('what would cost us money is refused', () => {
-  test.each(attacks)('%s', (_name, attack) => expectRefused(stand(), attack));
+  test.each(attacks)('%s', (_name, attack) => expectRefused(fixture(), attack));
 });

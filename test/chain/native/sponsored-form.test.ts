@@ -8,12 +8,12 @@ import {
 import { AddressLookupTableAccount, Keypair, PublicKey, SystemProgram } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { accountOf, expectRefused, type NativeAttack } from '../../helpers/native-arena.js';
-import { adding, replacing, TRANSFER, without } from '../../helpers/native-drafts.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { guard, instruction, memo, unitLimit, unitPrice } from '../../helpers/raw-instructions.js';
+import { accountOf, expectRefused, type NativeAttack } from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { adding, replacing, TRANSFER, without } from '../../helpers/transactions/native-drafts.js';
+import { guard, instruction, memo, unitLimit, unitPrice } from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 const UNKNOWN: Reason = 'invalid_exact_svm_payload_unknown_optional_instruction';
 const key = (address: string) => new PublicKey(address);
 
@@ -22,7 +22,7 @@ const attacks: [string, NativeAttack][] = [
     'an account handed over to the payer',
     {
       reason: UNKNOWN,
-      hostile: (it, { stand: at, payer }) => {
+      hostile: (it, { fixture: at, payer }) => {
         const account = key(accountOf(at, payer));
         const heir = at.payer.publicKey;
         return adding(it, createSetAuthorityInstruction(account, payer.publicKey, AuthorityType.AccountOwner, heir));
@@ -33,7 +33,7 @@ const attacks: [string, NativeAttack][] = [
     'an account closed',
     {
       reason: UNKNOWN,
-      hostile: (it, { stand: at, payer }) =>
+      hostile: (it, { fixture: at, payer }) =>
         adding(it, createCloseAccountInstruction(key(accountOf(at, payer)), payer.publicKey, payer.publicKey)),
     },
   ],
@@ -41,7 +41,7 @@ const attacks: [string, NativeAttack][] = [
     'an approval',
     {
       reason: UNKNOWN,
-      hostile: (it, { stand: at, payer }) =>
+      hostile: (it, { fixture: at, payer }) =>
         adding(it, createApproveInstruction(key(accountOf(at, payer)), at.payer.publicKey, payer.publicKey, 1n)),
     },
   ],
@@ -49,7 +49,7 @@ const attacks: [string, NativeAttack][] = [
     'a burn',
     {
       reason: UNKNOWN,
-      hostile: (it, { stand: at, payer }) =>
+      hostile: (it, { fixture: at, payer }) =>
         adding(
           it,
           createBurnInstruction(key(accountOf(at, payer)), key(at.facilitator.tokens[0]!.mint), payer.publicKey, 1n),
@@ -75,7 +75,7 @@ const attacks: [string, NativeAttack][] = [
     'a lookup table',
     {
       reason: 'invalid_exact_svm_payload_address_lookup_tables',
-      hostile: (it, scene) => ({ ...it, lookupTables: [tableOf(accountOf(scene.stand, scene.stand.payTo))] }),
+      hostile: (it, scene) => ({ ...it, lookupTables: [tableOf(accountOf(scene.fixture, scene.fixture.payTo))] }),
     },
   ],
   [
@@ -158,7 +158,7 @@ const attacks: [string, NativeAttack][] = [
 ];
 
 describe('what has no business in a payment is refused', () => {
-  test.each(attacks)('%s', (_name, attack) => expectRefused(stand(), attack));
+  test.each(attacks)('%s', (_name, attack) => expectRefused(fixture(), attack));
 });
 
 function tableOf(address: string): AddressLookupTableAccount {

@@ -1,28 +1,28 @@
 import { createApproveInstruction, createInitializeAccount3Instruction } from '@solana/spl-token';
 import { Keypair, PublicKey, SystemProgram, type TransactionInstruction, VersionedTransaction } from '@solana/web3.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { buildDraft, type Draft } from '../../helpers/draft.js';
-import { accountOf, move, tokenOf } from '../../helpers/native-arena.js';
-import { adding, bent, replacing, TRANSFER, without } from '../../helpers/native-drafts.js';
-import { type CreatedBody, useNativeStand } from '../../helpers/native-stand.js';
-import { guard, memo } from '../../helpers/raw-instructions.js';
+import { accountOf, move, tokenOf } from '../../helpers/fixtures/native-arena.js';
+import { type CreatedBody, useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft, type Draft } from '../../helpers/transactions/draft.js';
+import { adding, bent, replacing, TRANSFER, without } from '../../helpers/transactions/native-drafts.js';
+import { guard, memo } from '../../helpers/transactions/raw-instructions.js';
 import { until } from '../../helpers/until.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 let payer: Keypair;
 beforeAll(async () => {
-  payer = await stand().sandbox.createWallet({ sol: '10', usdc: '100', usdt: '100' });
+  payer = await fixture().sandbox.createWallet({ sol: '10', usdc: '100', usdt: '100' });
 });
-afterEach(() => stand().sandbox.faults.clear());
+afterEach(() => fixture().sandbox.faults.clear());
 
 /** A payment, and the transaction with which a wallet would pay it by itself. */
 async function scene(wanted: Record<string, unknown> = {}): Promise<{ created: CreatedBody; honest: Draft }> {
-  const created = await stand().create({ payer: payer.publicKey.toBase58(), ...wanted });
-  return { created, honest: await stand().draft(created, payer, payer) };
+  const created = await fixture().create({ payer: payer.publicKey.toBase58(), ...wanted });
+  return { created, honest: await fixture().draft(created, payer, payer) };
 }
 
 /** One look at the chain: the response is believed for two seconds. */
-const statusOf = async ({ payment_id }: CreatedBody) => (await stand().get(`/payments/${payment_id}`)).body['status'];
+const statusOf = async ({ payment_id }: CreatedBody) => (await fixture().get(`/payments/${payment_id}`)).body['status'];
 
 /** A memo would have to be signed by what it names. */
 const naming = (reference: string): TransactionInstruction => guard(5, [reference]);
@@ -35,53 +35,53 @@ describe('a transaction that names the reference and does not pay is not noticed
       'in another token',
       {},
       (it) => {
-        const [from, to] = [accountOf(stand(), payer, 'USDT'), accountOf(stand(), stand().payTo, 'USDT')];
-        const cheap = move(stand(), { from, to, by: payer, amount: 500_000n }, 'USDT');
+        const [from, to] = [accountOf(fixture(), payer, 'USDT'), accountOf(fixture(), fixture().payTo, 'USDT')];
+        const cheap = move(fixture(), { from, to, by: payer, amount: 500_000n }, 'USDT');
         return adding(replacing(it, TRANSFER, cheap), naming(it.instructions[TRANSFER]!.keys[4]!.pubkey.toBase58()));
       },
     ],
-    ['to another wallet', {}, (it) => bent(it, { accounts: { 2: accountOf(stand(), stand().payer) } })],
+    ['to another wallet', {}, (it) => bent(it, { accounts: { 2: accountOf(fixture(), fixture().payer) } })],
     ['without the memo', { memo: 'order 7' }, (it) => without(it, TRANSFER + 1)],
     ['with another memo', { memo: 'order 7' }, (it) => replacing(it, TRANSFER + 1, memo('order 8'))],
     ['one transfer for two equal legs', { split: true }, (it) => without(it, TRANSFER + 1)],
   ];
   test.each(cases)('%s', async (_name, { split, ...wanted }, change) => {
-    const half = { recipient: stand().payTo, bps: 5_000 };
+    const half = { recipient: fixture().payTo, bps: 5_000 };
     const { created, honest } = await scene({ ...wanted, ...(split ? { split: [half, half] } : {}) });
-    await stand().sendPast(buildDraft(change(honest)));
+    await fixture().sendPast(buildDraft(change(honest)));
 
     expect(await statusOf(created)).toBe('created');
-    expect((await stand().settle(created.payment_id, buildDraft(honest))).status).toBe(200);
+    expect((await fixture().settle(created.payment_id, buildDraft(honest))).status).toBe(200);
   });
 
   test('one that failed on the chain', async () => {
     const { created, honest } = await scene();
-    await stand().sendPast(buildDraft(bent(honest, { amount: 10n ** 15n })));
-    await stand().sendPast(buildDraft(adding(honest, move(stand(), failing()))));
+    await fixture().sendPast(buildDraft(bent(honest, { amount: 10n ** 15n })));
+    await fixture().sendPast(buildDraft(adding(honest, move(fixture(), failing()))));
 
     expect(await statusOf(created)).toBe('created');
   });
 
   test('one whose money was taken back by a delegate', async () => {
-    const seller = await stand().sandbox.createWallet({ sol: '1', usdc: '10' });
+    const seller = await fixture().sandbox.createWallet({ sol: '1', usdc: '10' });
     const recipient = seller.publicKey.toBase58();
     const { created, honest } = await scene({ recipient });
-    const account = new PublicKey(accountOf(stand(), seller));
+    const account = new PublicKey(accountOf(fixture(), seller));
     const approve = createApproveInstruction(account, payer.publicKey, seller.publicKey, 10n ** 9n);
-    const back = move(stand(), {
+    const back = move(fixture(), {
       from: account.toBase58(),
-      to: accountOf(stand(), payer),
+      to: accountOf(fixture(), payer),
       by: payer,
       amount: 500_000n,
     });
-    await stand().sendPast(buildDraft({ ...adding(honest, approve, back), signers: [payer, seller] }));
+    await fixture().sendPast(buildDraft({ ...adding(honest, approve, back), signers: [payer, seller] }));
 
     expect(await statusOf(created)).toBe('created');
   });
 
   test('one to a token account of the seller that it did not ask to be paid in', async () => {
     const { created, honest } = await scene();
-    const { mint, program } = tokenOf(stand());
+    const { mint, program } = tokenOf(fixture());
     const side = Keypair.generate();
     const instructions = [
       SystemProgram.createAccount({
@@ -91,10 +91,10 @@ describe('a transaction that names the reference and does not pay is not noticed
         space: 165,
         programId: new PublicKey(program),
       }),
-      createInitializeAccount3Instruction(side.publicKey, new PublicKey(mint), new PublicKey(stand().payTo)),
+      createInitializeAccount3Instruction(side.publicKey, new PublicKey(mint), new PublicKey(fixture().payTo)),
       ...bent(honest, { accounts: { 2: side.publicKey.toBase58() } }).instructions,
     ];
-    await stand().sendPast(buildDraft({ ...honest, instructions, signers: [payer, side] }));
+    await fixture().sendPast(buildDraft({ ...honest, instructions, signers: [payer, side] }));
 
     expect(await statusOf(created)).toBe('created');
   });
@@ -102,7 +102,7 @@ describe('a transaction that names the reference and does not pay is not noticed
 
 /** More than there is. */
 function failing() {
-  const [from, to] = [accountOf(stand(), payer), accountOf(stand(), stand().payer)];
+  const [from, to] = [accountOf(fixture(), payer), accountOf(fixture(), fixture().payer)];
   return { from, to, by: payer, amount: 10n ** 15n };
 }
 
@@ -112,7 +112,7 @@ describe('one transaction pays one payment', () => {
     async (order) => {
       const one = await scene();
       const other = await scene();
-      await stand().sendPast(buildDraft(adding(one.honest, naming(other.created.reference))));
+      await fixture().sendPast(buildDraft(adding(one.honest, naming(other.created.reference))));
       const look = [one, other].map(
         ({ created }) =>
           () =>
@@ -127,19 +127,19 @@ describe('one transaction pays one payment', () => {
 
   test('though several services look at one ledger at once', async () => {
     const ledger = createMemoryLedger();
-    const services = [stand().facilitatorWith({ ledger }), stand().facilitatorWith({ ledger })];
+    const services = [fixture().facilitatorWith({ ledger }), fixture().facilitatorWith({ ledger })];
     const settled: unknown[] = [];
     for (const it of services) it.on('payment.settled', (event) => settled.push(event));
     const { request } = await services[0]!.createPayment({
       amount: '0.5',
       token: 'USDC',
-      recipient: stand().payTo,
+      recipient: fixture().payTo,
       payer: payer.publicKey.toBase58(),
     });
     const own = await services[1]!.preparePayment(request.id, payer.publicKey.toBase58(), 'payer');
     const transaction = VersionedTransaction.deserialize(own!.transfer.transaction!);
     transaction.sign([payer]);
-    const signature = await stand().sendPast(transaction.serialize());
+    const signature = await fixture().sendPast(transaction.serialize());
     await until(async () => {
       const states = await Promise.all(services.map((it) => it.paymentRequest(request.id)));
       return states.every((state) => state?.status === 'settled' && state.signature === signature);
@@ -151,43 +151,43 @@ describe('one transaction pays one payment', () => {
 
 test('others that name the reference hide nothing, before or after', async () => {
   const { created, honest } = await scene();
-  const { blockhash } = await stand().connection.getLatestBlockhash();
+  const { blockhash } = await fixture().connection.getLatestBlockhash();
   const noise = (index: number) =>
-    stand().connection.sendRawTransaction(
+    fixture().connection.sendRawTransaction(
       buildDraft({ ...honest, blockhash, instructions: [naming(created.reference), memo(`noise ${index}`)] }),
     );
   for (let index = 0; index < 12; index += 1) await noise(index);
-  const signature = await stand().sendPast(buildDraft(honest));
+  const signature = await fixture().sendPast(buildDraft(honest));
   for (let index = 12; index < 24; index += 1) await noise(index);
   await until(async () => (await statusOf(created)) === 'settled');
 
-  const told = await stand().get(`/payments/${created.payment_id}`);
+  const told = await fixture().get(`/payments/${created.payment_id}`);
   expect(told.body).toMatchObject({ status: 'settled', tx_signature: signature });
 });
 
 test('the payer is who paid the leg, whoever moved money in the transaction before', async () => {
   const { created, honest } = await scene();
-  const rich = await stand().sandbox.createWallet({ usdc: '1' });
-  const gift = move(stand(), {
-    from: accountOf(stand(), rich),
-    to: accountOf(stand(), stand().payer),
+  const rich = await fixture().sandbox.createWallet({ usdc: '1' });
+  const gift = move(fixture(), {
+    from: accountOf(fixture(), rich),
+    to: accountOf(fixture(), fixture().payer),
     by: rich,
     amount: 9n,
   });
   const instructions = [gift, ...honest.instructions];
-  await stand().sendPast(buildDraft({ ...honest, instructions, signers: [payer, rich] }));
+  await fixture().sendPast(buildDraft({ ...honest, instructions, signers: [payer, rich] }));
   await until(async () => (await statusOf(created)) === 'settled');
 
-  const told = await stand().get(`/payments/${created.payment_id}`);
+  const told = await fixture().get(`/payments/${created.payment_id}`);
   expect(told.body['payer']).toBe(payer.publicKey.toBase58());
 });
 
 test('while the chain cannot be asked, the answer is 503 and not that nothing was paid', async () => {
   const { created, honest } = await scene();
-  await stand().sendPast(buildDraft(honest));
-  stand().sandbox.faults.add({ kind: 'error', method: 'getSignaturesForAddress' });
-  const down = await stand().get(`/payments/${created.payment_id}`);
-  stand().sandbox.faults.clear();
+  await fixture().sendPast(buildDraft(honest));
+  fixture().sandbox.faults.add({ kind: 'error', method: 'getSignaturesForAddress' });
+  const down = await fixture().get(`/payments/${created.payment_id}`);
+  fixture().sandbox.faults.clear();
   await until(async () => (await statusOf(created)) === 'settled');
 
   expect(down).toMatchObject({ status: 503, body: { retryable: true } });

@@ -1,19 +1,24 @@
 import { ACCOUNT_SIZE, AccountLayout, AccountState } from '@solana/spl-token';
 import { Keypair } from '@solana/web3.js';
 import type { Reason } from '../../../src/protocol/reasons.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { accountOf, tokenOf } from '../../helpers/native-arena.js';
-import { TRANSFER, without } from '../../helpers/native-drafts.js';
-import { type CreatedBody, type NativeStand, signCreated, useNativeStand } from '../../helpers/native-stand.js';
+import { accountOf, tokenOf } from '../../helpers/fixtures/native-arena.js';
+import {
+  type CreatedBody,
+  type NativeFixture,
+  signCreated,
+  useNativeFixture,
+} from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { TRANSFER, without } from '../../helpers/transactions/native-drafts.js';
 import { until } from '../../helpers/until.js';
 
-const stand = useNativeStand();
-const short = useNativeStand({}, { maxBlockhashAgeBlocks: 150 });
+const fixture = useNativeFixture();
+const short = useNativeFixture({}, { maxBlockhashAgeBlocks: 150 });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const newAddress = (): string => addressOf(Keypair.generate());
 
 interface Lack {
-  readonly at?: NativeStand;
+  readonly at?: NativeFixture;
   readonly created: CreatedBody;
   readonly transaction: Uint8Array;
   readonly reason: Reason;
@@ -24,7 +29,7 @@ interface Lack {
 }
 
 /** Expects the lack to be told with its reason and a sentence, at no cost; and the payment to be good when it is mended. */
-async function expectLack({ at = stand(), created, transaction, reason, says, mend }: Lack): Promise<void> {
+async function expectLack({ at = fixture(), created, transaction, reason, says, mend }: Lack): Promise<void> {
   const { sandbox, feePayer } = at;
   const before = sandbox.balance(addressOf(feePayer));
   const refused = await at.settle(created.payment_id, transaction);
@@ -35,7 +40,7 @@ async function expectLack({ at = stand(), created, transaction, reason, says, me
   await mend();
 }
 
-async function expectSettles({ payment_id }: CreatedBody, transaction: Uint8Array, at = stand()): Promise<void> {
+async function expectSettles({ payment_id }: CreatedBody, transaction: Uint8Array, at = fixture()): Promise<void> {
   expect(await at.settle(payment_id, transaction)).toMatchObject({ status: 200, body: { success: true } });
 }
 
@@ -43,56 +48,57 @@ describe.each([
   ['we pay the fee', false],
   ['the payer pays the fee', true],
 ])('%s', (_name, selfPaid) => {
-  const draftOf = (created: CreatedBody, payer: Keypair) => stand().draft(created, payer, selfPaid ? payer : undefined);
+  const draftOf = (created: CreatedBody, payer: Keypair) =>
+    fixture().draft(created, payer, selfPaid ? payer : undefined);
   const sol = selfPaid ? { sol: '1' } : {};
 
   test('a payer with one unit too little', async () => {
-    const payer = await stand().sandbox.createWallet({ ...sol, usdc: '0.499999' });
-    const created = await stand().create({ payer: addressOf(payer) });
+    const payer = await fixture().sandbox.createWallet({ ...sol, usdc: '0.499999' });
+    const created = await fixture().create({ payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => void stand().sandbox.fundToken(addressOf(payer), tokenOf(stand()).mint, 1n);
+    const mend = () => void fixture().sandbox.fundToken(addressOf(payer), tokenOf(fixture()).mint, 1n);
     await expectLack({ created, transaction, reason: 'insufficient_funds', says: /top up the account/, mend });
     await expectSettles(created, transaction);
   });
 
   test('a payer without a token account', async () => {
-    const payer = await stand().sandbox.createWallet(sol);
-    const created = await stand().create({ payer: addressOf(payer) });
+    const payer = await fixture().sandbox.createWallet(sol);
+    const created = await fixture().create({ payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => void stand().sandbox.fundToken(addressOf(payer), tokenOf(stand()).mint, 500_000n);
+    const mend = () => void fixture().sandbox.fundToken(addressOf(payer), tokenOf(fixture()).mint, 500_000n);
     const reason = 'invalid_exact_svm_payer_token_account_missing';
     await expectLack({ created, transaction, reason, says: /no token account for this token/, mend });
     await expectSettles(created, transaction);
   });
 
   test('a payer with too little SOL', async () => {
-    const payer = await stand().sandbox.createWallet({ sol: '0.4' });
-    const created = await stand().create({ token: 'SOL', payer: addressOf(payer) });
+    const payer = await fixture().sandbox.createWallet({ sol: '0.4' });
+    const created = await fixture().create({ token: 'SOL', payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => stand().sandbox.airdrop(addressOf(payer), 10n ** 9n);
+    const mend = () => fixture().sandbox.airdrop(addressOf(payer), 10n ** 9n);
     await expectLack({ created, transaction, reason: 'insufficient_funds', says: /top up the account/, mend });
     await expectSettles(created, transaction);
   });
 
   test('a payer who would be left with less SOL than an account must hold', async () => {
-    const payer = await stand().sandbox.createWallet({ sol: '0.5001' });
-    const created = await stand().create({ token: 'SOL', payer: addressOf(payer) });
+    const payer = await fixture().sandbox.createWallet({ sol: '0.5001' });
+    const created = await fixture().create({ token: 'SOL', payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => stand().sandbox.airdrop(addressOf(payer), 10n ** 9n);
+    const mend = () => fixture().sandbox.airdrop(addressOf(payer), 10n ** 9n);
     const says = selfPaid ? /enough SOL for the payment and its network fee/ : /less SOL than an account must hold/;
     await expectLack({ created, transaction, reason: 'insufficient_funds', says, mend });
     await expectSettles(created, transaction);
   });
 
   test('a payer whose tokens are frozen', async () => {
-    const { sandbox } = stand();
+    const { sandbox } = fixture();
     const payer = await sandbox.createWallet({ ...sol, usdc: '1' });
-    const address = accountOf(stand(), payer);
+    const address = accountOf(fixture(), payer);
     const account = sandbox.account(address)!;
     const data = Buffer.alloc(ACCOUNT_SIZE);
     AccountLayout.encode({ ...AccountLayout.decode(account.data), state: AccountState.Frozen }, data);
     sandbox.setAccount(address, { ...account, data });
-    const created = await stand().create({ payer: addressOf(payer) });
+    const created = await fixture().create({ payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
     const mend = () => sandbox.setAccount(address, account);
     const reason = 'invalid_exact_svm_transaction_simulation_failed';
@@ -101,34 +107,34 @@ describe.each([
   });
 
   test('a recipient without a token account, where the transaction does not create it', async () => {
-    const payer = await stand().sandbox.createWallet({ ...sol, usdc: '1' });
+    const payer = await fixture().sandbox.createWallet({ ...sol, usdc: '1' });
     const recipient = newAddress();
-    const created = await stand().create({ recipient, payer: addressOf(payer) });
+    const created = await fixture().create({ recipient, payer: addressOf(payer) });
     const transaction = buildDraft(without(await draftOf(created, payer), TRANSFER));
-    const mend = () => void stand().sandbox.fundToken(recipient, tokenOf(stand()).mint, 0n);
+    const mend = () => void fixture().sandbox.fundToken(recipient, tokenOf(fixture()).mint, 0n);
     const reason = 'invalid_exact_svm_recipient_token_account_missing';
     await expectLack({ created, transaction, reason, says: /must be created before it can be paid/, mend });
     await expectSettles(created, transaction);
   });
 
   test('the last of several recipients without a token account', async () => {
-    const payer = await stand().sandbox.createWallet({ ...sol, usdc: '1' });
-    const [recipient, last] = [stand().payTo, newAddress()];
+    const payer = await fixture().sandbox.createWallet({ ...sol, usdc: '1' });
+    const [recipient, last] = [fixture().payTo, newAddress()];
     const split = [recipient, last].map((it) => ({ recipient: it, bps: 5_000 }));
-    const created = await stand().create({ recipient, split, payer: addressOf(payer) });
+    const created = await fixture().create({ recipient, split, payer: addressOf(payer) });
     const transaction = buildDraft(without(await draftOf(created, payer), TRANSFER));
-    const mend = () => void stand().sandbox.fundToken(last, tokenOf(stand()).mint, 0n);
+    const mend = () => void fixture().sandbox.fundToken(last, tokenOf(fixture()).mint, 0n);
     const reason = 'invalid_exact_svm_recipient_token_account_missing';
     await expectLack({ created, transaction, reason, says: /must be created before it can be paid/, mend });
     await expectSettles(created, transaction);
   });
 
   test('a recipient without a token account, and a payer without the SOL to create it', async () => {
-    const payer = await stand().sandbox.createWallet({ sol: '0.0015', usdc: '1' });
+    const payer = await fixture().sandbox.createWallet({ sol: '0.0015', usdc: '1' });
     const recipient = newAddress();
-    const created = await stand().create({ recipient, payer: addressOf(payer) });
+    const created = await fixture().create({ recipient, payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => void stand().sandbox.airdrop(addressOf(payer), 10n ** 9n);
+    const mend = () => void fixture().sandbox.airdrop(addressOf(payer), 10n ** 9n);
     const reason = 'invalid_exact_svm_recipient_token_account_missing';
     await expectLack({
       created,
@@ -141,11 +147,11 @@ describe.each([
   });
 
   test('a recipient without SOL who is sent less than an account must hold', async () => {
-    const payer = await stand().sandbox.createWallet({ sol: '1' });
+    const payer = await fixture().sandbox.createWallet({ sol: '1' });
     const recipient = newAddress();
-    const created = await stand().create({ token: 'SOL', amount: 0.0005, recipient, payer: addressOf(payer) });
+    const created = await fixture().create({ token: 'SOL', amount: 0.0005, recipient, payer: addressOf(payer) });
     const transaction = buildDraft(await draftOf(created, payer));
-    const mend = () => stand().sandbox.airdrop(recipient, 10n ** 6n);
+    const mend = () => fixture().sandbox.airdrop(recipient, 10n ** 6n);
     const reason = 'invalid_exact_svm_transaction_simulation_failed';
     await expectLack({ created, transaction, reason, says: /holds no SOL yet.*larger first payment/, mend });
     await expectSettles(created, transaction);
@@ -173,10 +179,10 @@ describe.each([
 });
 
 test('a payer who pays the fee without any SOL', async () => {
-  const payer = await stand().sandbox.createWallet({ usdc: '1' });
-  const created = await stand().create({ payer: addressOf(payer) });
-  const transaction = buildDraft(await stand().draft(created, payer, payer));
-  const mend = () => stand().sandbox.airdrop(addressOf(payer), 10n ** 9n);
+  const payer = await fixture().sandbox.createWallet({ usdc: '1' });
+  const created = await fixture().create({ payer: addressOf(payer) });
+  const transaction = buildDraft(await fixture().draft(created, payer, payer));
+  const mend = () => fixture().sandbox.airdrop(addressOf(payer), 10n ** 9n);
   const says = /does not hold enough SOL for the payment and its network fee/;
   await expectLack({ created, transaction, reason: 'insufficient_funds', says, mend });
   await expectSettles(created, transaction);
@@ -198,51 +204,51 @@ test('our own fee payer being empty is our fault: 503, and the same transaction 
 });
 
 test('while the chain cannot be asked nothing is created and nothing is settled: 503, and nothing was paid', async () => {
-  const { sandbox } = stand();
-  const created = await stand().create();
-  const transaction = buildDraft(await stand().draft(created));
-  const before = sandbox.tokenBalance(stand().payTo, tokenOf(stand()).mint);
+  const { sandbox } = fixture();
+  const created = await fixture().create();
+  const transaction = buildDraft(await fixture().draft(created));
+  const before = sandbox.tokenBalance(fixture().payTo, tokenOf(fixture()).mint);
   sandbox.faults.add({ kind: 'error' });
-  const wanted = { amount: 1, token: 'USDC', recipient: stand().payTo };
+  const wanted = { amount: 1, token: 'USDC', recipient: fixture().payTo };
   const answers = [
-    await stand().post('/create-payment', wanted),
-    await stand().settle(created.payment_id, transaction),
+    await fixture().post('/create-payment', wanted),
+    await fixture().settle(created.payment_id, transaction),
   ];
   sandbox.faults.clear();
 
   for (const { status, body } of answers) expect([status, body['code']]).toEqual([503, 'payment_backend_unavailable']);
-  expect(sandbox.tokenBalance(stand().payTo, tokenOf(stand()).mint)).toBe(before);
+  expect(sandbox.tokenBalance(fixture().payTo, tokenOf(fixture()).mint)).toBe(before);
   await expectSettles(created, transaction);
 });
 
 test('when the chain falls silent after the money has moved, the answer is that it is on its way, and then what it cost', async () => {
-  const { sandbox } = stand();
-  const created = await stand().create();
-  const transaction = buildDraft(await stand().draft(created));
-  const before = sandbox.tokenBalance(stand().payTo, tokenOf(stand()).mint);
+  const { sandbox } = fixture();
+  const created = await fixture().create();
+  const transaction = buildDraft(await fixture().draft(created));
+  const before = sandbox.tokenBalance(fixture().payTo, tokenOf(fixture()).mint);
   sandbox.faults.add({ kind: 'error', method: 'getTransaction' });
-  const silent = await stand().settle(created.payment_id, transaction);
+  const silent = await fixture().settle(created.payment_id, transaction);
   sandbox.faults.clear();
 
   expect(silent).toMatchObject({ status: 503, body: { code: 'settlement_pending', tx_signature: expect.any(String) } });
-  expect(sandbox.tokenBalance(stand().payTo, tokenOf(stand()).mint) - before).toBe(500_000n);
-  const settled = await stand().settle(created.payment_id, transaction);
+  expect(sandbox.tokenBalance(fixture().payTo, tokenOf(fixture()).mint) - before).toBe(500_000n);
+  const settled = await fixture().settle(created.payment_id, transaction);
   expect(settled).toMatchObject({ status: 200, body: { tx_signature: silent.body['tx_signature'] } });
-  expect(sandbox.tokenBalance(stand().payTo, tokenOf(stand()).mint) - before).toBe(500_000n);
+  expect(sandbox.tokenBalance(fixture().payTo, tokenOf(fixture()).mint) - before).toBe(500_000n);
 });
 
 test('a payment whose caller went away is resolved for whoever asks after it', async () => {
-  const hurried = stand().facilitatorWith({ settleTimeoutMs: 100 });
+  const hurried = fixture().facilitatorWith({ settleTimeoutMs: 100 });
   const { request, transfer } = await hurried.createPayment({
     amount: '0.5',
     token: 'USDC',
-    recipient: stand().payTo,
-    payer: addressOf(stand().payer),
+    recipient: fixture().payTo,
+    payer: addressOf(fixture().payer),
   });
   const created = { transaction: { serialized: Buffer.from(transfer.transaction!).toString('base64') } };
-  stand().sandbox.pauseSlots();
-  const pending = await hurried.settleRequest(request.id, signCreated(created as CreatedBody, stand().payer));
-  stand().sandbox.resumeSlots();
+  fixture().sandbox.pauseSlots();
+  const pending = await hurried.settleRequest(request.id, signCreated(created as CreatedBody, fixture().payer));
+  fixture().sandbox.resumeSlots();
 
   expect(pending.status).toBe('pending');
   await until(async () => (await hurried.paymentRequest(request.id))?.status === 'settled');

@@ -2,11 +2,11 @@ import type { RequestHandler } from 'express';
 import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
-import { type AppServer, serveApp } from '../../helpers/app-server.js';
-import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const ALLOWED = '203.0.113.9';
 const OTHER = '198.51.100.1';
@@ -26,12 +26,12 @@ const FORGED = [
 const LIMIT = 3;
 
 describe.each(EXPRESSES)('whose address counts, %s', (_name, express) => {
-  let keys: KeysStand;
+  let keys: KeysFixture;
   let server: AppServer;
   let key: ProofHeaders;
 
   beforeEach(async () => {
-    keys = await openKeysStand(':memory:');
+    keys = await openKeysFixture(':memory:');
     const allowedIps = [`${ALLOWED}/32`, '2001:db8:1::/48'];
     key = keyHeaders(await keys.make(walletKey('alice').address, { allowedIps, perSecond: 100 }));
   });

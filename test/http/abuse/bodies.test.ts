@@ -2,11 +2,11 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { askTerms, encodeHeader } from '../../helpers/payments.js';
-import { ask } from '../../helpers/raw-http.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { ask } from '../../helpers/http/raw-http.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { askTerms, encodeHeader } from '../../helpers/transactions/payments.js';
 
 const MIB = 1024 * 1024;
 const DEPTH = 45_000;
@@ -63,7 +63,7 @@ const CASES: readonly Case[] = [
   ['of a coding that nobody knows', '{}', coded('x-rot13'), [415]],
 ];
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 /** Whether this Node can write as JSON what it could read; before 26 it runs out of stack where that is nested deeply. */
 function canWrite(value: unknown): boolean {
@@ -80,8 +80,8 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
   let runs = 0;
 
   beforeAll(async () => {
-    const { facilitator, payTo, router } = stand();
-    url = await stand().serve((app) => {
+    const { facilitator, payTo, router } = fixture();
+    url = await fixture().serve((app) => {
       app.use(router);
       const json = express.json({ limit: '10mb' });
       app.post('/paid', json, requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => {
@@ -99,7 +99,7 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
 
   /** A POST by somebody who has signed in, where that is asked for; the response must be a problem and short. */
   async function refusal(path: string, body: Body, headers: ProofHeaders = {}, method = 'POST') {
-    const proof = SIGNED_IN.some((it) => path.startsWith(it)) ? stand().asOwner : {};
+    const proof = SIGNED_IN.some((it) => path.startsWith(it)) ? fixture().asOwner : {};
     const answer = await fetch(url + path, {
       method,
       body,
@@ -140,7 +140,7 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
     async (field) => {
       const value = field === 'example' ? `{"method":"GET","body":${DEEP}}` : `{"a":${DEEP}}`;
       expect((await refusal('/api/v1/projects', withField(wanted, `"${field}":${value}`))).status).toBe(422);
-      const path = `/api/v1/projects/${stand().project.id}`;
+      const path = `/api/v1/projects/${fixture().project.id}`;
       expect((await refusal(path, `{"${field}":${value}}`, {}, 'PATCH')).status).toBe(422);
     },
   );
@@ -200,12 +200,12 @@ describe.each(EXPRESSES)('bodies that nobody means well with, %s', (_name, expre
     '[1]',
     'null',
   ])('the amount %s', async (amount) => {
-    const body = `{"amount":${amount},"token":"USDC","recipient":"${stand().payTo}"}`;
+    const body = `{"amount":${amount},"token":"USDC","recipient":"${fixture().payTo}"}`;
     expect(await refusal('/create-payment', body)).toMatchObject({ status: 400, problem: { code: 'invalid_amount' } });
   });
 
   test('of keys that come twice the last one counts, for checks and for money', async () => {
-    const rest = `"token":"USDC","recipient":"${stand().payTo}"`;
+    const rest = `"token":"USDC","recipient":"${fixture().payTo}"`;
     const headers = { 'content-type': JSON_TYPE };
     const create = (body: string) => fetch(`${url}/create-payment`, { method: 'POST', body, headers });
 

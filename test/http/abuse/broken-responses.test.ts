@@ -2,24 +2,24 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { type PaymentHeaders, signPayment } from '../../helpers/payments.js';
-import { linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
+import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const MIB = 1024 * 1024;
 
 describe('what a client does to its connection is its own doing', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    url = await stand.serve((app) => {
+    fixture = await openTollFixture();
+    url = await fixture.serve((app) => {
       const gated = {
-        facilitator: stand.facilitator,
-        payTo: stand.payTo,
+        facilitator: fixture.facilitator,
+        payTo: fixture.payTo,
         price: '$0.01',
         settle: 'before',
         handlerTimeoutMs: 100,
@@ -37,7 +37,7 @@ describe('what a client does to its connection is its own doing', () => {
       });
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
   });
@@ -72,7 +72,7 @@ describe('what a client does to its connection is its own doing', () => {
       (socket) => socket.write(`GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n`),
     ],
   ])('who reads a stream and %s has had it', async (_what, act) => {
-    const { v2 } = await signPayment(stand, `${url}/stream`);
+    const { v2 } = await signPayment(fixture, `${url}/stream`);
     for (let times = 0; times < 2; times += 1) {
       if (times === 0) await readUntil('/stream', v2, 'last word', act);
       const [status, text] = await ask('/stream', v2);
@@ -82,7 +82,7 @@ describe('what a client does to its connection is its own doing', () => {
   });
 
   test('whose response is broken off by the server gets another one', async () => {
-    const { v2 } = await signPayment(stand, `${url}/breaking`);
+    const { v2 } = await signPayment(fixture, `${url}/breaking`);
     await readUntil('/breaking', v2, 'half', () => undefined);
     expect(await ask('/breaking', v2)).toEqual([200, 'whole 2']);
     expect(await ask('/breaking', v2)).toEqual([200, 'whole 2']);
@@ -91,14 +91,14 @@ describe('what a client does to its connection is its own doing', () => {
 });
 
 describe('a large body belongs to its request', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    url = await stand.serve((app) => {
-      const gated = { facilitator: stand.facilitator, payTo: stand.payTo, price: '$0.01' } as const;
+    fixture = await openTollFixture();
+    url = await fixture.serve((app) => {
+      const gated = { facilitator: fixture.facilitator, payTo: fixture.payTo, price: '$0.01' } as const;
       app.post('/work', requirePayment(gated), (req, res) => {
         runs += 1;
         let length = 0;
@@ -109,12 +109,12 @@ describe('a large body belongs to its request', () => {
       });
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test('another beginning or another length is another request, the same body the same', async () => {
     const body = Buffer.alloc(2 * MIB, 'a');
     const init = { method: 'POST', body };
-    const { v2 } = await signPayment(stand, `${url}/work`, { init });
+    const { v2 } = await signPayment(fixture, `${url}/work`, { init });
     const send = async (sent: Buffer) => {
       const answer = await fetch(`${url}/work`, {
         method: 'POST',
@@ -138,11 +138,11 @@ describe('a large body belongs to its request', () => {
 
 describe('a neighbour who fills the store of responses', () => {
   test('does not take from a payer the response that did not arrive', async () => {
-    const stand = await openTollStand();
+    const fixture = await openTollFixture();
     let runs = 0;
-    const facilitator = stand.facilitatorWith({ idempotency: createMemoryIdempotencyStore({ maxBytes: 200_000 }) });
-    const url = await stand.serve((app) => {
-      const gated = { facilitator, payTo: stand.payTo, price: '$0.01' } as const;
+    const facilitator = fixture.facilitatorWith({ idempotency: createMemoryIdempotencyStore({ maxBytes: 200_000 }) });
+    const url = await fixture.serve((app) => {
+      const gated = { facilitator, payTo: fixture.payTo, price: '$0.01' } as const;
       app.get('/mine', requirePayment(gated), (_req, res) => {
         runs += 1;
         res.send(`mine ${runs}`);
@@ -150,24 +150,24 @@ describe('a neighbour who fills the store of responses', () => {
       app.get('/large/:n', requirePayment(gated), (_req, res) => void res.send('x'.repeat(60_000)));
     });
     try {
-      const { v2 } = await signPayment(stand, `${url}/mine`);
-      const { sendTransaction = 0 } = stand.sandbox.calls;
+      const { v2 } = await signPayment(fixture, `${url}/mine`);
+      const { sendTransaction = 0 } = fixture.sandbox.calls;
       const line = new AbortController();
-      stand.sandbox.pauseSlots();
+      fixture.sandbox.pauseSlots();
       const cut = fetch(`${url}/mine`, { headers: v2, signal: line.signal }).catch(() => 'cut');
-      await until(() => (stand.sandbox.calls['sendTransaction'] ?? 0) > sendTransaction);
+      await until(() => (fixture.sandbox.calls['sendTransaction'] ?? 0) > sendTransaction);
       line.abort();
       expect(await cut).toBe('cut');
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       for (let n = 0; n < 4; n += 1) {
-        const neighbour = await signPayment(stand, `${url}/large/${n}`);
+        const neighbour = await signPayment(fixture, `${url}/large/${n}`);
         expect((await fetch(`${url}/large/${n}`, { headers: neighbour.v2 })).status).toBe(200);
       }
       let answer = await fetch(`${url}/mine`, { headers: v2 });
       while (answer.status === 409 || answer.status === 503) answer = await fetch(`${url}/mine`, { headers: v2 });
       expect([answer.status, await answer.text()]).toEqual([200, 'mine 2']);
     } finally {
-      await stand.close();
+      await fixture.close();
     }
   });
 });

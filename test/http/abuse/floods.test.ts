@@ -5,9 +5,9 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
-import { askTerms, carry, type PaymentHeaders, signTerms } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/wallet-key.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms, carry, type PaymentHeaders, signTerms } from '../../helpers/transactions/payments.js';
+import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/transactions/wallet-key.js';
 
 /** A tenth of the limits: twelve challenges, six requests a minute. */
 const SCALE = 0.1;
@@ -19,7 +19,7 @@ const NEIGHBOUR = '203.0.113.7';
 const MINUTE_MS = 60_000;
 
 describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let identity: WalletIdentity;
   let url: string;
   let time = Date.now();
@@ -31,14 +31,14 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+    const { facilitator, payTo } = fixture;
     const now = () => time;
     const counters = createMemoryCounters({ now });
     const { challenges } = createRateLimits({ counters, scale: SCALE, now });
     identity = createIdentity({ network: facilitator.network });
     const club = { facilitator, identity, mint: 'USDC' };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.set('trust proxy', 1);
       app.get('/report', challenges, requirePayment({ facilitator, payTo, price: '$0.01' }), serve);
       app.get('/club', challenges, requireTokenBalance({ ...club, minBalance: 0 }), serve);
@@ -46,12 +46,12 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
       app.use(createRouter({ facilitator, counters, limits: { scale: SCALE } }));
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     // A new minute for everybody.
     time += 2 * MINUTE_MS;
     runs = 0;
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
   });
 
   async function ask(path: string, headers: PaymentHeaders = {}, address = FLOODER, init: RequestInit = {}) {
@@ -90,7 +90,7 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
 
   test('of requests without payment: the flooder is told to wait, others pay and are served', async () => {
     const count = await flood('/report');
-    const { v2 } = await signTerms(stand, await terms());
+    const { v2 } = await signTerms(fixture, await terms());
 
     expect([count(402), count(429), runs]).toEqual([CHALLENGES, FLOOD - CHALLENGES, 0]);
     expect((await ask('/report', {}, NEIGHBOUR)).status).toBe(402);
@@ -100,36 +100,36 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
   });
 
   test('of payments with broken signatures: they cost the chain nothing', async () => {
-    const { transaction, accepted } = await signTerms(stand, await terms());
+    const { transaction, accepted } = await signTerms(fixture, await terms());
     const broken = carry(
       transaction.map((byte, index) => (index === 70 ? byte ^ 1 : byte)),
       accepted,
     );
-    const { v2 } = await signTerms(stand, accepted);
-    stand.sandbox.resetCalls();
+    const { v2 } = await signTerms(fixture, accepted);
+    fixture.sandbox.resetCalls();
     const count = await flood('/report', (index) => (index % 2 === 0 ? broken.v2 : broken.v1));
 
     expect([count(402), count(429), runs]).toEqual([CHALLENGES, FLOOD - CHALLENGES, 0]);
-    expect(stand.sandbox.calls.total).toBe(0);
+    expect(fixture.sandbox.calls.total).toBe(0);
     expect((await ask('/report', v2, NEIGHBOUR)).status).toBe(200);
   });
 
   test('of payments that are signed well by a wallet without money: the chain is asked no more often than the limit', async () => {
     const accepted = await terms();
-    const poor = { ...stand, payer: await stand.sandbox.createWallet({ usdc: '0' }) };
+    const poor = { ...fixture, payer: await fixture.sandbox.createWallet({ usdc: '0' }) };
     const signed = await Promise.all(Array.from({ length: FLOOD }, () => signTerms(poor, accepted)));
-    const { v2 } = await signTerms(stand, accepted);
-    stand.sandbox.resetCalls();
+    const { v2 } = await signTerms(fixture, accepted);
+    fixture.sandbox.resetCalls();
     const count = await flood('/report', (index) => signed[index]?.v2 ?? {});
 
     expect([count(402), count(429), runs]).toEqual([CHALLENGES, FLOOD - CHALLENGES, 0]);
-    expect(stand.sandbox.calls.simulateTransaction).toBeLessThanOrEqual(CHALLENGES);
+    expect(fixture.sandbox.calls.simulateTransaction).toBeLessThanOrEqual(CHALLENGES);
     expect((await ask('/report', v2, NEIGHBOUR)).status).toBe(200);
   });
 
   test('of good payments are no flood: all are served, and more than there may be challenges', async () => {
     const accepted = await terms();
-    const paid = await Promise.all(Array.from({ length: CHALLENGES + 3 }, () => signTerms(stand, accepted)));
+    const paid = await Promise.all(Array.from({ length: CHALLENGES + 3 }, () => signTerms(fixture, accepted)));
     const statuses: number[] = [];
     for (const { v2 } of paid) statuses.push((await ask('/report', v2)).status);
 

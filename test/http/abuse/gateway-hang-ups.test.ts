@@ -1,11 +1,11 @@
 import { request } from 'node:http';
-import type { MadeProject } from '../../helpers/gateway-client.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { signPayment } from '../../helpers/payments.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
+import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 /** Calls a project and hangs up when the response says a word. */
 function hangUp(url: string, headers: ProofHeaders, word: string): Promise<string> {
@@ -22,7 +22,7 @@ function hangUp(url: string, headers: ProofHeaders, word: string): Promise<strin
   });
 }
 
-const urlOf = ({ slug }: MadeProject, query: string): string => `${stand().client.url}/v1/${slug}/ask?${query}`;
+const urlOf = ({ slug }: MadeProject, query: string): string => `${fixture().client.url}/v1/${slug}/ask?${query}`;
 
 /** What comes of asking, once nobody else is being served for the payment. */
 async function ask(url: string, headers: ProofHeaders) {
@@ -34,47 +34,52 @@ async function ask(url: string, headers: ProofHeaders) {
 
 describe.each(['x402', 'a proof'])('a caller who pays by %s for a stream, reads it and hangs up', (way) => {
   test('has had it: one stream for one payment, booked as a paid call and no failure', async () => {
-    const { client, key, upstream } = stand();
-    const project = await stand().newProject();
-    const before = stand().hits();
+    const { client, key, upstream } = fixture();
+    const project = await fixture().newProject();
+    const before = fixture().hits();
     upstream.respond((res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write('data: one\n\ndata: last word\n\n');
     });
     const paid =
       way === 'x402'
-        ? (await signPayment(stand(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
-        : (await stand().pay({ project })).header;
+        ? (await signPayment(fixture(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
+        : (await fixture().pay({ project })).header;
     const headers = { ...key.headers, ...paid };
     expect(await hangUp(urlOf(project, 'q=1'), headers, 'last word')).toContain('last word');
     for (const query of ['q=2', 'q=1', 'q=3']) {
       expect(await ask(urlOf(project, query), headers)).toMatchObject({ status: 402, code: 'payment_already_used' });
     }
-    expect(stand().hits() - before).toBe(1);
+    expect(fixture().hits() - before).toBe(1);
     await until(async () => {
-      const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, stand().asOwner);
+      const { body } = await client.ask(
+        'GET',
+        `/api/v1/projects/${project.id}/analytics`,
+        undefined,
+        fixture().asOwner,
+      );
       return JSON.stringify(body['totals']).includes('"paid":1');
     });
-    const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, stand().asOwner);
+    const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, fixture().asOwner);
     expect(body['totals']).toMatchObject({ calls: 1, paid: 1, upstream_errors: 0 });
   });
 
   test('gets a short response again to the byte, for the same call only', async () => {
-    const { key, upstream } = stand();
-    const project = await stand().newProject();
-    const before = stand().hits();
-    upstream.respond((res) => void res.end(`answer ${stand().hits()}`));
+    const { key, upstream } = fixture();
+    const project = await fixture().newProject();
+    const before = fixture().hits();
+    upstream.respond((res) => void res.end(`answer ${fixture().hits()}`));
     const paid =
       way === 'x402'
-        ? (await signPayment(stand(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
-        : (await stand().pay({ project })).header;
+        ? (await signPayment(fixture(), urlOf(project, 'q=1'), { init: { headers: key.headers } })).v2
+        : (await fixture().pay({ project })).header;
     const headers = { ...key.headers, ...paid };
     const first = await ask(urlOf(project, 'q=1'), headers);
     expect(await ask(urlOf(project, 'q=1'), headers)).toEqual(first);
     expect(await ask(urlOf(project, 'q=2'), headers)).toMatchObject({ status: 402, code: 'payment_already_used' });
-    const other = { ...(await stand().newCaller()).key.headers, ...paid };
+    const other = { ...(await fixture().newCaller()).key.headers, ...paid };
     expect(await ask(urlOf(project, 'q=1'), other)).toMatchObject({ status: 402 });
     expect(first.status).toBe(200);
-    expect(stand().hits() - before).toBe(1);
+    expect(fixture().hits() - before).toBe(1);
   });
 });

@@ -4,17 +4,17 @@ import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { signPayment } from '../../helpers/payments.js';
-import { ask, linesOf } from '../../helpers/raw-http.js';
-import { accessTokenFor } from '../../helpers/sign-in.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ask, linesOf } from '../../helpers/http/raw-http.js';
+import { accessTokenFor } from '../../helpers/http/sign-in.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const INJECTED = 'ünï✓\r\nSet-Cookie: injected=1\r\n\r\nHTTP/1.1 200 OK\r\nX-Injected: 1\r\n\r\n';
 
 describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
   let token: string;
@@ -25,13 +25,13 @@ describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+    const { facilitator, payTo } = fixture;
     const identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
     const { authorization } = await accessTokenFor(walletKey('alice'), identity, 'http://shop.example/');
     token = String(authorization);
     const options = { facilitator, payTo, price: '$0.01' };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.get('/report', requirePayment(options), serve);
       app.get(
         '/told',
@@ -43,19 +43,19 @@ describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
       app.use(createRouter({ facilitator, identity, limits: false }));
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
   });
 
   const paymentLines = async (path = '/report') => {
-    const { v1, v2 } = await signPayment(stand, url + path);
+    const { v1, v2 } = await signPayment(fixture, url + path);
     return { v1: linesOf(v1).join(), v2: linesOf(v2).join() };
   };
   const statusOf = async (path: string, lines: readonly string[]) => (await ask(url, `GET ${path}`, lines)).status;
 
   test('what a seller says of a route is told as it is, and is no header of ours', async () => {
-    const paid = linesOf((await signPayment(stand, `${url}/told`)).v2);
+    const paid = linesOf((await signPayment(fixture, `${url}/told`)).v2);
     const answers = [
       await ask(url, 'GET /told'),
       await ask(url, 'GET /told', ['Accept: text/html']),
@@ -73,7 +73,7 @@ describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
   test('nor is what a caller says', async () => {
     const text = encodeURIComponent(INJECTED);
     const lines = ['Content-Type: application/json'];
-    const asked = { amount: 1, token: 'USDC', recipient: stand.payTo, memo: INJECTED, metadata: { name: INJECTED } };
+    const asked = { amount: 1, token: 'USDC', recipient: fixture.payTo, memo: INJECTED, metadata: { name: INJECTED } };
     const body = JSON.stringify(asked);
     const answers = await Promise.all([
       ...['/report', '/club', '/payments', '/token-gate/get-tier', '/discovery/search', '/nowhere'].map((path) =>
@@ -112,7 +112,7 @@ describe.each(EXPRESSES)('header fields, %s', (_name, express) => {
     ['no name', ': a'],
     ['a host that comes twice', 'Host: a\r\nHost : b'],
   ])('a field with %s: is no request', async (_what, line) => {
-    const lines = linesOf((await signPayment(stand, `${url}/report`)).v2);
+    const lines = linesOf((await signPayment(fixture, `${url}/report`)).v2);
 
     expect([await statusOf('/report', [...lines, line]), runs]).toEqual([400, 0]);
     expect([await statusOf('/report', lines), runs]).toEqual([200, 1]);

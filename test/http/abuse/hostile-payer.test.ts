@@ -1,10 +1,10 @@
 import type { Keypair } from '@solana/web3.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { USDC } from '../../helpers/crash-stand.js';
-import { emptyWallet } from '../../helpers/empty-wallet.js';
-import { type SignedPayment, signPayment } from '../../helpers/payments.js';
+import { USDC } from '../../helpers/crash/crash-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { testClock } from '../../helpers/test-clock.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { emptyWallet } from '../../helpers/transactions/empty-wallet.js';
+import { type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const TWENTY = 20;
@@ -12,12 +12,12 @@ const PRICE = 10_000n;
 const FEE = 10_001n;
 const MINUTE_MS = 60_000;
 
-let stand: TollStand;
+let fixture: TollFixture;
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 10_000 });
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 10_000 });
 });
-afterEach(() => stand.sandbox.faults.clear());
-afterAll(() => stand.close());
+afterEach(() => fixture.sandbox.faults.clear());
+afterAll(() => fixture.close());
 
 interface Reply {
   readonly status: number;
@@ -26,13 +26,13 @@ interface Reply {
 }
 
 /** A seller with a fee payer of its own, so that its losses are told from those of others. */
-async function openShop(options: Parameters<TollStand['facilitatorWith']>[0] = {}) {
-  const { sandbox } = stand;
+async function openShop(options: Parameters<TollFixture['facilitatorWith']>[0] = {}) {
+  const { sandbox } = fixture;
   const feePayer = await sandbox.createWallet({ sol: '1' });
   const payTo = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
-  const facilitator = stand.facilitatorWith({ keypair: feePayer, ...options });
+  const facilitator = fixture.facilitatorWith({ keypair: feePayer, ...options });
   let fails = false;
-  const url = await stand.serve((app) => {
+  const url = await fixture.serve((app) => {
     for (const settle of ['after', 'before'] as const) {
       const gate = requirePayment({ facilitator, payTo, price: '$0.01', settle });
       app.get(`/${settle}`, gate, (_req, res) => void res.status(fails ? 500 : 200).send('sold'));
@@ -78,7 +78,7 @@ async function openShop(options: Parameters<TollStand['facilitatorWith']>[0] = {
 
 /** The calls of verifying and settling. */
 function chainCalls() {
-  const { simulateTransaction, sendTransaction, getMultipleAccounts, getSignatureStatuses } = stand.sandbox.calls;
+  const { simulateTransaction, sendTransaction, getMultipleAccounts, getSignatureStatuses } = fixture.sandbox.calls;
   return { simulateTransaction, sendTransaction, getMultipleAccounts, getSignatureStatuses };
 }
 
@@ -94,9 +94,9 @@ function tally(replies: readonly Reply[]): Readonly<Record<string, number>> {
 describe.each(['/after', '/before'])('twenty payments at once, %s', (path) => {
   test('from a wallet with money for one: one is served, the others cost the fee payer nothing', async () => {
     const shop = await openShop();
-    const payer = await stand.sandbox.createWallet({ usdc: '0.01' });
+    const payer = await fixture.sandbox.createWallet({ usdc: '0.01' });
     // Late enough for all of them to come before the first has landed.
-    stand.sandbox.faults.add({ kind: 'late', slots: 50 });
+    fixture.sandbox.faults.add({ kind: 'late', slots: 50 });
     const replies = await shop.payAtOnce(payer, path, TWENTY);
     expect(tally(replies)).toEqual({ '200': 1, '402 insufficient_funds': TWENTY - 1 });
     expect([shop.lost(), shop.earned()]).toEqual([FEE, PRICE]);
@@ -107,17 +107,17 @@ describe.each(['/after', '/before'])('twenty payments at once, %s', (path) => {
   test('from a wallet with money for exactly twenty: all are served', async () => {
     const shop = await openShop();
     for (const slots of [undefined, 1, 4]) {
-      const payer = await stand.sandbox.createWallet({ usdc: '0.2' });
-      if (slots !== undefined) stand.sandbox.faults.add({ kind: 'late', slots });
+      const payer = await fixture.sandbox.createWallet({ usdc: '0.2' });
+      if (slots !== undefined) fixture.sandbox.faults.add({ kind: 'late', slots });
       expect(tally(await shop.payAtOnce(payer, path, TWENTY))).toEqual({ '200': TWENTY });
-      stand.sandbox.faults.clear();
+      fixture.sandbox.faults.clear();
     }
     expect([shop.lost(), shop.earned()]).toEqual([FEE * 60n, PRICE * 60n]);
   });
 
   test('one after the other from a wallet with money for all of them: all are served', async () => {
     const shop = await openShop();
-    const payer = await stand.sandbox.createWallet({ usdc: '0.05' });
+    const payer = await fixture.sandbox.createWallet({ usdc: '0.05' });
     for (let at = 0; at < 5; at += 1) {
       expect(await shop.pay(path, await shop.sign(payer, path))).toMatchObject({ status: 200 });
     }
@@ -127,7 +127,7 @@ describe.each(['/after', '/before'])('twenty payments at once, %s', (path) => {
 
 test('what a failed handler did not charge is there for the next payment of its wallet', async () => {
   const shop = await openShop();
-  const payer = await stand.sandbox.createWallet({ usdc: '0.01' });
+  const payer = await fixture.sandbox.createWallet({ usdc: '0.01' });
   shop.failing(true);
   for (let at = 0; at < 3; at += 1) {
     expect(await shop.pay('/after', await shop.sign(payer))).toMatchObject({ status: 500 });
@@ -141,8 +141,8 @@ test('a payer whose transaction landed and failed waits, longer each time, and n
   const { now, advance } = testClock(Date.now());
   const shop = await openShop({ now });
   const [hostile, honest] = [
-    await stand.sandbox.createWallet({ usdc: '1' }),
-    await stand.sandbox.createWallet({ usdc: '1' }),
+    await fixture.sandbox.createWallet({ usdc: '1' }),
+    await fixture.sandbox.createWallet({ usdc: '1' }),
   ];
   const early = await shop.sign(hostile);
   for (const waitMs of [MINUTE_MS, 2 * MINUTE_MS]) {
@@ -169,8 +169,8 @@ test('a payer uses no more than a fifth of the fees of an hour, and the others d
   const { now, advance } = testClock(Date.now());
   const shop = await openShop({ now, maxFeeLamportsPerHour: 110_000n });
   const [busy, other] = [
-    await stand.sandbox.createWallet({ usdc: '1' }),
-    await stand.sandbox.createWallet({ usdc: '1' }),
+    await fixture.sandbox.createWallet({ usdc: '1' }),
+    await fixture.sandbox.createWallet({ usdc: '1' }),
   ];
   for (let at = 0; at < 2; at += 1) {
     expect(await shop.pay('/after', await shop.sign(busy))).toMatchObject({ status: 200 });

@@ -3,10 +3,10 @@ import { createIdentity } from '../../../src/identity/create-identity.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
-import { signPayment } from '../../helpers/payments.js';
-import { ask, linesOf } from '../../helpers/raw-http.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { signInHeader, signInInfo, walletKey } from '../../helpers/wallet-key.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ask, linesOf } from '../../helpers/http/raw-http.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
+import { signInHeader, signInInfo, walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const [{ mint: USDC } = { mint: '' }] = SANDBOX_TOKENS;
 const PRICE = 10_000n;
@@ -53,7 +53,7 @@ const SPELLINGS = ['/report', '/guarded/a'].flatMap((path) => [
 ]);
 
 describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs: string[] = [];
   let fails = false;
@@ -64,12 +64,12 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+    const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const gate = requirePayment(options);
     const identity = createIdentity({ network: facilitator.network });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.get('/free', (_req, res) => void res.send('free'));
       app.get('/report', gate, serve);
       app.all('/any', gate, serve);
@@ -87,14 +87,14 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
       app.all('/', gate, serve);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = [];
     fails = false;
   });
 
-  const spent = (): bigint => 1_000_000_000n - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
-  const payer = () => stand.payer.publicKey.toBase58();
+  const spent = (): bigint => 1_000_000_000n - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
+  const payer = () => fixture.payer.publicKey.toBase58();
 
   test('no spelling of it lets anybody in who has not paid', async () => {
     const answers = await Promise.all(SPELLINGS.map(async (it) => [it, (await ask(url, `GET ${it}`)).status] as const));
@@ -138,7 +138,7 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
     'munity://x/report?y',
   ])('a payment that was used on GET %s is used up for the route', async (spelling) => {
     const before = spent();
-    const headers = linesOf((await signPayment(stand, `${url}/report`)).v2);
+    const headers = linesOf((await signPayment(fixture, `${url}/report`)).v2);
     const first = await ask(url, `GET ${spelling}`, headers);
     const again = await Promise.all(
       ['/report', spelling, '/any', '/mounted'].map((it) => ask(url, `GET ${it}`, headers)),
@@ -155,7 +155,7 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
 
   test('a payment whose answer failed stays good for what it was made for, however others are dressed up', async () => {
     const before = spent();
-    const headers = linesOf((await signPayment(stand, `${url}/first`)).v2);
+    const headers = linesOf((await signPayment(fixture, `${url}/first`)).v2);
     fails = true;
     const failed = await ask(url, 'GET /first', headers);
     fails = false;

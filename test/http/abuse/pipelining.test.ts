@@ -1,8 +1,8 @@
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { signPayment } from '../../helpers/payments.js';
-import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ask, exchange, linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -10,7 +10,7 @@ const FLOOD = 300;
 const PAYMENTS = 6;
 
 describe.each(EXPRESSES)('many requests on one connection, none waiting for the last, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs: string[] = [];
 
@@ -22,10 +22,10 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+    const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01', handlerTimeoutMs: 500 };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.use((req, res, next) => {
         res.set('X-Request-Id', req.get('x-request-id'));
         next();
@@ -35,7 +35,7 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
       app.get('/first', requirePayment({ ...options, settle: 'before' }), serve);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = [];
   });
@@ -43,7 +43,9 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
   const named = (path: string, id: number, lines: readonly string[] = []) =>
     rawRequest(`GET ${path}`, [`X-Request-Id: id-${id}`, ...lines]);
   const payments = () =>
-    Promise.all(Array.from({ length: PAYMENTS }, async () => linesOf((await signPayment(stand, `${url}/report`)).v2)));
+    Promise.all(
+      Array.from({ length: PAYMENTS }, async () => linesOf((await signPayment(fixture, `${url}/report`)).v2)),
+    );
 
   test('a flood is answered in order, and each payment in it is served once', async () => {
     const paid = await payments();
@@ -68,9 +70,9 @@ describe.each(EXPRESSES)('many requests on one connection, none waiting for the 
   test.each(['/report', '/first'])(
     'who leaves before the turn of an answer from %s has come has not got it, and gets it later',
     async (path) => {
-      const balance = () => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+      const balance = () => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
       const before = balance();
-      const lines = linesOf((await signPayment(stand, url + path)).v2);
+      const lines = linesOf((await signPayment(fixture, url + path)).v2);
       const socket = openSocket(url);
       socket.write(`${rawRequest('GET /silent')}${named(path, 1, lines)}`);
       await until(() => runs.length === 1);

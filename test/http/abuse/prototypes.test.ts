@@ -1,7 +1,7 @@
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { encodeHeader } from '../../helpers/payments.js';
-import { ask as askOnce, linesOf, type RawResponse } from '../../helpers/raw-http.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { ask as askOnce, linesOf, type RawResponse } from '../../helpers/http/raw-http.js';
+import { encodeHeader } from '../../helpers/transactions/payments.js';
 
 /** Asks until the limit on a key lets it: a quick machine meets it here. */
 async function ask(...request: Parameters<typeof askOnce>): Promise<RawResponse> {
@@ -78,14 +78,14 @@ const PROTOTYPES = [
 
 /** A body that takes no other keys says so instead. */
 const TOLD = /__proto__|the body: must be a/;
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const before = JSON.stringify(PROTOTYPES.map((it) => Object.getOwnPropertyNames(it)));
 
 describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name, express) => {
   let url: string;
 
   beforeAll(async () => {
-    url = await stand().serve((app) => app.use(stand().router), express);
+    url = await fixture().serve((app) => app.use(fixture().router), express);
   });
   afterEach(() => {
     expect(JSON.stringify(PROTOTYPES.map((it) => Object.getOwnPropertyNames(it)))).toBe(before);
@@ -93,7 +93,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
   });
 
   async function send(method: string, path: string, body: string): Promise<readonly [number, Record<string, unknown>]> {
-    const headers = { 'content-type': 'application/json', ...stand().asOwner };
+    const headers = { 'content-type': 'application/json', ...fixture().asOwner };
     const answer = await fetch(url + path, { method, body, headers });
     return [answer.status, (await answer.json()) as Record<string, unknown>];
   }
@@ -109,7 +109,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
   });
 
   test('in a merge patch', async () => {
-    const path = `/api/v1/projects/${stand().project.id}`;
+    const path = `/api/v1/projects/${fixture().project.id}`;
     for (const poison of POISON) {
       expect((await send('PATCH', path, poison))[0]).toBe(422);
       for (const field of ['metadata', 'limits', 'upstream']) {
@@ -128,7 +128,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
       pricing: { amount: '1', token: 'USDC' },
     };
     const good = {
-      '/create-payment': { amount: 1, token: 'USDC', recipient: stand().payTo },
+      '/create-payment': { amount: 1, token: 'USDC', recipient: fixture().payTo },
       '/api/v1/keys/generate': { name: 'x' },
       '/api/v1/projects': { name: 'x', ...project },
     };
@@ -141,7 +141,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
   });
 
   test('names of members are kept as they are where any name is welcome', async () => {
-    const path = `/api/v1/projects/${stand().project.id}`;
+    const path = `/api/v1/projects/${fixture().project.id}`;
     const [, ...names] = NAMES;
     const metadata = Object.fromEntries(names.map((name) => [name, 'kept']));
     const openapi = { constructor: { prototype: { polluted: true } } };
@@ -151,7 +151,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
       { metadata, openapi },
     ]);
     expect(await send('PATCH', path, '{"metadata":null,"openapi":null}')).toMatchObject([200, {}]);
-    const asked = { amount: 1, token: 'USDC', recipient: stand().payTo, metadata };
+    const asked = { amount: 1, token: 'USDC', recipient: fixture().payTo, metadata };
     const [status, { payment_id }] = await send('POST', '/create-payment', JSON.stringify(asked));
     const shown = await fetch(`${url}/payments/${payment_id}`);
     expect([status, await shown.json()]).toEqual([200, expect.objectContaining({ metadata })]);
@@ -162,14 +162,14 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
       const { status } = await ask(
         url,
         `GET ${path}?${query}`,
-        linesOf({ ...stand().asOwner, ...stand().key.headers }),
+        linesOf({ ...fixture().asOwner, ...fixture().key.headers }),
       );
       expect([path, status < 500]).toEqual([path, true]);
     }
   });
 
   test('in names and values of headers', async () => {
-    const { project, key } = stand();
+    const { project, key } = fixture();
     for (const name of NAMES) {
       const lines = [`${name}: polluted`, `X-Request-Id: ${name}`, `If-Match: ${name}`, `Idempotency-Key: ${name}`];
       const shown = [...lines, ...linesOf(key.headers)];
@@ -189,7 +189,7 @@ describe.each(EXPRESSES)('nothing that is sent reaches a prototype, %s', (_name,
       '{"constructor":{"prototype":{"polluted":true}},"payment-identifier":{"info":{"id":"constructor"}}}',
     );
     const header = encodeHeader({ x402Version: 2, accepted: {}, payload: { transaction: 'AAAA' }, extensions });
-    const { project, key } = stand();
+    const { project, key } = fixture();
     const { status } = await ask(
       url,
       `GET /v1/${project.slug}`,

@@ -5,9 +5,9 @@ import type { Express, Request, Response as ServerAnswer } from 'express';
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createHttpServer, listen } from '../../../src/server/http-server.js';
-import { signPayment } from '../../helpers/payments.js';
-import { answersIn, ask, collect, linesOf, openSocket, rawRequest } from '../../helpers/raw-http.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { answersIn, ask, collect, linesOf, openSocket, rawRequest } from '../../helpers/http/raw-http.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const MIB = 1024 * 1024;
@@ -27,7 +27,7 @@ function drip(socket: Socket, bytes: string): void {
 }
 
 describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let server: Server;
   let url: string;
   let runs = 0;
@@ -38,8 +38,8 @@ describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+    const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const app: Express = express();
     app.get('/report', requirePayment(options), serve);
@@ -61,16 +61,16 @@ describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
   afterAll(async () => {
     server.closeAllConnections();
     await once(server.close(), 'close');
-    await stand.close();
+    await fixture.close();
   });
   beforeEach(() => {
     runs = 0;
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     Object.assign(server, { headersTimeout: 10_000, requestTimeout: 60_000, timeout: 300_000 });
   });
 
   const payFor = async (path: string, init: RequestInit = {}): Promise<string[]> =>
-    linesOf((await signPayment(stand, url + path, { init })).v2);
+    linesOf((await signPayment(fixture, url + path, { init })).v2);
   const codesIn = (heard: string): unknown[] => answersIn(heard).map(({ body }) => JSON.parse(body).code);
 
   test('headers that never end are cut off, and meanwhile others are served', async () => {
@@ -103,7 +103,7 @@ describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
 
       expect(await heard).toContain('"code":"request_timeout"');
       expect(runs).toBe(0);
-      expect(stand.sandbox.calls.sendTransaction).toBe(0);
+      expect(fixture.sandbox.calls.sendTransaction).toBe(0);
       const again = () => ask(url, 'POST /report', [...json, 'Content-Length: 7'], '{"a":1}');
       let answer = await again();
       for (; answer.status === 409; answer = await again());
@@ -147,7 +147,7 @@ describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
     for (; answer.status === 409; answer = await again());
 
     expect([answer.status, answer.body.length, runs]).toEqual([200, LARGE.length, 1]);
-    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(1);
     expect(await again()).toMatchObject({ status: 200, body: answer.body });
     expect(runs).toBe(1);
   });
@@ -161,6 +161,6 @@ describe.each(EXPRESSES)('slow clients, %s', (_name, express) => {
     socket.destroy();
 
     expect(await ask(url, 'GET /hurried', lines)).toMatchObject({ status: 200, body: String(LARGE) });
-    expect([runs, stand.sandbox.calls.sendTransaction]).toEqual([1, 1]);
+    expect([runs, fixture.sandbox.calls.sendTransaction]).toEqual([1, 1]);
   });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { type GatewayStand, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { ask, exchange, linesOf, rawRequest } from '../../helpers/raw-http.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { ask, exchange, linesOf, rawRequest } from '../../helpers/http/raw-http.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const servers: Server[] = [];
 afterAll(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
 
@@ -19,7 +19,7 @@ async function upstreamSaying(bytes: string): Promise<string> {
 }
 
 /** The fields that pay for a call and show the key. */
-async function paying({ pay, key }: GatewayStand, by: Parameters<GatewayStand['pay']>[0] = {}): Promise<string[]> {
+async function paying({ pay, key }: GatewayFixture, by: Parameters<GatewayFixture['pay']>[0] = {}): Promise<string[]> {
   return linesOf({ ...key.headers, ...(await pay(by)).header });
 }
 
@@ -33,11 +33,11 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
   let path: string;
 
   beforeAll(async () => {
-    url = await stand().serve((app) => app.use(stand().router), express);
-    path = `/v1/${stand().project.slug}`;
+    url = await fixture().serve((app) => app.use(fixture().router), express);
+    path = `/v1/${fixture().project.slug}`;
   });
 
-  const since = (count: number) => stand().upstream.received.slice(count);
+  const since = (count: number) => fixture().upstream.received.slice(count);
 
   test.each<[string, string[], string, string]>([
     ['of a length', [`Content-Length: ${HIDDEN.length}`], HIDDEN, HIDDEN],
@@ -51,10 +51,10 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     ['in chunks with a trailer', ['Transfer-Encoding: chunked'], `${chunk(HIDDEN)}0\r\nX-Hidden: yes\r\n\r\n`, HIDDEN],
     ['that is awaited', ['Expect: 100-continue', `Content-Length: ${HIDDEN.length}`], HIDDEN, HIDDEN],
   ])('a body %s that looks like a request is a body', async (_what, fields, sent, body) => {
-    const before = stand().hits();
+    const before = fixture().hits();
     const answers = await exchange(
       url,
-      rawRequest(`POST ${path}/a`, ['Connection: close', ...(await paying(stand())), ...fields], sent),
+      rawRequest(`POST ${path}/a`, ['Connection: close', ...(await paying(fixture())), ...fields], sent),
     );
 
     expect(answers.at(-1)).toMatchObject({ status: 200, body: 'paid for' });
@@ -73,8 +73,8 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     ['a space behind the name', ['Transfer-Encoding : chunked', 'Content-Length: 4']],
     ['two lengths', ['Content-Length: 4', 'Content-Length: 400']],
   ])('nothing, where the end of a request can be read in two ways: %s', async (_what, fields) => {
-    const before = stand().hits();
-    const lines = await paying(stand());
+    const before = fixture().hits();
+    const lines = await paying(fixture());
     const answers = await exchange(url, rawRequest(`POST ${path}`, [...lines, ...fields], `0\r\n\r\n${LAST}`));
 
     expect([400, 501]).toContain(answers[0]?.status);
@@ -86,11 +86,11 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
   });
 
   test('a second request on the connection has to pay for itself', async () => {
-    const before = stand().hits();
-    const lines = await paying(stand());
+    const before = fixture().hits();
+    const lines = await paying(fixture());
     const requests = [
       rawRequest(`POST ${path}/one`, [...lines, 'Content-Length: 2'], '{}'),
-      rawRequest(`GET ${path}/two`, linesOf(stand().key.headers)),
+      rawRequest(`GET ${path}/two`, linesOf(fixture().key.headers)),
       rawRequest(`GET ${path}/three`),
       rawRequest(`GET ${path}/four`, ['Connection: close', ...lines]),
     ];
@@ -108,19 +108,19 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     ['?x=%0d%0a%0d%0a', '/a?x=%0d%0a%0d%0a'],
     ['%00', '/a%00'],
   ])('%s stays as it was written', async (end, passed) => {
-    const before = stand().hits();
+    const before = fixture().hits();
 
-    expect(await ask(url, `GET ${path}/a${end}`, await paying(stand()))).toMatchObject({ status: 200 });
+    expect(await ask(url, `GET ${path}/a${end}`, await paying(fixture()))).toMatchObject({ status: 200 });
     expect(since(before)).toMatchObject([{ method: 'GET', path: passed, body: '' }]);
     expect(since(before)[0]?.headers).not.toHaveProperty('x-hidden');
   });
 
   test('a target in absolute form leads to the same upstream, at the path that it names', async () => {
-    const before = stand().hits();
-    const { origin } = new URL(stand().upstream.origin);
+    const before = fixture().hits();
+    const { origin } = new URL(fixture().upstream.origin);
 
     for (const authority of ['http://evil.example', origin, 'http://a']) {
-      expect(await ask(url, `GET ${authority}${path}/a?x=1`, await paying(stand()))).toMatchObject({ status: 200 });
+      expect(await ask(url, `GET ${authority}${path}/a?x=1`, await paying(fixture()))).toMatchObject({ status: 200 });
     }
     expect(since(before).map((it) => it.path)).toEqual(['/a?x=1', '/a?x=1', '/a?x=1']);
   });
@@ -128,9 +128,9 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
   test.each(['Content-Length', 'X-Tollhouse-Signature', 'X-Service-Payment', 'Host'])(
     'Connection cannot take %s away, nor does a field that looks like it count',
     async (name) => {
-      const before = stand().hits();
+      const before = fixture().hits();
       const fields = [`Connection: close, ${name}`, `${name.replaceAll('-', '_')}: 400`, 'Content-Length: 2'];
-      const answers = await exchange(url, rawRequest(`POST ${path}`, [...(await paying(stand())), ...fields], '{}'));
+      const answers = await exchange(url, rawRequest(`POST ${path}`, [...(await paying(fixture())), ...fields], '{}'));
 
       expect(answers).toMatchObject([{ status: 200 }]);
       expect(since(before)).toMatchObject([{ body: '{}', headers: { 'x-tollhouse-signature': expect.any(String) } }]);
@@ -138,8 +138,8 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
   );
 
   test('a key, a proof and a payment that come several times', async () => {
-    const before = stand().hits();
-    const [one, other] = [await paying(stand()), await paying(stand())];
+    const before = fixture().hits();
+    const [one, other] = [await paying(fixture()), await paying(fixture())];
     const proof = other.at(-1) ?? '';
 
     expect((await ask(url, `GET ${path}`, [...one, one[0] ?? ''])).status).toBe(401);
@@ -160,8 +160,8 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     ['a name that is none', 'X-Ä: b'],
   ])('an answer with %s in a field is told as broken, and the payment stays good', async (_what, field) => {
     const origin = await upstreamSaying(`HTTP/1.1 200 OK\r\n${field}\r\nContent-Length: 2\r\n\r\nok`);
-    const project = await stand().newProject({ upstream: { url: origin } });
-    const lines = await paying(stand(), { project });
+    const project = await fixture().newProject({ upstream: { url: origin } });
+    const lines = await paying(fixture(), { project });
     const [answer, ...more] = [
       await ask(url, `GET /v1/${project.slug}`, lines),
       await ask(url, `GET /v1/${project.slug}`, lines),
@@ -176,8 +176,8 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     const origin = await upstreamSaying(
       'HTTP/1.1 302 Found\r\nLocation: /b%0d%0aX-Hidden:%20yes\xe9\r\nContent-Length: 0\r\n\r\n',
     );
-    const project = await stand().newProject({ upstream: { url: origin } });
-    const answer = await ask(url, `GET /v1/${project.slug}`, await paying(stand(), { project }));
+    const project = await fixture().newProject({ upstream: { url: origin } });
+    const answer = await ask(url, `GET /v1/${project.slug}`, await paying(fixture(), { project }));
 
     expect([answer.status, answer.headers.get('x-hidden')]).toEqual([302, null]);
     expect(answer.headers.get('location')).toBe(`/v1/${project.slug}/b%0d%0aX-Hidden:%20yes%C3%A9`);

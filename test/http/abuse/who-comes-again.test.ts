@@ -7,7 +7,9 @@ import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/m
 import type { PaymentRecord } from '../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
 import {
   askTerms,
   carry,
@@ -15,9 +17,7 @@ import {
   receiptOf,
   type SignedPayment,
   signPayment,
-} from '../../helpers/payments.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+} from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const PRICE = 10_000n;
@@ -26,7 +26,7 @@ const PAGE = 'x'.repeat(3_900_000);
 const IDENTIFIER = 'payment-identifier';
 
 describe('a payment buys one response, for the one who paid, for the request that it was paid for', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   /** What handlers were run for. */
   let runs: string[];
@@ -35,22 +35,22 @@ describe('a payment buys one response, for the one who paid, for the request tha
   let received = 0n;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    url = await stand.serve((app) => routes(app, stand.facilitator));
+    fixture = await openTollFixture();
+    url = await fixture.serve((app) => routes(app, fixture.facilitator));
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = [];
     failures = 0;
-    received = stand.sandbox.tokenBalance(stand.payTo, stand.facilitator.tokens[0]?.mint ?? '');
+    received = fixture.sandbox.tokenBalance(fixture.payTo, fixture.facilitator.tokens[0]?.mint ?? '');
   });
 
   const paid = (): bigint =>
-    stand.sandbox.tokenBalance(stand.payTo, stand.facilitator.tokens[0]?.mint ?? '') - received;
+    fixture.sandbox.tokenBalance(fixture.payTo, fixture.facilitator.tokens[0]?.mint ?? '') - received;
 
-  function routes(app: Express, facilitator: TollStand['facilitator']): void {
+  function routes(app: Express, facilitator: TollFixture['facilitator']): void {
     app.set('trust proxy', true);
-    const gated = { facilitator, payTo: stand.payTo, price: '$0.01' } as const;
+    const gated = { facilitator, payTo: fixture.payTo, price: '$0.01' } as const;
     app.get('/ticks', requirePayment({ ...gated, settle: 'before', handlerTimeoutMs: 100 }), (req, res) => {
       runs.push(req.originalUrl);
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -83,7 +83,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
   }
 
   /** The transaction of a payment as everybody can read it from the chain, once it has landed. */
-  async function landedTransaction(payer = stand.payer.publicKey.toBase58()): Promise<Uint8Array> {
+  async function landedTransaction(payer = fixture.payer.publicKey.toBase58()): Promise<Uint8Array> {
     const [{ signature }] = (await rpc('getSignaturesForAddress', [payer, { limit: 1, commitment: 'confirmed' }])) as [
       { signature: string },
     ];
@@ -96,7 +96,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
     const headers = { 'content-type': 'application/json' };
     return (
-      (await (await fetch(stand.sandbox.rpcUrl, { method: 'POST', headers, body })).json()) as { result: unknown }
+      (await (await fetch(fixture.sandbox.rpcUrl, { method: 'POST', headers, body })).json()) as { result: unknown }
     ).result;
   }
 
@@ -131,8 +131,8 @@ describe('a payment buys one response, for the one who paid, for the request tha
 
   /** Resolves when the node has taken one transaction more. */
   async function wasSent(): Promise<void> {
-    const { sendTransaction = 0 } = stand.sandbox.calls;
-    await until(() => (stand.sandbox.calls['sendTransaction'] ?? 0) > sendTransaction);
+    const { sendTransaction = 0 } = fixture.sandbox.calls;
+    await until(() => (fixture.sandbox.calls['sendTransaction'] ?? 0) > sendTransaction);
   }
 
   const get = (path: string, headers: PaymentHeaders) => fetch(`${url}${path}`, { headers });
@@ -145,7 +145,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
 
   describe('who reads a stream to its last word and hangs up', () => {
     test('has had it: other questions and the same one are refused, and the handler has run once', async () => {
-      const { v2 } = await signPayment(stand, `${url}/ticks?q=1`);
+      const { v2 } = await signPayment(fixture, `${url}/ticks?q=1`);
       const read = await cutOff('/ticks?q=1', v2, (text) => text.includes('last word'));
       expect(read).toContain('/ticks?q=1 last word');
       for (const query of ['q=2', 'q=3', 'q=1', 'q=1']) {
@@ -156,7 +156,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
     });
 
     test('gets a short response again to the byte, cookies included, for the same question and no other', async () => {
-      const { v2 } = await signPayment(stand, `${url}/short?q=1`);
+      const { v2 } = await signPayment(fixture, `${url}/short?q=1`);
       const first = await get('/short?q=1', v2);
       const again = await get('/short?q=1', v2);
       expect([again.status, await again.text()]).toEqual([200, await first.text()]);
@@ -168,7 +168,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
   });
 
   test('who cuts large pages off gets the same page to the byte, and no other one', async () => {
-    const { v2 } = await signPayment(stand, `${url}/pages?p=1`);
+    const { v2 } = await signPayment(fixture, `${url}/pages?p=1`);
     await cutOff('/pages?p=1', v2, (read) => read.length > 1_000_000);
     for (const page of [2, 3, 4]) await expectUsed(await get(`/pages?p=${page}`, v2));
     for (let times = 0; times < 3; times += 1) {
@@ -180,10 +180,10 @@ describe('a payment buys one response, for the one who paid, for the request tha
 
   describe.each(['/after', '/short'])('whose line breaks while the payment lands, on %s,', (path) => {
     test('gets the response that a stranger with the landed transaction does not', async () => {
-      const { v2 } = await signPayment(stand, `${url}${path}`);
-      stand.sandbox.pauseSlots();
+      const { v2 } = await signPayment(fixture, `${url}${path}`);
+      fixture.sandbox.pauseSlots();
       await cutOff(path, v2, () => false, wasSent());
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       await until(() => paid() === PRICE);
       const theft = await stolen(path);
       for (const headers of [theft.v2, theft.v1, { ...theft.v1, 'x-forwarded-for': '203.0.113.9' }]) {
@@ -200,7 +200,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
   });
 
   test('with version 1, who comes from the same address is the one who paid, and nobody else', async () => {
-    const { v1, accepted, transaction } = await signPayment(stand, `${url}/after?q=1`);
+    const { v1, accepted, transaction } = await signPayment(fixture, `${url}/after?q=1`);
     const from = (address: string) => ({ ...v1, 'x-forwarded-for': address });
     const first = await get('/after?q=1', from('203.0.113.1'));
     await expectUsed(await get('/after?q=1', from('203.0.113.2')));
@@ -214,7 +214,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
 
   test('an invented identifier opens nothing, the payer’s own opens the response again', async () => {
     const { accepts } = await askTerms(`${url}/named`);
-    const signed = await signPayment(stand, `${url}/named`);
+    const signed = await signPayment(fixture, `${url}/named`);
     const named = (payment: SignedPayment, id: string): PaymentHeaders => {
       const { nonce: _nonce, ...extra } = payment.accepted.extra ?? {};
       const payload = { transaction: Buffer.from(payment.transaction).toString('base64') };
@@ -237,7 +237,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
   describe('a handler that fails behind settle: "before"', () => {
     test('leaves its payment to the payer, not to a stranger who has read it from the chain', async () => {
       failures = 1;
-      const { v2 } = await signPayment(stand, `${url}/failing`);
+      const { v2 } = await signPayment(fixture, `${url}/failing`);
       expect((await get('/failing', v2)).status).toBe(503);
       const theft = await stolen('/failing');
       await expectUsed(await get('/failing', theft.v2));
@@ -250,7 +250,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
 
     test('is run at most twice more', async () => {
       failures = 10;
-      const { v2 } = await signPayment(stand, `${url}/failing`);
+      const { v2 } = await signPayment(fixture, `${url}/failing`);
       const statuses: number[] = [];
       for (let times = 0; times < 5; times += 1) statuses.push((await get('/failing', v2)).status);
       expect(statuses).toEqual([503, 503, 503, 402, 402]);
@@ -266,10 +266,10 @@ describe('a payment buys one response, for the one who paid, for the request tha
   ])(
     'another %s asked today does not take the response from who has paid what was asked then',
     async (_what, changed) => {
-      const { v2 } = await signPayment(stand, `${url}/after?q=1`);
+      const { v2 } = await signPayment(fixture, `${url}/after?q=1`);
       const first = await get('/after?q=1', v2);
-      const today = await stand.serve((app) => {
-        const gated = { facilitator: stand.facilitator, payTo: stand.payTo, price: '$0.01', ...changed };
+      const today = await fixture.serve((app) => {
+        const gated = { facilitator: fixture.facilitator, payTo: fixture.payTo, price: '$0.01', ...changed };
         app.get('/after', requirePayment(gated), (_req, res) => void res.send('never'));
       });
       const again = await fetch(`${today}/after?q=1`, { headers: v2 });
@@ -282,16 +282,16 @@ describe('a payment buys one response, for the one who paid, for the request tha
     const memory = createMemoryLedger();
     let stale: PaymentRecord | undefined;
     const ledger = ledgerWith(memory, { find: async (id) => stale ?? memory.find(id) });
-    const facilitator = stand.facilitatorWith({ ledger });
-    const routes = await stand.serve((app) => {
-      const gated = { facilitator, payTo: stand.payTo, settle: 'before' } as const;
+    const facilitator = fixture.facilitatorWith({ ledger });
+    const routes = await fixture.serve((app) => {
+      const gated = { facilitator, payTo: fixture.payTo, settle: 'before' } as const;
       app.get('/then', requirePayment({ ...gated, price: '$0.01' }), (_req, res) => void res.send('never'));
     });
-    const today = await stand.serve((app) => {
-      const gated = { facilitator, payTo: stand.payTo, settle: 'before' } as const;
+    const today = await fixture.serve((app) => {
+      const gated = { facilitator, payTo: fixture.payTo, settle: 'before' } as const;
       app.get('/then', requirePayment({ ...gated, price: '$0.02' }), (_req, res) => void res.send('for less'));
     });
-    const { v2, accepted } = await signPayment(stand, `${routes}/then`);
+    const { v2, accepted } = await signPayment(fixture, `${routes}/then`);
     const { messageHash: id } = decoded(v2);
     stale = { ...recordOf(accepted), id };
     const answer = await fetch(`${today}/then`, { headers: v2 });
@@ -310,14 +310,14 @@ describe('a payment buys one response, for the one who paid, for the request tha
         idempotency: createMemoryIdempotencyStore(),
       };
       const [first, second] = [
-        stand.facilitatorWith({ ledger, idempotency }),
-        stand.facilitatorWith({ ledger, idempotency }),
+        fixture.facilitatorWith({ ledger, idempotency }),
+        fixture.facilitatorWith({ ledger, idempotency }),
       ];
-      const one = await stand.serve((app) => routes(app, first));
-      const two = await stand.serve((app) => routes(app, second));
+      const one = await fixture.serve((app) => routes(app, first));
+      const two = await fixture.serve((app) => routes(app, second));
       for (const path of ['/after?q=1', '/short?q=1']) {
         runs = [];
-        const { v2 } = await signPayment(stand, `${one}${path}`);
+        const { v2 } = await signPayment(fixture, `${one}${path}`);
         const given = await fetch(`${one}${path}`, { headers: v2 });
         const again = await fetch(`${two}${path}`, { headers: v2 });
         expect([again.status, await again.text()]).toEqual([200, await given.text()]);

@@ -10,11 +10,11 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { askTerms, receiptOf, signPayment } from '../../helpers/payments.js';
-import { accessTokenFor, type ProofHeaders, signIn } from '../../helpers/sign-in.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { type WalletKey, walletKey } from '../../helpers/wallet-key.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { accessTokenFor, type ProofHeaders, signIn } from '../../helpers/http/sign-in.js';
+import { askTerms, receiptOf, signPayment } from '../../helpers/transactions/payments.js';
+import { type WalletKey, walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PYUSD = 'CXk2AMBfi3TwaEL2468s6zP8xq9NxTXjp9gjMgzeUynM';
@@ -23,18 +23,18 @@ const tell: RequestHandler = ({ wallet, tier, payment }, res) =>
 let names = 0;
 
 describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let identity: WalletIdentity;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture();
+    const { facilitator, payTo } = fixture;
     identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
     const common = { facilitator, identity, holdings: createHoldings({ facilitator, staleMs: 0 }) };
     const gold = requireTier({ ...common, tier: 'gold' });
     const pay = requirePayment({ facilitator, payTo, price: '$0.01' });
-    url = await stand.serve((app: Express) => {
+    url = await fixture.serve((app: Express) => {
       app.get('/holders-first', anyOf(gold, pay), tell);
       app.get('/payers-first', anyOf(pay, gold), tell);
       app.get('/streamed', anyOf(gold, requirePayment({ facilitator, payTo, price: '$0.01', settle: 'before' })), tell);
@@ -50,19 +50,19 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
       app.get('/told', readTier(common), tell);
     }, express);
   });
-  afterAll(() => stand.close());
-  beforeEach(() => stand.sandbox.faults.clear());
+  afterAll(() => fixture.close());
+  beforeEach(() => fixture.sandbox.faults.clear());
 
   function holder(usdc: bigint): WalletKey {
     const wallet = walletKey(`any of ${names++}`);
-    if (usdc > 0n) stand.sandbox.fundToken(wallet.address, USDC, usdc * 1_000_000n);
+    if (usdc > 0n) fixture.sandbox.fundToken(wallet.address, USDC, usdc * 1_000_000n);
     return wallet;
   }
   const token = (wallet: WalletKey) => accessTokenFor(wallet, identity, url);
   const get = (path: string, headers: ProofHeaders = {}) => fetch(`${url}${path}`, { headers });
   const paidFor = async (path: string, headers: ProofHeaders = {}) =>
-    (await signPayment(stand, `${url}${path}`, { init: { headers } })).v2;
-  const sellerHas = () => stand.sandbox.tokenBalance(stand.payTo, USDC);
+    (await signPayment(fixture, `${url}${path}`, { init: { headers } })).v2;
+  const sellerHas = () => fixture.sandbox.tokenBalance(fixture.payTo, USDC);
 
   describe.each(['/holders-first', '/payers-first', '/streamed', '/nested'])('anyOf at %s', (path) => {
     test('asks a stranger to pay, and tells how a holder signs in', async () => {
@@ -70,7 +70,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
       const required = decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '');
 
       expect(answer.status).toBe(402);
-      expect(required.accepts).toMatchObject([{ amount: '10000', asset: USDC, payTo: stand.payTo }]);
+      expect(required.accepts).toMatchObject([{ amount: '10000', asset: USDC, payTo: fixture.payTo }]);
       expect(required.extensions).toMatchObject({
         'sign-in-with-x': {
           info: { uri: `${url}${path}` },
@@ -96,10 +96,10 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
       const [first, again] = [await get(path, payment), await get(path, payment)];
 
       expect(first.status).toBe(200);
-      expect(await first.json()).toEqual({ payer: stand.payer.publicKey.toBase58() });
+      expect(await first.json()).toEqual({ payer: fixture.payer.publicKey.toBase58() });
       expect(receiptOf(first)).toMatchObject({ success: true });
       expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
-      expect(await again.json()).toEqual({ payer: stand.payer.publicKey.toBase58() });
+      expect(await again.json()).toEqual({ payer: fixture.payer.publicKey.toBase58() });
       expect(sellerHas() - before).toBe(10_000n);
     });
 
@@ -114,7 +114,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
     });
 
     test('says what is wrong with a payment', async () => {
-      const cheap = await signPayment(stand, `${url}${path}`, { change: { amount: '1' } });
+      const cheap = await signPayment(fixture, `${url}${path}`, { change: { amount: '1' } });
       const answers = [await get(path, cheap.v2), await get(path, { 'payment-signature': '%' })];
 
       expect(answers.map(({ status }) => status)).toEqual([402, 400]);
@@ -124,18 +124,18 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
 
     test('asks nobody to pay for what a holder has while the chain cannot be asked', async () => {
       const proof = await token(holder(10_000n));
-      stand.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
+      fixture.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
       const answer = await get(path, proof);
 
       expect(answer.status).toBe(503);
       expect(await answer.json()).toMatchObject({ code: 'chain_unavailable' });
-      stand.sandbox.faults.clear();
+      fixture.sandbox.faults.clear();
       expect((await get(path, proof)).status).toBe(200);
     });
 
     test('the official sign-in client gets in', async () => {
       const wallet = Keypair.generate();
-      stand.sandbox.fundToken(wallet.publicKey.toBase58(), USDC, 10_000_000_000n);
+      fixture.sandbox.fundToken(wallet.publicKey.toBase58(), USDC, 10_000_000_000n);
       const { sign } = createEd25519Signer(wallet.secretKey.subarray(0, 32));
       const signMessage = async (message: Uint8Array) => sign(message);
       const signer = { publicKey: wallet.publicKey.toBase58(), signMessage };
@@ -162,7 +162,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
     expect([stranger.status, poor.status]).toEqual([401, 403]);
     expect(await poor.json()).toMatchObject({ code: 'insufficient_balance', mint: PYUSD });
 
-    stand.sandbox.fundToken(wallet.address, PYUSD, 5_000_000n);
+    fixture.sandbox.fundToken(wallet.address, PYUSD, 5_000_000n);
     expect((await get('/wallets', await signIn(wallet, `${url}/wallets`))).status).toBe(200);
   });
 
@@ -175,7 +175,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
     const answer = await get('/both', { ...proof, ...payment });
 
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ tier: 'gold', payer: stand.payer.publicKey.toBase58() });
+    expect(await answer.json()).toMatchObject({ tier: 'gold', payer: fixture.payer.publicKey.toBase58() });
     expect(answer.headers.get('cache-control')).toBe('private');
   });
 
@@ -204,7 +204,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
     test('is not a stranger’s for somebody whose proof is no good, or while the chain cannot be asked', async () => {
       const proof = await token(holder(10_000n));
       expect((await get('/by-tier', { authorization: 'Bearer nonsense' })).status).toBe(401);
-      stand.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
+      fixture.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
       expect((await get('/by-tier', proof)).status).toBe(503);
     });
   });

@@ -1,19 +1,19 @@
 import express, { type Express } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { callAsFunction } from '../../helpers/cloud-function.js';
-import { CALL_PRICE } from '../../helpers/gateway-client.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { signPayment } from '../../helpers/payments.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { CALL_PRICE } from '../../helpers/fixtures/gateway-client.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { callAsFunction } from '../../helpers/processes/cloud-function.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 const BODY = '{ "town": "Rome" }';
 const COMPACT = '{"town":"Rome"}';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 describe.each(EXPRESSES)('an app that runs as a function in a cloud, %s', (_name, version) => {
   const appOf = (isParsed: boolean): Express => {
-    const { facilitator, payTo, router } = stand();
+    const { facilitator, payTo, router } = fixture();
     const app = version();
     if (isParsed) app.use(express.json());
     for (const settle of ['after', 'before'] as const) {
@@ -27,9 +27,9 @@ describe.each(EXPRESSES)('an app that runs as a function in a cloud, %s', (_name
 
   /** Pays for one request of the app, and tells how it ended and what it cost. */
   async function callPaid(app: Express, path: string) {
-    const { key, payer, sandbox } = stand();
+    const { key, payer, sandbox } = fixture();
     // The terms are the same over a connection.
-    const server = await stand().serve((it) => it.use(app), version);
+    const server = await fixture().serve((it) => it.use(app), version);
     const headers = { ...key.headers, 'content-type': 'application/json' };
     const { v2 } = await signPayment({ sandbox, payer }, server + path, { init: { method: 'POST', headers } });
     const balance = () => sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]!.mint);
@@ -49,7 +49,7 @@ describe.each(EXPRESSES)('an app that runs as a function in a cloud, %s', (_name
     });
 
     test('a project is paid, and its upstream gets body and headers', async () => {
-      const { newProject, upstream } = stand();
+      const { newProject, upstream } = fixture();
       const { slug } = await newProject();
       const before = upstream.received.length;
       const { status, text, cost } = await callPaid(appOf(isParsed), `/v1/${slug}`);

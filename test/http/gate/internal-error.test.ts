@@ -1,24 +1,24 @@
 import { createRouter } from '../../../src/http/create-router.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
 
 const SECRET = 'postgres://user:secret@db.internal: disk full';
 
-let stand: TollStand;
+let fixture: TollFixture;
 
 beforeAll(async () => {
-  stand = await openTollStand();
+  fixture = await openTollFixture();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 test('a fault of ours is 500 with a problem that tells nothing of it, and is noted', async () => {
   const savePaymentRequest = () => Promise.reject(new Error(SECRET));
-  const facilitator = stand.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { savePaymentRequest }) });
-  const url = await stand.serve((app) => app.use(createRouter({ facilitator, limits: false })));
+  const facilitator = fixture.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { savePaymentRequest }) });
+  const url = await fixture.serve((app) => app.use(createRouter({ facilitator, limits: false })));
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation();
 
-  const body = JSON.stringify({ amount: 1, token: 'USDC', recipient: stand.payTo });
+  const body = JSON.stringify({ amount: 1, token: 'USDC', recipient: fixture.payTo });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(`${url}/create-payment`, { method: 'POST', headers, body });
   const text = await answer.text();

@@ -13,20 +13,20 @@ import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
-let stand: TollStand;
+let fixture: TollFixture;
 let faults: Error[] = [];
 let warnings: string[] = [];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
   jest.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(String(warning)));
 });
 afterAll(async () => {
   jest.restoreAllMocks();
-  await stand.close();
+  await fixture.close();
 });
 beforeEach(() => {
   faults = [];
@@ -40,14 +40,14 @@ const note = (error: Error, _req: Request, res: ServerAnswer, _next: NextFunctio
 
 /** Serves one route, whose faults are noted; answers its address. */
 function serve(middleware: RequestHandler, express?: (typeof EXPRESSES)[number][1]): Promise<string> {
-  return stand.serve((app) => {
+  return fixture.serve((app) => {
     app.all('/x', middleware, (_req, res) => res.send('served'));
     app.use(note);
   }, express);
 }
 
 async function paid(url: string): Promise<number> {
-  const { v2 } = await signPayment(stand, `${url}/x`);
+  const { v2 } = await signPayment(fixture, `${url}/x`);
   return (await fetch(`${url}/x`, { headers: v2 })).status;
 }
 
@@ -73,11 +73,11 @@ describe.each(EXPRESSES)('what is given to Express without being called, %s', (_
 
 describe('a gate without Express', () => {
   const gates: readonly [string, () => RequestHandler][] = [
-    ['requirePayment', () => requirePayment({ facilitator: stand.facilitator, payTo: stand.payTo, price: '$1' })],
-    ['requireTier', () => requireTier({ facilitator: stand.facilitator })],
-    ['readTier', () => readTier({ facilitator: stand.facilitator })],
+    ['requirePayment', () => requirePayment({ facilitator: fixture.facilitator, payTo: fixture.payTo, price: '$1' })],
+    ['requireTier', () => requireTier({ facilitator: fixture.facilitator })],
+    ['readTier', () => readTier({ facilitator: fixture.facilitator })],
     ['idempotency', () => idempotency({ store: createMemoryIdempotencyStore() })],
-    ['paywall', () => paywall({ '*': '$1' }, { facilitator: stand.facilitator, payTo: stand.payTo })],
+    ['paywall', () => paywall({ '*': '$1' }, { facilitator: fixture.facilitator, payTo: fixture.payTo })],
   ];
 
   /** What a middleware does with the bare request of `node:http`. */
@@ -119,7 +119,7 @@ describe('a function of the app that throws', () => {
     ['payTo', { payTo: fail }],
     ['memo', { memo: reject }],
   ])('%s is named at the first request, and the stack is that of its own code', async (name, option) => {
-    const { facilitator, payTo } = stand;
+    const { facilitator, payTo } = fixture;
     const url = await serve(requirePayment({ facilitator, payTo, price: '$0.01', ...option }));
     expect((await fetch(`${url}/x`)).status).toBe(500);
     expect(faults[0]?.message).toBe(`requirePayment: the function "${name}" threw: no such customer`);
@@ -130,7 +130,7 @@ describe('a function of the app that throws', () => {
     ['after', fail, 'the function "charge" threw: no such customer'],
     ['after', async () => true, 'the function "charge" must answer true or false, and answers a promise'],
   ])('settle %p: charge is named, and nothing is charged', async (settle, charge, says) => {
-    const { facilitator, payTo, sandbox } = stand;
+    const { facilitator, payTo, sandbox } = fixture;
     const mint = facilitator.tokens[0]?.mint ?? '';
     const before = sandbox.tokenBalance(payTo, mint);
     const options = { facilitator, payTo, price: '$0.01', settle, charge };
@@ -141,7 +141,7 @@ describe('a function of the app that throws', () => {
   });
 
   test('an error with a status of its own is left as it is', async () => {
-    const { facilitator, payTo } = stand;
+    const { facilitator, payTo } = fixture;
     const gone = Object.assign(new Error('no such thing'), { status: 404 });
     const price = () => {
       throw gone;
@@ -152,7 +152,7 @@ describe('a function of the app that throws', () => {
   });
 
   test('of a route map names the route', async () => {
-    const { facilitator, payTo } = stand;
+    const { facilitator, payTo } = fixture;
     const url = await serve(paywall({ 'GET /x': fail }, { facilitator, payTo }));
     expect((await fetch(`${url}/x`)).status).toBe(500);
     expect(faults[0]?.message).toBe('paywall: route "GET /x": the function "price" threw: no such customer');
@@ -167,14 +167,14 @@ describe('a function of the app that throws', () => {
 });
 
 test('a memo may be promised', async () => {
-  const { facilitator, payTo } = stand;
+  const { facilitator, payTo } = fixture;
   const url = await serve(requirePayment({ facilitator, payTo, price: '$0.01', memo: async () => 'order 7' }));
   expect(await paid(url)).toBe(200);
 });
 
 describe('the operator is warned once', () => {
   test('of an access token at a gate that takes none, and the client is told no more than that', async () => {
-    const { facilitator } = stand;
+    const { facilitator } = fixture;
     const url = await serve(requireTier({ facilitator }));
     for (const _ of [1, 2]) {
       const answer = await fetch(`${url}/x`, { headers: { authorization: 'Bearer a.b.c' } });

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import express, { type RequestHandler } from 'express';
 import { verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
-import { keepRaw, preset, swallow } from '../../helpers/body-parsers.js';
-import { CALL_PRICE, type MadeProject } from '../../helpers/gateway-client.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { signPayment } from '../../helpers/payments.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { CALL_PRICE, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { keepRaw, preset, swallow } from '../../helpers/http/body-parsers.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 const JSON_TYPE = 'application/json';
 const FORM = 'application/x-www-form-urlencoded';
 const PRETTY = '{ "town": "Köln",\n  "days": [1, 2.5, null] }';
 const COMPACT = '{"town":"Köln","days":[1,2.5,null]}';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 interface Sent {
   readonly type?: string;
@@ -27,28 +27,28 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
   let project: MadeProject;
 
   beforeAll(async () => {
-    project = await stand().newProject();
+    project = await fixture().newProject();
   });
 
   const serve = (...parsers: readonly RequestHandler[]) =>
-    stand().serve((app) => {
+    fixture().serve((app) => {
       for (const parser of parsers) app.use(parser);
-      app.use(stand().router);
+      app.use(fixture().router);
     }, version as Express);
 
   const balance = () => {
-    const { sandbox, payer } = stand();
+    const { sandbox, payer } = fixture();
     return sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]!.mint);
   };
 
   /** Pays for one call through x402 and makes it; tells what it cost and what the upstream got. */
   async function callPaid(url: string, { type, body, headers = {} }: Sent) {
-    const { key, payer, sandbox, upstream } = stand();
+    const { key, payer, sandbox, upstream } = fixture();
     const to = `${url}/v1/${project.slug}`;
     const typed = type === undefined ? {} : { 'content-type': type };
     const init = { method: 'POST', body, headers: { ...key.headers, ...typed, ...headers } };
     const { v2 } = await signPayment({ sandbox, payer }, to, { init });
-    const [before, hits] = [balance(), stand().hits()];
+    const [before, hits] = [balance(), fixture().hits()];
     const answer = await fetch(to, { ...init, headers: { ...init.headers, ...v2 } });
     const text = await answer.text();
     const problem = text.startsWith('{') ? JSON.parse(text) : {};
@@ -221,7 +221,7 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
   });
 
   test('a payment that has landed stays good where the body is lost', async () => {
-    const { client, key, pay, hits } = stand();
+    const { client, key, pay, hits } = fixture();
     const { header } = await pay({ project });
     const before = hits();
     const init = { method: 'POST', body: PART, headers: { ...key.headers, ...header, 'content-type': MULTIPART } };
@@ -234,7 +234,7 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
 
   test('a body that is longer than the parser takes is the parser’s 413, and costs nothing', async () => {
     const url = await serve(express.json());
-    const { key, payer, sandbox } = stand();
+    const { key, payer, sandbox } = fixture();
     const to = `${url}/v1/${project.slug}`;
     const { v2 } = await signPayment({ sandbox, payer }, to, { init: { method: 'POST', headers: key.headers } });
     const before = balance();
@@ -245,7 +245,7 @@ describe.each(EXPRESSES)('a project behind a body parser, %s', (_name, version) 
 
   test('the same payment for another body is refused, for the same body answered again', async () => {
     const url = await serve(express.json());
-    const { key, payer, sandbox } = stand();
+    const { key, payer, sandbox } = fixture();
     const to = `${url}/v1/${project.slug}`;
     const init = { method: 'POST', headers: { ...key.headers, 'content-type': JSON_TYPE } };
     const { v2 } = await signPayment({ sandbox, payer }, to, { init: { ...init, body: '{}' } });
@@ -280,7 +280,7 @@ describe('what a project does not take', () => {
     ],
     ['a very long body in chunks', () => ({ method: 'POST', body: stream(1_048_577), ...CHUNKED }), {}],
   ])('%s: is told the price when it is not paid, and costs nothing when it is', async (_what, init, wanted) => {
-    const { client, key, newProject, payer, sandbox } = stand();
+    const { client, key, newProject, payer, sandbox } = fixture();
     const project = await newProject(wanted);
     const to = `${client.url}/v1/${project.slug}`;
     const unpaid = await client.call(project.slug, { ...init(), headers: key.headers });
@@ -295,7 +295,7 @@ describe('what a project does not take', () => {
   });
 
   test('an empty body in chunks is none, and is paid for', async () => {
-    const { client, key, newProject, payer, sandbox } = stand();
+    const { client, key, newProject, payer, sandbox } = fixture();
     const project = await newProject();
     const to = `${client.url}/v1/${project.slug}`;
     const init = () => ({ method: 'POST', body: stream(0), ...CHUNKED });
@@ -304,7 +304,7 @@ describe('what a project does not take', () => {
   });
 
   test('a path that leads elsewhere is told the price when it is not paid', async () => {
-    const { client, key, newProject } = stand();
+    const { client, key, newProject } = fixture();
     const { slug } = await newProject();
     const unpaid = await client.call(`${slug}/..%2fsecret`, { headers: key.headers });
     expect([unpaid.status, unpaid.body['code']]).toEqual([402, 'payment_required']);

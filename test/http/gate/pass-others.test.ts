@@ -1,19 +1,19 @@
 import { createRouter } from '../../../src/http/create-router.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 
 describe.each(EXPRESSES)('routes of an app behind the mounted router, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    url = await stand.serve((app) => {
-      app.use('/pay', createRouter({ facilitator: stand.facilitator }));
-      app.use(createRouter({ facilitator: stand.facilitator }));
+    fixture = await openTollFixture();
+    url = await fixture.serve((app) => {
+      app.use('/pay', createRouter({ facilitator: fixture.facilitator }));
+      app.use(createRouter({ facilitator: fixture.facilitator }));
       app.use((req, res) => void res.send(`app ${req.path}`));
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   const textOf = async (path: string) => (await fetch(url + path)).text();
 

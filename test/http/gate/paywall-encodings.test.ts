@@ -4,9 +4,9 @@ import { Keypair } from '@solana/web3.js';
 import type { Express } from 'express';
 import fc from 'fast-check';
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
-import { ask } from '../../helpers/raw-http.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ask } from '../../helpers/http/raw-http.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
 
 /** Paths whose goods are sold, and the segments that name them. */
 const SOLD: readonly (readonly string[])[] = [
@@ -82,13 +82,13 @@ const written = fc.constantFrom(...SOLD).chain((path) =>
 );
 
 describe.each(EXPRESSES)('behind a route map, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let gated: string;
   let open: string;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { facilitator } = stand;
+    fixture = await openTollFixture();
+    const { facilitator } = fixture;
     const payTo = Keypair.generate().publicKey.toBase58();
     const map = {
       'GET /report': '$0.01',
@@ -97,13 +97,13 @@ describe.each(EXPRESSES)('behind a route map, %s', (_name, express) => {
       'GET /deep/*.pdf': '$0.01',
       'GET /below/*': '$0.01',
     };
-    gated = await stand.serve((app) => {
+    gated = await fixture.serve((app) => {
       app.use(paywall(map, { facilitator, payTo }));
       sell(app, express);
     }, express);
-    open = await stand.serve((app) => sell(app, express), express);
+    open = await fixture.serve((app) => sell(app, express), express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test('the goods are there, in all three ways', async () => {
     const paths = ['/report', '/r%65port', '/x/../report'];

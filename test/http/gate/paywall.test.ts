@@ -1,12 +1,12 @@
 import type { Request, Response as ServerAnswer } from 'express';
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
-import { payingFetch } from '../../helpers/official-clients.js';
-import { askTerms, receiptOf, signPayment } from '../../helpers/payments.js';
-import { ask } from '../../helpers/raw-http.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { payingFetch } from '../../helpers/http/official-clients.js';
+import { ask } from '../../helpers/http/raw-http.js';
+import { askTerms, receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
 describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
 
   const serve = (req: Request, res: ServerAnswer): void => {
@@ -14,10 +14,10 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo, sandbox } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo, sandbox } = fixture;
     const other = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       const routes = paywall(
         {
           'GET /report': '$0.01',
@@ -37,7 +37,7 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
       app.use(serve);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   async function priceOf(path: string, method = 'GET'): Promise<string> {
     const answer = await fetch(`${url}${path}`, { method });
@@ -81,13 +81,13 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
   });
 
   test('a path that two readings put under two prices is refused, and no payment taken', async () => {
-    const { v2 } = await signPayment(stand, `${url}/files/cheap`);
+    const { v2 } = await signPayment(fixture, `${url}/files/cheap`);
     const answer = await fetch(`${url}/files/cheap%2F..%2Fgold`, { headers: v2 });
     expect([answer.status, await answer.json()]).toMatchObject([400, { code: 'invalid_request' }]);
   });
 
   test('the official client pays a route, to the wallet of the map', async () => {
-    const { sandbox, payer, payTo, facilitator } = stand;
+    const { sandbox, payer, payTo, facilitator } = fixture;
     const mint = facilitator.tokens[0]?.mint ?? '';
     const before = sandbox.tokenBalance(payTo, mint);
     const answer = await (await payingFetch({ wallet: payer, rpcUrl: sandbox.rpcUrl }))(`${url}/files/a?large`);
@@ -101,12 +101,12 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
     const [jobs, report] = await Promise.all([askTerms(`${url}/jobs`, { method: 'POST' }), askTerms(`${url}/report`)]);
     expect(jobs.resource?.description).toBe('A job');
     expect(report.resource?.description).toBe('A thing');
-    expect(report.accepts[0]?.payTo).toBe(stand.payTo);
-    expect(jobs.accepts[0]?.payTo).not.toBe(stand.payTo);
+    expect(report.accepts[0]?.payTo).toBe(fixture.payTo);
+    expect(jobs.accepts[0]?.payTo).not.toBe(fixture.payTo);
   });
 
   test('a payment for one route is none for another, nor for another address of it', async () => {
-    const { v2 } = await signPayment(stand, `${url}/items/1`);
+    const { v2 } = await signPayment(fixture, `${url}/items/1`);
     const first = await fetch(`${url}/items/1`, { headers: v2 });
     expect(first.status).toBe(200);
     expect((await fetch(`${url}/items/2`, { headers: v2 })).status).toBe(402);

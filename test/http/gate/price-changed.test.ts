@@ -1,8 +1,8 @@
-import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 interface Price {
   readonly amount: string;
@@ -18,12 +18,12 @@ const SERVED = [200, undefined];
 const REFUSED = [403, 'spending_limit_reached'];
 
 function callerWith(limit: string, token: Price['token']): Promise<Caller> {
-  return stand().newCaller({ spending: { limit, token, window: 'day' } });
+  return fixture().newCaller({ spending: { limit, token, window: 'day' } });
 }
 
 /** A request at the project's price, paid at once by its caller's wallet; answers the signature. */
 async function paidRequest(project: MadeProject, { wallet, key }: Caller, { amount, token }: Price): Promise<string> {
-  const { client, sandbox } = stand();
+  const { client, sandbox } = fixture();
   const recipient = String(project.split[0]?.recipient);
   const wanted = { amount, token, recipient, project: project.slug };
   const { status, body } = await client.ask('POST', '/create-payment', wanted, key.headers);
@@ -34,16 +34,16 @@ async function paidRequest(project: MadeProject, { wallet, key }: Caller, { amou
 }
 
 async function reprice({ id }: MadeProject, pricing: Price): Promise<void> {
-  const { asOwner, client } = stand();
+  const { asOwner, client } = fixture();
   expect(outcome(await client.ask('PATCH', `/api/v1/projects/${id}`, { pricing }, asOwner))).toEqual(SERVED);
 }
 
 const show = ({ slug }: MadeProject, { key }: Caller, signature: string) =>
-  stand().client.call(slug, { headers: { ...key.headers, ...proofHeader(signature) } });
+  fixture().client.call(slug, { headers: { ...key.headers, ...proofHeader(signature) } });
 
 /** Pays at one price and calls at another. */
 async function callAfter(caller: Caller, from: Price, to: Price): Promise<ClientResponse> {
-  const project = await stand().newProject({ pricing: from });
+  const project = await fixture().newProject({ pricing: from });
   const signature = await paidRequest(project, caller, from);
   await reprice(project, to);
   return show(project, caller, signature);
@@ -53,24 +53,24 @@ describe('a budget is asked for what was paid, whatever is asked for now', () =>
   test('a cent that is paid has room, though a call has become dearer than the budget', async () => {
     const caller = await callerWith('1', 'USDC');
     expect(outcome(await callAfter(caller, CENT, FIVE))).toEqual(SERVED);
-    const { client } = stand();
+    const { client } = fixture();
     const asCaller = await client.signIn(caller.wallet);
     const { body } = await client.ask('GET', `/api/v1/spending?key=${caller.key.id}`, undefined, asCaller);
     expect(body['budgets']).toMatchObject([{ used: '0.01', left: '0.99' }]);
   });
 
   test('five dollars have none, though a call has become cheaper; the payment is let go', async () => {
-    const project = await stand().newProject({ pricing: FIVE });
+    const project = await fixture().newProject({ pricing: FIVE });
     const caller = await callerWith('1', 'USDC');
     const signature = await paidRequest(project, caller, FIVE);
     await reprice(project, CENT);
-    const before = stand().hits();
+    const before = fixture().hits();
     const refused = await show(project, caller, signature);
     expect(outcome(refused)).toEqual(REFUSED);
     expect(refused.body['detail']).toContain('this call costs 5 USDC');
     // Nobody holds it: the same response again, and not that it is in use.
     expect(outcome(await show(project, caller, signature))).toEqual(REFUSED);
-    expect(stand().hits()).toBe(before);
+    expect(fixture().hits()).toBe(before);
   });
 
   test('a token that the key has no limit for is not spent, though a call costs another one now', async () => {
@@ -86,9 +86,9 @@ describe('a budget is asked for what was paid, whatever is asked for now', () =>
 });
 
 test('the upstream and the event are told the token that was paid', async () => {
-  const { asOwner, client, newCaller, upstream } = stand();
+  const { asOwner, client, newCaller, upstream } = fixture();
   const caller = await newCaller();
-  const project = await stand().newProject({ pricing: { amount: '0.1', token: 'SOL' } });
+  const project = await fixture().newProject({ pricing: { amount: '0.1', token: 'SOL' } });
   const first = await paidRequest(project, caller, { amount: '0.1', token: 'SOL' });
   await reprice(project, FIVE);
   const second = await paidRequest(project, caller, FIVE);
@@ -109,7 +109,7 @@ test('the upstream and the event are told the token that was paid', async () => 
 
 /** What the owner is told of the call that a transaction has paid for. */
 async function eventOf(signature: string): Promise<unknown> {
-  const { asOwner, client } = stand();
+  const { asOwner, client } = fixture();
   const { body } = await client.ask('GET', '/api/v1/events?types=call.succeeded', undefined, asOwner);
   const events = body['data'] as readonly { readonly data: Readonly<Record<string, unknown>> }[];
   return events.find(({ data }) => data['tx_signature'] === signature)?.data;

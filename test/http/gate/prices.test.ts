@@ -4,8 +4,8 @@ import type { RequestPayment } from '../../../src/middleware/gate/request-proper
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { Price } from '../../../src/middleware/terms/payment-options.js';
 import type { Commitment } from '../../../src/protocol/types.js';
-import { askTerms, receiptOf, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms, receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
 const MINTS = {
   USDC: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
@@ -14,17 +14,17 @@ const MINTS = {
 };
 
 describe('prices, recipients, memos, commitments', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let other: string;
   let seen: RequestPayment | undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000, finalizedAfterSlots: 8 });
-    const { facilitator, payTo, sandbox } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000, finalizedAfterSlots: 8 });
+    const { facilitator, payTo, sandbox } = fixture;
     other = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     const byQuery = async (req: Request): Promise<Price> => `$0.0${Number(req.query['pages'] ?? 1)}`;
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       const options = { facilitator, payTo, price: '$0.01' };
       const gates = {
         fixed: requirePayment(options),
@@ -57,27 +57,27 @@ describe('prices, recipients, memos, commitments', () => {
       }
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     seen = undefined;
   });
 
-  const balance = (mint: string, owner = stand.payTo): bigint => stand.sandbox.tokenBalance(owner, mint);
+  const balance = (mint: string, owner = fixture.payTo): bigint => fixture.sandbox.tokenBalance(owner, mint);
 
   test('req.payment tells the handler who pays what', async () => {
-    const { v2 } = await signPayment(stand, `${url}/fixed`);
+    const { v2 } = await signPayment(fixture, `${url}/fixed`);
     await fetch(`${url}/fixed`, { headers: v2 });
 
     expect(seen).toEqual({
-      payer: stand.payer.publicKey.toBase58(),
+      payer: fixture.payer.publicKey.toBase58(),
       terms: {
         scheme: 'exact',
         network: 'solana-devnet',
         asset: MINTS.USDC,
         amount: 10_000n,
-        payTo: stand.payTo,
+        payTo: fixture.payTo,
         maxTimeoutSeconds: 60,
-        feePayer: stand.feePayer.publicKey.toBase58(),
+        feePayer: fixture.feePayer.publicKey.toBase58(),
       },
       receipt: undefined,
     });
@@ -86,7 +86,7 @@ describe('prices, recipients, memos, commitments', () => {
   test('a price that depends on the request is asked for and taken', async () => {
     const before = balance(MINTS.USDC);
     const { accepts } = await askTerms(`${url}/query?pages=3`);
-    const { v2 } = await signPayment(stand, `${url}/query?pages=3`);
+    const { v2 } = await signPayment(fixture, `${url}/query?pages=3`);
     const dearer = await fetch(`${url}/query?pages=4`, { headers: v2 });
     const right = await fetch(`${url}/query?pages=3`, { headers: v2 });
 
@@ -105,7 +105,7 @@ describe('prices, recipients, memos, commitments', () => {
     [2, 'v1', 'PYUSD', 30_000n],
   ] as const)('of several prices the payer takes number %s, in %s: %s', async (choice, version, symbol, amount) => {
     const before = balance(MINTS[symbol]);
-    const payment = await signPayment(stand, `${url}/list`, { choice });
+    const payment = await signPayment(fixture, `${url}/list`, { choice });
     const answer = await fetch(`${url}/list`, { headers: payment[version] });
 
     expect(answer.status).toBe(200);
@@ -116,12 +116,12 @@ describe('prices, recipients, memos, commitments', () => {
   });
 
   test('the price of one token in another one is not taken', async () => {
-    const { v2, v1 } = await signPayment(stand, `${url}/list`, { choice: 1, change: { amount: '10000' } });
+    const { v2, v1 } = await signPayment(fixture, `${url}/list`, { choice: 1, change: { amount: '10000' } });
     for (const headers of [v1, v2]) expect((await fetch(`${url}/list`, { headers })).status).toBe(402);
   });
 
   test('a price in atomic units of a mint', async () => {
-    const { v2 } = await signPayment(stand, `${url}/atomic`);
+    const { v2 } = await signPayment(fixture, `${url}/atomic`);
     const before = balance(MINTS.USDT);
     expect((await fetch(`${url}/atomic`, { headers: v2 })).status).toBe(200);
     expect(balance(MINTS.USDT) - before).toBe(7n);
@@ -129,7 +129,7 @@ describe('prices, recipients, memos, commitments', () => {
 
   test('a recipient that depends on the request gets the money, and nobody else', async () => {
     const before = balance(MINTS.USDC, other);
-    const { v2 } = await signPayment(stand, `${url}/tenants?tenant=b`);
+    const { v2 } = await signPayment(fixture, `${url}/tenants?tenant=b`);
     const wrong = await fetch(`${url}/tenants?tenant=a`, { headers: v2 });
     const right = await fetch(`${url}/tenants?tenant=b`, { headers: v2 });
 
@@ -139,8 +139,10 @@ describe('prices, recipients, memos, commitments', () => {
 
   test('a memo must be there as it was asked for', async () => {
     const { accepts } = await askTerms(`${url}/memo`);
-    const good = await signPayment(stand, `${url}/memo`);
-    const bad = await signPayment(stand, `${url}/memo`, { change: { extra: { ...accepts[0]?.extra, memo: 'other' } } });
+    const good = await signPayment(fixture, `${url}/memo`);
+    const bad = await signPayment(fixture, `${url}/memo`, {
+      change: { extra: { ...accepts[0]?.extra, memo: 'other' } },
+    });
     const refused = await fetch(`${url}/memo`, { headers: bad.v1 });
     const paid = await fetch(`${url}/memo`, { headers: good.v2 });
 
@@ -150,10 +152,10 @@ describe('prices, recipients, memos, commitments', () => {
   });
 
   test('a memo that depends on the request binds the payment to it', async () => {
-    const { v2 } = await signPayment(stand, `${url}/memos?order=7`);
+    const { v2 } = await signPayment(fixture, `${url}/memos?order=7`);
     const wrong = await fetch(`${url}/memos?order=8`, { headers: v2 });
     const right = await fetch(`${url}/memos?order=7`, { headers: v2 });
-    const without = await signPayment(stand, `${url}/memos`);
+    const without = await signPayment(fixture, `${url}/memos`);
 
     expect([wrong.status, right.status]).toEqual([402, 200]);
     expect((await fetch(`${url}/memos`, { headers: without.v2 })).status).toBe(200);
@@ -171,42 +173,42 @@ describe('prices, recipients, memos, commitments', () => {
     ['confirmed', 2],
     ['finalized', 8],
   ])('commitment %s waits %s slots', async (commitment, slots) => {
-    const { v2 } = await signPayment(stand, `${url}/${commitment}`);
-    const start = stand.sandbox.slot();
+    const { v2 } = await signPayment(fixture, `${url}/${commitment}`);
+    const start = fixture.sandbox.slot();
     const answer = await fetch(`${url}/${commitment}`, { headers: v2 });
 
     expect(answer.status).toBe(200);
     expect(receiptOf(answer).success).toBe(true);
-    expect(stand.sandbox.slot() - start).toBeGreaterThanOrEqual(slots);
+    expect(fixture.sandbox.slot() - start).toBeGreaterThanOrEqual(slots);
   });
 
   test('a transaction that is only processed does not count as confirmed', async () => {
-    const hurried = stand.facilitatorWith({ settleTimeoutMs: 200 });
-    const base = await stand.serve((app) => {
+    const hurried = fixture.facilitatorWith({ settleTimeoutMs: 200 });
+    const base = await fixture.serve((app) => {
       for (const commitment of ['processed', 'confirmed'] as const) {
-        const gate = requirePayment({ facilitator: hurried, payTo: stand.payTo, price: '$0.01', commitment });
+        const gate = requirePayment({ facilitator: hurried, payTo: fixture.payTo, price: '$0.01', commitment });
         app.get(`/${commitment}`, gate, (_req, res) => res.send('paid'));
       }
     });
-    const processed = await signPayment(stand, `${base}/processed`);
-    const confirmed = await signPayment(stand, `${base}/confirmed`);
-    stand.sandbox.pauseSlots();
+    const processed = await signPayment(fixture, `${base}/processed`);
+    const confirmed = await signPayment(fixture, `${base}/confirmed`);
+    fixture.sandbox.pauseSlots();
     const answers = [
       await fetch(`${base}/processed`, { headers: processed.v2 }),
       await fetch(`${base}/confirmed`, { headers: confirmed.v2 }),
     ];
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
 
     expect(answers.map(({ status }) => status)).toEqual([200, 503]);
   });
 
   test('a seller without a token account is named as the reason', async () => {
     const payTo = Keypair.generate().publicKey.toBase58();
-    const base = await stand.serve((app) => {
-      const gate = requirePayment({ facilitator: stand.facilitator, payTo, price: '$0.01' });
+    const base = await fixture.serve((app) => {
+      const gate = requirePayment({ facilitator: fixture.facilitator, payTo, price: '$0.01' });
       app.get('/report', gate, (_req, res) => res.send('paid'));
     });
-    const { v2 } = await signPayment(stand, `${base}/report`);
+    const { v2 } = await signPayment(fixture, `${base}/report`);
     const answer = await fetch(`${base}/report`, { headers: v2 });
 
     expect(await answer.json()).toMatchObject({ error: 'invalid_exact_svm_recipient_token_account_missing' });

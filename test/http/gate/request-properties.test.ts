@@ -10,11 +10,11 @@ import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { askTerms, signPayment } from '../../helpers/payments.js';
-import { accessTokenFor } from '../../helpers/sign-in.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { accessTokenFor } from '../../helpers/http/sign-in.js';
+import { askTerms, signPayment } from '../../helpers/transactions/payments.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const OWN = { payment: 'an order', wallet: 'a purse', tier: 'a floor', serviceKey: 'a room' };
@@ -46,22 +46,22 @@ const told = async (response: Response): Promise<Told> => JSON.parse(await respo
 
 describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => {
   const wallet = walletKey('properties');
-  let stand: TollStand;
+  let fixture: TollFixture;
   let identity: WalletIdentity;
   let url: string;
   let events: unknown[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    stand.sandbox.fundToken(wallet.address, USDC, 200_000_000n);
-    const { facilitator } = stand;
-    const payTo = new PublicKey(stand.payTo);
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture.sandbox.fundToken(wallet.address, USDC, 200_000_000n);
+    const { facilitator } = fixture;
+    const payTo = new PublicKey(fixture.payTo);
     identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
     const pay = { facilitator, payTo, price: { amount: 10_000n, asset: new PublicKey(USDC) } };
     const hold = { facilitator, identity, holdings: createHoldings({ facilitator, staleMs: 0 }) };
     const gateway = { keys: { authenticate: () => ({ ok: true as const, key: KEY, rate: undefined }) } };
     facilitator.on('payment.settled', (event: PaymentEvents['payment.settled']) => events.push(event));
-    url = await stand.serve((app: Express) => {
+    url = await fixture.serve((app: Express) => {
       app.use(addOwn);
       const onSettled = (event: { readonly receipt: unknown }) => events.push(event.receipt);
       app.get('/default', requirePayment(pay), tell);
@@ -85,13 +85,13 @@ describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => 
       app.get('/keys', serviceKeyAuth({ gateway, requestNames: { serviceKey: false } }), tell);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     events = [];
   });
 
   async function paid(path: string) {
-    const { v2 } = await signPayment(stand, `${url}${path}`);
+    const { v2 } = await signPayment(fixture, `${url}${path}`);
     const response = await fetch(`${url}${path}`, { headers: v2 });
     return told(response);
   }
@@ -99,7 +99,7 @@ describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => 
     const response = await fetch(`${url}${path}`, { headers: await accessTokenFor(wallet, identity, url) });
     return told(response);
   };
-  const payer = () => stand.payer.publicKey.toBase58();
+  const payer = () => fixture.payer.publicKey.toBase58();
 
   test('a payment is on req.payment, unless the gate was told otherwise', async () => {
     const body = await paid('/default');
@@ -139,14 +139,14 @@ describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => 
   });
 
   test('req.payment goes into JSON, amounts as digits, and so do copies of it', async () => {
-    const { v2 } = await signPayment(stand, `${url}/whole`);
+    const { v2 } = await signPayment(fixture, `${url}/whole`);
     const response = await fetch(`${url}/whole`, { headers: v2 });
     const [payment, copy, isCloned, receipt] = JSON.parse(await response.text());
 
     expect(response.status).toBe(200);
-    expect(payment).toMatchObject({ payer: payer(), terms: { amount: '10000', payTo: stand.payTo, asset: USDC } });
+    expect(payment).toMatchObject({ payer: payer(), terms: { amount: '10000', payTo: fixture.payTo, asset: USDC } });
     expect(payment.receipt).toEqual(receipt);
-    expect(receipt).toMatchObject({ amount: '10000', payer: payer(), payTo: stand.payTo });
+    expect(receipt).toMatchObject({ amount: '10000', payer: payer(), payTo: fixture.payTo });
     expect(copy).toEqual(payment);
     expect(isCloned).toBe(true);
   });
@@ -154,15 +154,15 @@ describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => 
   test('what listeners are told goes into JSON', async () => {
     await paid('/none');
     expect(JSON.parse(JSON.stringify(events))).toMatchObject([{ receipt: { amount: '10000' } }, { amount: '10000' }]);
-    expect(JSON.stringify(await stand.facilitator.health())).toMatch(/"lamports":"\d+"/);
+    expect(JSON.stringify(await fixture.facilitator.health())).toMatch(/"lamports":"\d+"/);
   });
 
   test('a PublicKey is taken for a recipient, a token, a mint and a collection', async () => {
     const { accepts } = await askTerms(`${url}/default`);
     const tenant = await askTerms(`${url}/to/shop`);
 
-    expect(accepts).toMatchObject([{ payTo: stand.payTo, asset: USDC, amount: '10000' }]);
-    expect(tenant.accepts).toEqual([expect.objectContaining({ payTo: stand.payTo })]);
+    expect(accepts).toMatchObject([{ payTo: fixture.payTo, asset: USDC, amount: '10000' }]);
+    expect(tenant.accepts).toEqual([expect.objectContaining({ payTo: fixture.payTo })]);
     expect((await signedIn('/nfts')).learned).toEqual([null, wallet.address, null, null]);
   });
 });

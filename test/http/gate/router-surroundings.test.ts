@@ -1,24 +1,24 @@
 import type { Express } from 'express';
 import { createRouter, type RouterOptions } from '../../../src/http/create-router.js';
-import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/core-payments.js';
-import { openIdentity } from '../../helpers/identity-stand.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openIdentity } from '../../helpers/fixtures/identity-fixture.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
 import { until } from '../../helpers/until.js';
 
 const REQUEST_ID = /^req_[1-9A-HJ-NP-Za-km-z]{16,22}$/;
 
 describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
 
   beforeAll(async () => {
-    stand = await openTollStand();
+    fixture = await openTollFixture();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   const serve = (options: Partial<RouterOptions> = {}, before: (app: Express) => void = () => undefined) =>
-    stand.serve((app) => {
+    fixture.serve((app) => {
       before(app);
-      app.use(createRouter({ facilitator: stand.facilitator, ...options }));
+      app.use(createRouter({ facilitator: fixture.facilitator, ...options }));
       app.get('/own', (_req, res) => void res.send('of the app'));
     }, express);
 
@@ -186,29 +186,29 @@ describe.each(EXPRESSES)('around the routes of the router, %s', (_name, express)
     });
 
     test('payments by outcome, the time of settlements, the fee payer, the RPC', async () => {
-      const facilitator = stand.facilitatorWith({});
+      const facilitator = fixture.facilitatorWith({});
       const url = await serve({ facilitator });
-      const terms = await offeredTerms(facilitator, stand.payTo);
-      const payment = await payTerms(stand, terms);
+      const terms = await offeredTerms(facilitator, fixture.payTo);
+      const payment = await payTerms(fixture, terms);
       expect(await facilitator.settle(payment, terms)).toMatchObject({ status: 'settled' });
       const dear = { ...terms, amount: 2_000n * ONE_CENT * 100n };
-      expect(await facilitator.settle(await payTerms(stand, dear), dear)).toMatchObject({ status: 'failed' });
+      expect(await facilitator.settle(await payTerms(fixture, dear), dear)).toMatchObject({ status: 'failed' });
       const text = await metrics(url);
       expect(figure(text, 'tollhouse_payments_total{outcome="settled"}')).toBe(1);
       expect(figure(text, 'tollhouse_payments_total{outcome="failed"}')).toBe(1);
       expect(figure(text, 'tollhouse_settlement_seconds_count')).toBe(1);
       expect(figure(text, 'tollhouse_settlement_seconds_sum')).toBeGreaterThan(0);
-      const wallet = stand.feePayer.publicKey.toBase58();
-      const lamports = Number(stand.sandbox.balance(wallet));
+      const wallet = fixture.feePayer.publicKey.toBase58();
+      const lamports = Number(fixture.sandbox.balance(wallet));
       expect(figure(text, `tollhouse_fee_payer_lamports{wallet="${wallet}"}`)).toBe(lamports);
       expect(figure(text, 'tollhouse_rpc_up')).toBe(1);
       expect(figure(text, 'tollhouse_store_up')).toBe(1);
     });
 
     test('what cannot be known is not made up', async () => {
-      const facilitator = stand.facilitatorWith({});
+      const facilitator = fixture.facilitatorWith({});
       const url = await serve({ facilitator });
-      const fault = stand.sandbox.faults.add({ kind: 'disconnect' });
+      const fault = fixture.sandbox.faults.add({ kind: 'disconnect' });
       const text = await metrics(url);
       fault.remove();
       expect(text).toMatch(/^tollhouse_rpc_up 0$/m);

@@ -4,8 +4,8 @@ import type { Request, Response as ServerAnswer } from 'express';
 import express5 from 'express';
 import express4 from 'express4';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { askTerms, type PaymentHeaders, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 
 const BOTH = [
   ['Express 5', express5],
@@ -13,7 +13,7 @@ const BOTH = [
 ] as const;
 
 describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served: string[] = [];
 
@@ -23,10 +23,10 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const gate = () => requirePayment({ facilitator, payTo, price: '$0.01' });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       const router = express.Router();
       router.get('/report', gate(), serve);
       router.get('/items/:id', gate(), serve);
@@ -50,13 +50,13 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
       app.use('/strict', strict);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     served = [];
   });
 
   async function pay(path: string, init: RequestInit = {}): Promise<Response> {
-    const { v2 } = await signPayment(stand, `${url}${path}`, { init });
+    const { v2 } = await signPayment(fixture, `${url}${path}`, { init });
     return fetch(`${url}${path}`, { ...init, headers: { ...(init.headers as PaymentHeaders), ...v2 } });
   }
 
@@ -68,7 +68,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
 
       expect(resource.url).toBe(`${url}${path}`);
       expect(answer.status).toBe(200);
-      expect(await answer.json()).toMatchObject({ url: path, payer: stand.payer.publicKey.toBase58() });
+      expect(await answer.json()).toMatchObject({ url: path, payer: fixture.payer.publicKey.toBase58() });
       expect(served).toEqual([path]);
     },
   );
@@ -79,7 +79,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
     ['/api/report', '/twin/report'],
     ['/mounted/a', '/mounted/b'],
   ])('a payment for %s is not good for %s', async (paidFor, other) => {
-    const { v2 } = await signPayment(stand, `${url}${paidFor}`);
+    const { v2 } = await signPayment(fixture, `${url}${paidFor}`);
     const first = await fetch(`${url}${paidFor}`, { headers: v2 });
     const second = await fetch(`${url}${other}`, { headers: v2 });
 
@@ -125,7 +125,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
   });
 
   test('spellings that the router takes for the same route are paid for one by one', async () => {
-    const { v2 } = await signPayment(stand, `${url}/gated`);
+    const { v2 } = await signPayment(fixture, `${url}/gated`);
     const answers = await Promise.all(
       ['/gated', '/gated/', '/GATED'].map((it) => fetch(`${url}${it}`, { headers: v2 })),
     );
@@ -135,7 +135,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
   });
 
   test('the query is not part of what is bought: one answer all the same', async () => {
-    const { v2 } = await signPayment(stand, `${url}/gated?page=1`);
+    const { v2 } = await signPayment(fixture, `${url}/gated?page=1`);
     const first = await fetch(`${url}/gated?page=1`, { headers: v2 });
     const second = await fetch(`${url}/gated?page=2`, { headers: v2 });
 

@@ -3,17 +3,17 @@ import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { paywall } from '../../../src/middleware/paywall/paywall.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
 describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let faults: string[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const gate = requirePayment(options);
     const streaming = requirePayment({ ...options, settle: 'before' });
@@ -28,7 +28,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
       members: [member, member],
       map: [paywall({ '*': '$0.01' }, { facilitator, payTo }), gate],
       dearer: [gate, requirePayment({ ...options, price: '$0.02' })],
-      elsewhere: [gate, requirePayment({ ...options, payTo: stand.feePayer.publicKey.toBase58() })],
+      elsewhere: [gate, requirePayment({ ...options, payTo: fixture.feePayer.publicKey.toBase58() })],
       sooner: [gate, streaming],
       later: [streaming, gate],
     };
@@ -36,7 +36,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
       ...options,
       price: (req: Request) => (req.url.startsWith('/dear') ? '$2' : '$0.01'),
     });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       for (const [name, [first, second]] of Object.entries(pairs)) {
         if (first === undefined || second === undefined) throw new Error('two gates');
         app.use(`/${name}`, first);
@@ -53,22 +53,22 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
       });
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     faults = [];
   });
 
-  const balance = () => stand.sandbox.tokenBalance(stand.payTo, stand.facilitator.tokens[0]?.mint ?? '');
+  const balance = () => fixture.sandbox.tokenBalance(fixture.payTo, fixture.facilitator.tokens[0]?.mint ?? '');
 
   test.each(['same', 'alike', 'streams', 'listed', 'asked?a=1', 'members', 'map'])(
     'that ask for the same (%s) are paid once',
     async (pair) => {
       const [name, query = ''] = pair.split('?');
       const address = `${url}/${name}/report?${query}`;
-      const { v2 } = await signPayment(stand, address);
+      const { v2 } = await signPayment(fixture, address);
       const before = balance();
       const answer = await fetch(address, { headers: v2 });
-      expect([answer.status, await answer.json()]).toEqual([200, { payer: stand.payer.publicKey.toBase58() }]);
+      expect([answer.status, await answer.json()]).toEqual([200, { payer: fixture.payer.publicKey.toBase58() }]);
       expect(receiptOf(answer).success).toBe(true);
       expect(balance() - before).toBe(10_000n);
     },
@@ -78,7 +78,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
     'that ask for different things (%s) are a mistake that is told to the developer, and nothing is charged',
     async (name) => {
       const address = `${url}/${name}/report`;
-      const { v2 } = await signPayment(stand, address);
+      const { v2 } = await signPayment(fixture, address);
       const before = balance();
       expect((await fetch(address, { headers: v2 })).status).toBe(500);
       expect(faults).toEqual([
@@ -90,7 +90,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
 
   test('of which the first takes the money first leave the answer owed: it can be asked for again', async () => {
     const address = `${url}/later/report`;
-    const { v2 } = await signPayment(stand, address);
+    const { v2 } = await signPayment(fixture, address);
     const before = balance();
     expect((await fetch(address, { headers: v2 })).status).toBe(500);
     expect((await fetch(address, { headers: v2 })).status).toBe(500);
@@ -99,7 +99,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
   });
 
   test('of which one is met twice, as another address: what was paid at the cheap one opens no dear one', async () => {
-    const { v2 } = await signPayment(stand, `${url}/moved`);
+    const { v2 } = await signPayment(fixture, `${url}/moved`);
     const before = balance();
     const response = await fetch(`${url}/moved`, { headers: v2 });
 

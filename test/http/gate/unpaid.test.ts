@@ -1,18 +1,18 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
 describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture();
+    const { facilitator, payTo } = fixture;
     const offer = {
       facilitator,
       payTo,
@@ -20,7 +20,7 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
       description: 'A <b>report</b> & "more"',
       mimeType: 'text/plain',
     };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.use((_req, res, next) => {
         res.setHeader('Access-Control-Expose-Headers', 'X-Request-Id');
         next();
@@ -34,7 +34,7 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
       });
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   afterEach(() => expect(served).toBe(0));
 
   test('answers 402 with the terms of version 2 in the header and those of version 1 in the body', async () => {
@@ -53,9 +53,9 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
           network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
           asset: USDC,
           amount: '10000',
-          payTo: stand.payTo,
+          payTo: fixture.payTo,
           maxTimeoutSeconds: 60,
-          extra: { feePayer: stand.feePayer.publicKey.toBase58() },
+          extra: { feePayer: fixture.feePayer.publicKey.toBase58() },
         },
       ],
     });
@@ -70,12 +70,12 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
           network: 'solana-devnet',
           maxAmountRequired: '10000',
           asset: USDC,
-          payTo: stand.payTo,
+          payTo: fixture.payTo,
           resource: `${url}/report?day=1`,
           description: 'A <b>report</b> & "more"',
           mimeType: 'text/plain',
           maxTimeoutSeconds: 60,
-          extra: { feePayer: stand.feePayer.publicKey.toBase58() },
+          extra: { feePayer: fixture.feePayer.publicKey.toBase58() },
         },
       ],
     });
@@ -141,10 +141,10 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
 });
 
 test('a CORS preflight is never asked to pay, and the gate answers it by itself', async () => {
-  const stand = await openTollStand();
-  const { facilitator, payTo } = stand;
+  const fixture = await openTollFixture();
+  const { facilitator, payTo } = fixture;
   let served = 0;
-  const url = await stand.serve((app) => {
+  const url = await fixture.serve((app) => {
     app.all('/report', requirePayment({ facilitator, payTo, price: '$0.01' }), (_req, res) => {
       served += 1;
       res.end();
@@ -156,5 +156,5 @@ test('a CORS preflight is never asked to pay, and the gate answers it by itself'
   expect([answer.status, await answer.text()]).toEqual([204, '']);
   expect(answer.headers.get('access-control-allow-headers')).toContain('PAYMENT-SIGNATURE');
   expect(served).toBe(0);
-  await stand.close();
+  await fixture.close();
 });

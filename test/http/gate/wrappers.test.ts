@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createGzip, type Gzip } from 'node:zlib';
 import type { RequestHandler } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
 type Method = (this: ServerResponse, ...args: unknown[]) => unknown;
 
@@ -50,13 +50,13 @@ const saving: RequestHandler = (_req, res, next) => {
 };
 
 describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   const logged: (readonly [number, boolean])[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const gates = {
       after: requirePayment({ facilitator, payTo, price: '$0.01', handlerTimeoutMs: 1000 }),
       before: requirePayment({ facilitator, payTo, price: '$0.01', settle: 'before' }),
@@ -65,7 +65,7 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
       res.once('finish', () => logged.push([res.statusCode, res.headersSent]));
       next();
     };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       for (const [name, gate] of Object.entries(gates)) {
         const wrappers = { compressing, saving, logging };
         for (const [wrapper, middleware] of Object.entries(wrappers)) {
@@ -82,10 +82,10 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
       }
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   async function pay(path: string): Promise<Response> {
-    const { v2 } = await signPayment(stand, `${url}${path}`);
+    const { v2 } = await signPayment(fixture, `${url}${path}`);
     return fetch(`${url}${path}`, { headers: v2 });
   }
 
@@ -107,7 +107,7 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
 
     test('compressed, and once more', async () => {
       const path = `/compressing/${position}/${settle}/text`;
-      const { v2 } = await signPayment(stand, `${url}${path}`);
+      const { v2 } = await signPayment(fixture, `${url}${path}`);
       await (await fetch(`${url}${path}`, { headers: v2 })).text();
       const again = await fetch(`${url}${path}`, { headers: v2 });
 

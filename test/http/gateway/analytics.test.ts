@@ -2,41 +2,41 @@ import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
 import { DAY_MS, dayOf, HOUR_MS, hourOf } from '../../../src/storage/calls/periods.js';
 import { failedCall, newCall, newRefusal } from '../../contracts/call-samples.js';
-import { NOON } from '../../helpers/identity-stand.js';
-import { keyHeaders } from '../../helpers/keys-stand.js';
-import { mintOf, openMoneyStand, TWIN_MINT, UNKNOWN_MINT } from '../../helpers/money-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { NOON } from '../../helpers/fixtures/identity-fixture.js';
+import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
+import { mintOf, openMoneyFixture, TWIN_MINT, UNKNOWN_MINT } from '../../helpers/fixtures/money-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const [alice, bob] = [walletKey('alice'), walletKey('bob')];
 const [USDC, USDG] = [mintOf('USDC'), mintOf('USDG')];
 const BASE = '/api/v1/projects/prj_weather';
 const OWNERS = { prj_weather: alice.address, prj_other: bob.address, prj_bobs_second: bob.address };
-let stand: Awaited<ReturnType<typeof openMoneyStand>>;
+let fixture: Awaited<ReturnType<typeof openMoneyFixture>>;
 let headers: ProofHeaders;
 
 beforeEach(async () => {
-  stand = await openMoneyStand(OWNERS);
-  headers = await stand.token(alice);
+  fixture = await openMoneyFixture(OWNERS);
+  headers = await fixture.token(alice);
 });
 afterEach(async () => {
-  await stand.book.close();
-  await stand.close();
+  await fixture.book.close();
+  await fixture.close();
 });
 
 const text = (time: number) => new Date(time).toISOString();
 const paid = (amount: bigint, at = NOON, mint = USDC, payer = alice.address, durationMs = 100) =>
-  stand.book.finish(newCall({ charge: { mint, amount }, at, payer, durationMs }));
+  fixture.book.finish(newCall({ charge: { mint, amount }, at, payer, durationMs }));
 
 describe('GET /api/v1/projects/:project_id/analytics', () => {
   test('tells the figures of each hour, with zeros where nothing happened, and their totals', async () => {
     await paid(1_500_000n);
     await paid(10_000n, NOON, USDC, bob.address, 200);
     await paid(7n, NOON - HOUR_MS, USDG, alice.address, 4_000);
-    await stand.book.finish(failedCall({ at: NOON }));
-    stand.book.refuse(newRefusal({ at: NOON }));
-    await stand.book.flush();
-    const { status, body, headers: sent } = await stand.ask(`${BASE}/analytics?interval=hour`, headers);
+    await fixture.book.finish(failedCall({ at: NOON }));
+    fixture.book.refuse(newRefusal({ at: NOON }));
+    await fixture.book.flush();
+    const { status, body, headers: sent } = await fixture.ask(`${BASE}/analytics?interval=hour`, headers);
     const none = { calls: 0, paid: 0, refused: 0, payers: 0, upstream_errors: 0, p50_ms: null, p95_ms: null };
     const last = hourOf(NOON);
 
@@ -60,14 +60,14 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     await paid(1_000_000_000n, NOON, NATIVE_SOL);
     await paid(10_000n);
     await paid(5_000_000n, NOON, TWIN_MINT);
-    const { body } = await stand.ask(`${BASE}/analytics`, headers);
+    const { body } = await fixture.ask(`${BASE}/analytics`, headers);
     const figures = Object.values(body.totals.revenue).sort();
     expect(figures).toEqual(['0.01', '4', '5']);
     expect(body.totals.revenue.SOL).toBe('4');
     expect(body.tokens.SOL).toEqual({ mint: SOL_MINT, decimals: 9 });
     const mints = Object.values(body.tokens as Record<string, { mint: string }>).map(({ mint }) => mint);
     expect(mints.sort()).toEqual([SOL_MINT, USDC, TWIN_MINT].sort());
-    const { text: table } = await stand.ask(`${BASE}/analytics?format=csv`, headers);
+    const { text: table } = await fixture.ask(`${BASE}/analytics?format=csv`, headers);
     const heads = table
       .split('\r\n')[0]!
       .split(',')
@@ -78,7 +78,7 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
   test('tells the last thirty days by day when nothing is said', async () => {
     await paid(1n, NOON - 30 * DAY_MS);
     await paid(1n, NOON - 31 * DAY_MS);
-    const { body } = await stand.ask(`${BASE}/analytics`, headers);
+    const { body } = await fixture.ask(`${BASE}/analytics`, headers);
     expect(body.interval).toBe('day');
     expect(body.series).toHaveLength(31);
     expect([body.series[0].t, body.totals.calls]).toEqual([text(dayOf(NOON) - 30 * DAY_MS), 1]);
@@ -86,7 +86,7 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
 
   test('tells percentiles to within 5 %, over the calls of all steps', async () => {
     for (let at = 1; at <= 100; at += 1) await paid(1n, NOON - (at % 5) * HOUR_MS, USDC, alice.address, at * 10);
-    const { body } = await stand.ask(`${BASE}/analytics?interval=hour`, headers);
+    const { body } = await fixture.ask(`${BASE}/analytics?interval=hour`, headers);
     expect(Math.abs(body.totals.p50_ms / 500 - 1)).toBeLessThan(0.06);
     expect(Math.abs(body.totals.p95_ms / 950 - 1)).toBeLessThan(0.06);
   });
@@ -94,10 +94,10 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
   test('tells whole steps: those in which the range begins and ends are in it', async () => {
     await paid(1n, NOON);
     const at = (from: number, to: number) =>
-      stand.ask(`${BASE}/analytics?interval=hour&from=${text(from)}&to=${text(to)}`, headers);
+      fixture.ask(`${BASE}/analytics?interval=hour&from=${text(from)}&to=${text(to)}`, headers);
     const { body } = await at(NOON, NOON + 1);
     expect(body).toMatchObject({ from: text(hourOf(NOON)), to: text(hourOf(NOON) + HOUR_MS), totals: { calls: 1 } });
-    const offset = await stand.ask(
+    const offset = await fixture.ask(
       `${BASE}/analytics?from=2026-01-02T01:00:00%2B02:00&to=2026-01-02T00:00:00Z`,
       headers,
     );
@@ -115,7 +115,7 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
     ['format=xml', '/format', 'json or csv'],
     ['form=csv', '/form', 'is no field of this request; did you mean'],
   ])('?%s is refused, saying what to change', async (query, pointer, detail) => {
-    const { status, body } = await stand.ask(`${BASE}/analytics?${query}`, headers);
+    const { status, body } = await fixture.ask(`${BASE}/analytics?${query}`, headers);
     expect([status, body.code]).toEqual([422, 'validation_failed']);
     expect(body.errors[0]).toMatchObject({ pointer, detail: expect.stringContaining(detail) });
   });
@@ -123,8 +123,8 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
   test('a thousand steps are told, and one more is not', async () => {
     const to = Date.UTC(2026, 0, 1);
     const range = (steps: number) => `interval=hour&from=${text(to - steps * HOUR_MS)}&to=${text(to)}`;
-    expect((await stand.ask(`${BASE}/analytics?${range(1_000)}`, headers)).body.series).toHaveLength(1_000);
-    expect((await stand.ask(`${BASE}/analytics?${range(1_001)}`, headers)).status).toBe(422);
+    expect((await fixture.ask(`${BASE}/analytics?${range(1_000)}`, headers)).body.series).toHaveLength(1_000);
+    expect((await fixture.ask(`${BASE}/analytics?${range(1_001)}`, headers)).status).toBe(422);
   });
 
   test.each([
@@ -133,9 +133,9 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
   ])('is a table for those who ask for one: %s %j', async (query, more) => {
     await paid(1_500_000n, NOON - DAY_MS);
     await paid(3n, NOON, UNKNOWN_MINT);
-    stand.book.refuse(newRefusal({ at: NOON }));
-    await stand.book.flush();
-    const { headers: sent, text: table } = await stand.ask(`${BASE}/analytics${query}`, { ...headers, ...more });
+    fixture.book.refuse(newRefusal({ at: NOON }));
+    await fixture.book.flush();
+    const { headers: sent, text: table } = await fixture.ask(`${BASE}/analytics${query}`, { ...headers, ...more });
     const rows = table.split('\r\n');
 
     expect(sent.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -154,11 +154,11 @@ describe('GET /api/v1/projects/:project_id/analytics', () => {
 describe('GET /api/v1/projects/:project_id/calls', () => {
   test('lists calls newest first, page by page, with everything about them', async () => {
     const call = newCall({ charge: { mint: USDC, amount: 10_000n }, at: NOON, payer: alice.address });
-    await stand.book.finish(call);
-    await stand.book.finish(failedCall({ at: NOON, payer: alice.address }));
-    await stand.book.finish(newCall({ projectId: 'prj_other' }));
-    const first = await stand.ask(`${BASE}/calls?limit=1`, headers);
-    const second = await stand.ask(`${BASE}/calls?limit=1&cursor=${first.body.next_cursor}`, headers);
+    await fixture.book.finish(call);
+    await fixture.book.finish(failedCall({ at: NOON, payer: alice.address }));
+    await fixture.book.finish(newCall({ projectId: 'prj_other' }));
+    const first = await fixture.ask(`${BASE}/calls?limit=1`, headers);
+    const second = await fixture.ask(`${BASE}/calls?limit=1&cursor=${first.body.next_cursor}`, headers);
 
     expect(first.body).toMatchObject({ object: 'list', has_more: true });
     expect(first.body.data).toMatchObject([
@@ -186,7 +186,7 @@ describe('GET /api/v1/projects/:project_id/calls', () => {
     'limit=101',
     'page=2',
   ])('?%s is refused', async (query) => {
-    const { status, body } = await stand.ask(`${BASE}/calls?${query}`, headers);
+    const { status, body } = await fixture.ask(`${BASE}/calls?${query}`, headers);
     expect([status, body.code]).toEqual([422, 'validation_failed']);
   });
 });
@@ -195,16 +195,16 @@ describe.each(['analytics', 'calls'])('figures of a project (%s) are for its own
   test('nobody, others, keys without the scope and keys of another project are refused', async () => {
     const address = `${BASE}/${what}`;
     const asked = async (proof: ProofHeaders) => {
-      const { status, body } = await stand.ask(address, proof);
+      const { status, body } = await fixture.ask(address, proof);
       return [status, body.code];
     };
-    const key = async (owner: string, wanted: object) => keyHeaders(await stand.make(owner, wanted));
+    const key = async (owner: string, wanted: object) => keyHeaders(await fixture.make(owner, wanted));
     const unscoped = await key(alice.address, {});
     const scoped = await key(alice.address, { scopes: ['analytics:read'] });
     const foreign = await key(bob.address, { scopes: ['analytics:read'] });
 
     expect(await asked({})).toEqual([401, 'unauthenticated']);
-    expect(await asked(await stand.token(bob))).toEqual([404, 'project_not_found']);
+    expect(await asked(await fixture.token(bob))).toEqual([404, 'project_not_found']);
     expect(await asked(unscoped)).toEqual([403, 'insufficient_scope']);
     expect(await asked(foreign)).toEqual([404, 'project_not_found']);
     expect(await asked(scoped)).toEqual([200, undefined]);
@@ -212,13 +212,13 @@ describe.each(['analytics', 'calls'])('figures of a project (%s) are for its own
 
   test('a key for one project sees no other of its owner', async () => {
     const bobs = { projectId: 'prj_other', scopes: ['analytics:read'] } as const;
-    const proof = keyHeaders(await stand.make(bob.address, bobs));
-    expect((await stand.ask(`/api/v1/projects/prj_other/${what}`, proof)).status).toBe(200);
-    expect((await stand.ask(`/api/v1/projects/prj_bobs_second/${what}`, proof)).status).toBe(404);
+    const proof = keyHeaders(await fixture.make(bob.address, bobs));
+    expect((await fixture.ask(`/api/v1/projects/prj_other/${what}`, proof)).status).toBe(200);
+    expect((await fixture.ask(`/api/v1/projects/prj_bobs_second/${what}`, proof)).status).toBe(404);
   });
 
   test('other methods are refused', async () => {
-    const answer = await fetch(`${stand.url}${BASE}/${what}`, { method: 'DELETE' });
+    const answer = await fetch(`${fixture.url}${BASE}/${what}`, { method: 'DELETE' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });

@@ -6,12 +6,12 @@ import type { EventRecord } from '../../../src/storage/events/events.js';
 import { createSqlEventLog } from '../../../src/storage/events/sql-event-log.js';
 import type { SqlDatabase } from '../../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../../src/storage/sql/sqlite/sqlite-database.js';
-import { call, openApiStand } from '../../helpers/api-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { call, openApiFixture } from '../../helpers/fixtures/api-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { anEvent, BOB } from '../../helpers/http/webhook-samples.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
-import { walletKey } from '../../helpers/wallet-key.js';
-import { anEvent, BOB } from '../../helpers/webhook-samples.js';
 
 /** A reader of a stream. */
 interface Reader {
@@ -60,14 +60,14 @@ async function read(url: string, headers: ProofHeaders): Promise<Reader> {
 }
 
 describe.each(EXPRESSES)('events over HTTP, %s', (_name, express) => {
-  let api: ReturnType<typeof openApiStand>;
+  let api: ReturnType<typeof openApiFixture>;
   let database: SqlDatabase;
   let tail: ReturnType<typeof createEventTail>;
   let alice: ProofHeaders;
   let readers: Reader[];
 
   beforeEach(async () => {
-    api = openApiStand();
+    api = openApiFixture();
     readers = [];
     database = await openSqlite(':memory:');
     tail = createEventTail(createSqlEventLog(database));

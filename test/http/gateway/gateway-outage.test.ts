@@ -1,10 +1,10 @@
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
 import { startServer } from '../../../src/server/start-server.js';
-import { CALL_PRICE, connectGateway } from '../../helpers/gateway-client.js';
-import { startPostgres } from '../../helpers/postgres.js';
-import { openTcpRelay } from '../../helpers/tcp-relay.js';
+import { CALL_PRICE, connectGateway } from '../../helpers/fixtures/gateway-client.js';
+import { startReceiver } from '../../helpers/http/webhook-receiver.js';
+import { openTcpRelay } from '../../helpers/nodes/tcp-relay.js';
+import { startPostgres } from '../../helpers/storage/postgres.js';
 import { until } from '../../helpers/until.js';
-import { startReceiver } from '../../helpers/webhook-receiver.js';
 
 test('a call that was delivered while the database was away is booked when it is back, and is not served again', async () => {
   const postgres = await startPostgres();

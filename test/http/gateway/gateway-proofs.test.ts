@@ -1,24 +1,24 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { splitAmount } from '../../../src/protocol/money/split.js';
-import { confirmed, sendToChain, signTransfer, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { encodeHeader, receiptOf, signPayment } from '../../helpers/payments.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { confirmed, sendToChain, signTransfer, transferDirectly } from '../../helpers/transactions/direct-transfer.js';
+import { encodeHeader, receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
-beforeEach(() => stand().upstream.respond((res) => void res.end('paid for')));
-afterEach(() => stand().sandbox.faults.clear());
+beforeEach(() => fixture().upstream.respond((res) => void res.end('paid for')));
+afterEach(() => fixture().sandbox.faults.clear());
 
-/** A call of a project, by default the stand's with its key. */
+/** A call of a project, by default the fixture's with its key. */
 function show(
   proof: ProofHeaders,
   { slug, rest = '', headers }: { slug?: string; rest?: string; headers?: ProofHeaders } = {},
 ) {
-  const { client, project, key } = stand();
+  const { client, project, key } = fixture();
   return client.call(`${slug ?? project.slug}${rest}`, { headers: { ...(headers ?? key.headers), ...proof } });
 }
 
@@ -39,25 +39,25 @@ const replay = ({ status, text, headers }: ClientResponse) => [
 const foreign = [402, 'payment_invalid', 'invalid_proof_foreign'];
 
 /** What a direct payment of a call says. */
-const memos = ({ key }: Pick<Caller, 'key'>, { slug }: { readonly slug: string } = stand().project) => [
+const memos = ({ key }: Pick<Caller, 'key'>, { slug }: { readonly slug: string } = fixture().project) => [
   `tollhouse:${slug}:${key.id}`,
 ];
 
-/** What the legs of the stand's project are. */
+/** What the legs of the fixture's project are. */
 function legs(total = CALL_PRICE) {
-  return splitAmount(total, stand().project.split);
+  return splitAmount(total, fixture().project.split);
 }
 
 async function expectUntouched(act: () => Promise<void>): Promise<void> {
-  const before = stand().hits();
+  const before = fixture().hits();
   await act();
-  expect(stand().hits()).toBe(before);
+  expect(fixture().hits()).toBe(before);
 }
 
 describe('a signature counts once', () => {
   test('written as text or as its 64 bytes', async () => {
-    const asText = await stand().pay();
-    const asBytes = await stand().pay();
+    const asText = await fixture().pay();
+    const asBytes = await fixture().pay();
     const bytesOf = (signature: string) => ({
       'x-service-payment': Buffer.from(bs58.decode(signature)).toString('base64'),
     });
@@ -74,11 +74,11 @@ describe('a signature counts once', () => {
   });
 
   test('when twenty copies come at once', async () => {
-    const { header } = await stand().pay();
+    const { header } = await fixture().pay();
     let answered = 0;
     // The one that is served waits until all others were turned away.
-    stand().upstream.respond((res) => void until(() => answered === 19).then(() => res.end('paid for')));
-    const before = stand().hits();
+    fixture().upstream.respond((res) => void until(() => answered === 19).then(() => res.end('paid for')));
+    const before = fixture().hits();
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const answer = await show(header);
@@ -86,16 +86,16 @@ describe('a signature counts once', () => {
         return answer;
       }),
     );
-    expect(stand().hits()).toBe(before + 1);
+    expect(fixture().hits()).toBe(before + 1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const others = answers.filter(({ status }) => status !== 200);
     expect(others.map(outcome)).toEqual(others.map(() => [409, 'payment_in_progress']));
     expect(replay(await show(header))).toEqual(REPLAY);
-    expect(stand().hits()).toBe(before + 1);
+    expect(fixture().hits()).toBe(before + 1);
   });
 
   test('through whichever door: what paid by x402 is no proof, here or elsewhere', async () => {
-    const { client, key, newCaller, newProject, payer, sandbox } = stand();
+    const { client, key, newCaller, newProject, payer, sandbox } = fixture();
     const simple = await newProject();
     const url = `${client.url}/v1/${simple.slug}`;
     const { v2 } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
@@ -117,7 +117,7 @@ describe('a signature counts once', () => {
   });
 
   test('what a wallet signed for x402 is no proof, though somebody else has sent it', async () => {
-    const { client, feePayer, key, newProject, payer, sandbox } = stand();
+    const { client, feePayer, key, newProject, payer, sandbox } = fixture();
     const simple = await newProject();
     const url = `${client.url}/v1/${simple.slug}`;
     const { transaction } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
@@ -135,7 +135,7 @@ describe('a signature counts once', () => {
 
 describe('a signature is public, so it counts for whom it belongs to', () => {
   test('not on another project, though that one has the same owner, price and recipients', async () => {
-    const { newProject, pay, project } = stand();
+    const { newProject, pay, project } = fixture();
     const twin = await newProject({ split: project.split.map(({ recipient, bps }) => ({ recipient, bps })) });
     const { header } = await pay();
     await expectUntouched(async () => expect(refusal(await show(header, { slug: twin.slug }))).toEqual(foreign));
@@ -143,7 +143,7 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
   });
 
   test('not with another key, a stranger’s or the same owner’s', async () => {
-    const { client, newCaller, pay, payer } = stand();
+    const { client, newCaller, pay, payer } = fixture();
     const stranger = await newCaller();
     const second = await client.key(await client.signIn(payer));
     const { header } = await pay();
@@ -155,7 +155,7 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
   });
 
   test('made without a key it belongs to the wallet that paid', async () => {
-    const { client, key, newCaller, project } = stand();
+    const { client, key, newCaller, project } = fixture();
     const caller = await newCaller();
     const { header } = await client.pay({ project, payer: caller.wallet });
     await expectUntouched(async () => {
@@ -165,7 +165,7 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
   });
 
   test('a direct transfer by the wallet of the key’s owner counts, by a stranger’s it does not', async () => {
-    const { newCaller, sandbox } = stand();
+    const { newCaller, sandbox } = fixture();
     const [caller, stranger] = [await newCaller(), await newCaller()];
     const paid = { legs: legs(), memos: memos(caller) };
     const byStranger = await transferDirectly(sandbox, { wallet: stranger.wallet, ...paid });
@@ -185,11 +185,11 @@ describe('a signature is public, so it counts for whom it belongs to', () => {
 describe('a transfer that is not the price', () => {
   let caller: Caller;
   beforeAll(async () => {
-    caller = await stand().newCaller();
+    caller = await fixture().newCaller();
   });
 
   async function transferred(...given: Parameters<typeof signTransfer>[1]['legs'][number][]): Promise<ClientResponse> {
-    const signature = await transferDirectly(stand().sandbox, {
+    const signature = await transferDirectly(fixture().sandbox, {
       wallet: caller.wallet,
       legs: given,
       memos: memos(caller),
@@ -218,7 +218,7 @@ describe('a transfer that is not the price', () => {
   });
 
   test('is refused: another token', async () => {
-    const { sandbox, owner, partner } = stand();
+    const { sandbox, owner, partner } = fixture();
     sandbox.fundToken(caller.wallet.publicKey.toBase58(), sandbox.tokens[1]!.mint, CALL_PRICE);
     expect(
       [owner, partner].map((it) => sandbox.tokenBalance(it.publicKey.toBase58(), sandbox.tokens[1]!.mint)),
@@ -246,7 +246,7 @@ describe('a transfer that is not the price', () => {
 
 describe('a payment that cannot be looked at yet', () => {
   test('before it is confirmed it is 402 to send again in two seconds; then it is good', async () => {
-    const { newCaller, sandbox } = stand();
+    const { newCaller, sandbox } = fixture();
     const { wallet, key } = await newCaller();
     const { bytes, signature } = await signTransfer(sandbox, { wallet, legs: legs(), memos: memos({ key }) });
     const ask = () => show(proofHeader(signature), { headers: key.headers });
@@ -264,13 +264,13 @@ describe('a payment that cannot be looked at yet', () => {
   });
 
   test('while the RPC is away it is 503, and the payment is not burnt', async () => {
-    const { header } = await stand().pay();
+    const { header } = await fixture().pay();
     await expectUntouched(async () => {
-      stand().sandbox.faults.add({ kind: 'disconnect' });
+      fixture().sandbox.faults.add({ kind: 'disconnect' });
       const away = await show(header);
       expect(outcome(away)).toEqual([503, 'payment_backend_unavailable']);
       expect(Number(away.headers.get('retry-after'))).toBeGreaterThan(0);
-      stand().sandbox.faults.clear();
+      fixture().sandbox.faults.clear();
     });
     let again = await show(header);
     while (again.status === 503) again = await show(header);
@@ -296,8 +296,8 @@ test.each([
 });
 
 test('while the chain cannot be asked, it is said that the payment stays good, and it does', async () => {
-  const { header } = await stand().pay();
-  const outage = stand().sandbox.faults.add({ kind: 'error', method: 'getTransaction' });
+  const { header } = await fixture().pay();
+  const outage = fixture().sandbox.faults.add({ kind: 'error', method: 'getTransaction' });
   await expectUntouched(async () => {
     const answer = await show(header);
     expect(outcome(answer)).toEqual([503, 'payment_backend_unavailable']);
@@ -310,10 +310,10 @@ test('while the chain cannot be asked, it is said that the payment stays good, a
 
 // Last: the service's clock goes on.
 test('a payment is good for ten minutes', async () => {
-  const [inTime, late] = [await stand().pay(), await stand().pay()];
-  stand().advance(590_000);
+  const [inTime, late] = [await fixture().pay(), await fixture().pay()];
+  fixture().advance(590_000);
   expect(outcome(await show(inTime.header))).toEqual(SERVED);
-  stand().advance(12_000);
+  fixture().advance(12_000);
   await expectUntouched(async () => {
     expect(refusal(await show(late.header))).toEqual([402, 'payment_invalid', 'invalid_proof_too_old']);
   });

@@ -15,14 +15,14 @@ import {
   type MadeKey,
   type MadePayment,
   type MadeProject,
-} from '../../helpers/gateway-client.js';
-import { payingFetch } from '../../helpers/official-clients.js';
-import { askTerms } from '../../helpers/payments.js';
-import { startPostgres } from '../../helpers/postgres.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { testFolder } from '../../helpers/test-folder.js';
+} from '../../helpers/fixtures/gateway-client.js';
+import { payingFetch } from '../../helpers/http/official-clients.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { type Receiver, startReceiver, status } from '../../helpers/http/webhook-receiver.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { startPostgres } from '../../helpers/storage/postgres.js';
+import { askTerms } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
-import { type Receiver, startReceiver, status } from '../../helpers/webhook-receiver.js';
 
 type Json = Readonly<Record<string, unknown>>;
 

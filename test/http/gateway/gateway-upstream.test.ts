@@ -1,36 +1,36 @@
 import { request } from 'node:http';
 import { verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
-import { CALL_PRICE, type ClientResponse, type MadeProject } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { createGate, signPayment } from '../../helpers/payments.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
+import { CALL_PRICE, type ClientResponse, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { type Respond, startReceiver } from '../../helpers/http/webhook-receiver.js';
+import { createGate, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
-import { type Respond, startReceiver } from '../../helpers/webhook-receiver.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 const answers: Respond = (res) => void res.end('paid for');
 const fails: Respond = (res) => void res.writeHead(500).end('secret trouble');
 const USED = [402, 'payment_already_used'];
 
-beforeEach(() => stand().upstream.respond(answers));
+beforeEach(() => fixture().upstream.respond(answers));
 
 const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 
-/** Calls a project with the stand's key, unless other headers are given, until no earlier call holds the payment. */
+/** Calls a project with the fixture's key, unless other headers are given, until no earlier call holds the payment. */
 async function call({ slug }: MadeProject, headers: ProofHeaders, init: RequestInit = {}): Promise<ClientResponse> {
-  const sent = { ...init, headers: { ...stand().key.headers, ...headers } };
-  let answer = await stand().client.call(slug, sent);
-  while (answer.status === 409) answer = await stand().client.call(slug, sent);
+  const sent = { ...init, headers: { ...fixture().key.headers, ...headers } };
+  let answer = await fixture().client.call(slug, sent);
+  while (answer.status === 409) answer = await fixture().client.call(slug, sent);
   return answer;
 }
 
 const change = ({ id }: MadeProject, patch: object) =>
-  stand().client.ask('PATCH', `/api/v1/projects/${id}`, patch, stand().asOwner);
+  fixture().client.ask('PATCH', `/api/v1/projects/${id}`, patch, fixture().asOwner);
 
 /** The payment is delivered, once: the same call gets the same response again, any other nothing. */
 async function expectGoodOnce(project: MadeProject, payment: ProofHeaders): Promise<void> {
-  const before = stand().hits();
+  const before = fixture().hits();
   const delivered = await call(project, payment);
   expect([delivered.status, delivered.text, delivered.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
   expect(delivered.headers.get('idempotency-replayed')).toBeNull();
@@ -38,7 +38,7 @@ async function expectGoodOnce(project: MadeProject, payment: ProofHeaders): Prom
   expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(outcome(await call({ ...project, slug: `${project.slug}?more` }, payment))).toEqual(USED);
-  expect(stand().hits()).toBe(before + 1);
+  expect(fixture().hits()).toBe(before + 1);
 }
 
 describe('while the upstream fails the caller is told, and the payment stays good', () => {
@@ -51,29 +51,29 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     ['is not HTTP', (res) => void res.socket?.end('hello\r\n\r\n'), 502, 'upstream_reset'],
     ['announces too much', huge, 502, 'upstream_answer_too_large'],
   ])('%s', async (_what, respond, status, code) => {
-    const project = await stand().newProject({ upstream: { url: stand().upstream.origin, timeout_ms: 300 } });
-    const { header } = await stand().pay({ project });
-    stand().upstream.respond(respond);
+    const project = await fixture().newProject({ upstream: { url: fixture().upstream.origin, timeout_ms: 300 } });
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(respond);
     const failed = await call(project, header);
     expect([...outcome(failed), failed.headers.get('x-service-error')]).toEqual([status, code, 'gateway']);
     expect(failed.body).toMatchObject({ retryable: true, detail: expect.stringContaining('payment stays good') });
     expect(failed.text).not.toMatch(/secret trouble|127\.0\.0\.1/);
-    stand().upstream.respond(answers);
+    fixture().upstream.respond(answers);
     await expectGoodOnce(project, header);
   });
 
   test('is down', async () => {
     const closed = await startReceiver();
     await closed.close();
-    const project = await stand().newProject({ upstream: { url: closed.origin } });
-    const { header } = await stand().pay({ project });
+    const project = await fixture().newProject({ upstream: { url: closed.origin } });
+    const { header } = await fixture().pay({ project });
     const failed = await call(project, header);
     expect([...outcome(failed), failed.headers.get('x-service-error')]).toEqual([
       502,
       'upstream_unreachable',
       'gateway',
     ]);
-    expect((await change(project, { upstream: { url: stand().upstream.origin } })).status).toBe(200);
+    expect((await change(project, { upstream: { url: fixture().upstream.origin } })).status).toBe(200);
     await expectGoodOnce(project, header);
   });
 
@@ -87,115 +87,115 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     ],
     ['lies about its length', (res) => void res.socket?.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf')],
   ])('%s: the connection is cut, so that half an answer looks like none', async (_what, respond) => {
-    const project = await stand().newProject();
-    const { header } = await stand().pay({ project });
-    stand().upstream.respond(respond);
+    const project = await fixture().newProject();
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(respond);
     await expect(call(project, header)).rejects.toThrow();
-    stand().upstream.respond(answers);
+    fixture().upstream.respond(answers);
     await expectGoodOnce(project, header);
   });
 
   test('and one through x402 as well: the money moves once', async () => {
-    const { client, key, newProject, owner, payer, sandbox } = stand();
+    const { client, key, newProject, owner, payer, sandbox } = fixture();
     const project = await newProject();
     const url = `${client.url}/v1/${project.slug}`;
     const { v2 } = await signPayment({ sandbox, payer }, url, { init: { headers: key.headers } });
     const earned = () => sandbox.tokenBalance(owner.publicKey.toBase58(), sandbox.tokens[0]!.mint);
     const before = earned();
-    stand().upstream.respond(fails);
+    fixture().upstream.respond(fails);
     const failed = await call(project, v2);
     expect(outcome(failed)).toEqual([502, 'upstream_error']);
     expect(failed.headers.get('payment-response')).not.toBeNull();
-    stand().upstream.respond(answers);
+    fixture().upstream.respond(answers);
     await expectGoodOnce(project, v2);
     expect(earned() - before).toBe(CALL_PRICE);
   });
 
   test('three times; then it is told to be used up', async () => {
-    const { header } = await stand().pay();
-    stand().upstream.respond(fails);
-    const before = stand().hits();
+    const { header } = await fixture().pay();
+    fixture().upstream.respond(fails);
+    const before = fixture().hits();
     const told: unknown[] = [];
     for (const _ of '123') {
-      const failed = await call(stand().project, header);
+      const failed = await call(fixture().project, header);
       expect(outcome(failed)).toEqual([502, 'upstream_error']);
       told.push([failed.body['retryable'], failed.body['detail']]);
     }
     const good = [true, expect.stringContaining('The payment stays good')];
     expect(told).toEqual([good, good, [false, expect.stringMatching(/^(?!.*stays good).*is tried no more/)]]);
-    stand().upstream.respond(answers);
-    const last = await call(stand().project, header);
+    fixture().upstream.respond(answers);
+    const last = await call(fixture().project, header);
     expect(outcome(last)).toEqual(USED);
     expect(last.body).toMatchObject({ detail: expect.stringContaining('tried no more'), accepts: expect.any(Array) });
-    expect([stand().hits() - before, last.headers.get('x-service-error')]).toEqual([3, 'gateway']);
+    expect([fixture().hits() - before, last.headers.get('x-service-error')]).toEqual([3, 'gateway']);
   });
 
   test('for its own caller and method only', async () => {
-    const project = await stand().newProject();
-    const { header } = await stand().pay({ project });
-    stand().upstream.respond(fails);
+    const project = await fixture().newProject();
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(fails);
     expect(outcome(await call(project, header))).toEqual([502, 'upstream_error']);
-    stand().upstream.respond(answers);
-    const stranger = await stand().newCaller();
-    const before = stand().hits();
+    fixture().upstream.respond(answers);
+    const stranger = await fixture().newCaller();
+    const before = fixture().hits();
     expect(outcome(await call(project, { ...header, ...stranger.key.headers }))).toEqual([402, 'payment_invalid']);
-    expect(stand().hits()).toBe(before);
+    expect(fixture().hits()).toBe(before);
     await expectGoodOnce(project, header);
   });
 });
 
 test.each([301, 404, 429])('an answer of %d is a delivery, and no redirect is followed', async (status) => {
-  const { header } = await stand().pay();
-  const elsewhere = `${stand().upstream.origin}/elsewhere`;
-  stand().upstream.respond((res) => void res.writeHead(status, { location: elsewhere }).end('theirs'));
-  const before = stand().hits();
-  const answer = await call(stand().project, header);
+  const { header } = await fixture().pay();
+  const elsewhere = `${fixture().upstream.origin}/elsewhere`;
+  fixture().upstream.respond((res) => void res.writeHead(status, { location: elsewhere }).end('theirs'));
+  const before = fixture().hits();
+  const answer = await call(fixture().project, header);
   expect([answer.status, answer.text, answer.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
-  expect(answer.headers.get('location')).toBe(`/v1/${stand().project.slug}/elsewhere`);
-  const again = await call(stand().project, header);
+  expect(answer.headers.get('location')).toBe(`/v1/${fixture().project.slug}/elsewhere`);
+  const again = await call(fixture().project, header);
   expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
   expect(again.headers.get('location')).toBe(answer.headers.get('location'));
   expect(again.headers.get('idempotency-replayed')).toBe('true');
-  expect(stand().hits()).toBe(before + 1);
+  expect(fixture().hits()).toBe(before + 1);
 });
 
 test('when the caller goes away the upstream is told, and the payment stays good', async () => {
-  const { header } = await stand().pay();
+  const { header } = await fixture().pay();
   const arrived = createGate();
   let isGone = false;
-  stand().upstream.respond((res) => {
+  fixture().upstream.respond((res) => {
     res.once('close', () => {
       isGone = true;
     });
     arrived.open();
   });
   const controller = new AbortController();
-  const left = call(stand().project, header, { signal: controller.signal });
+  const left = call(fixture().project, header, { signal: controller.signal });
   await arrived.opened;
   controller.abort();
   await expect(left).rejects.toThrow();
   await until(() => isGone);
-  stand().upstream.respond(answers);
-  await expectGoodOnce(stand().project, header);
+  fixture().upstream.respond(answers);
+  await expectGoodOnce(fixture().project, header);
 });
 
 describe('who does not get to pay', () => {
-  afterEach(() => stand().upstream.respond(answers));
+  afterEach(() => fixture().upstream.respond(answers));
 
   async function expectTurnedAway(
     asked: Promise<ClientResponse>,
     status: number,
     code: string,
   ): Promise<ClientResponse> {
-    const before = stand().hits();
+    const before = fixture().hits();
     const answer = await asked;
     expect([...outcome(answer), answer.headers.get('x-service-error')]).toEqual([status, code, 'gateway']);
-    expect(stand().hits()).toBe(before);
+    expect(fixture().hits()).toBe(before);
     return answer;
   }
 
   test('a caller of no project is 404, of a paused one 503, and its payment is good when it goes on', async () => {
-    const { asOwner, client, newProject, pay } = stand();
+    const { asOwner, client, newProject, pay } = fixture();
     const project = await newProject();
     const { header } = await pay({ project });
     await expectTurnedAway(call({ ...project, slug: 'nobody-has-this' }, header), 404, 'project_not_found');
@@ -211,9 +211,9 @@ describe('who does not get to pay', () => {
   });
 
   test('a caller without a key is 401; a wrong secret and an unknown key are told the same', async () => {
-    const { client, key, project } = stand();
+    const { client, key, project } = fixture();
     await expectTurnedAway(client.call(project.slug), 401, 'unauthenticated');
-    const other = await client.key(await client.signIn(stand().owner));
+    const other = await client.key(await client.signIn(fixture().owner));
     const withSecretOf = (secret: string, name: string) =>
       call(project, { 'x-service-key': name, 'x-service-secret': secret });
     const wrong = await expectTurnedAway(
@@ -230,7 +230,7 @@ describe('who does not get to pay', () => {
   });
 
   test('a key for another project, or without the scope, is 403', async () => {
-    const { asOwner, client, newProject, project } = stand();
+    const { asOwner, client, newProject, project } = fixture();
     const other = await newProject();
     for (const wanted of [{ project_id: other.id }, { scopes: ['spending:read'] }]) {
       const { headers } = await client.key(asOwner, wanted);
@@ -239,14 +239,14 @@ describe('who does not get to pay', () => {
   });
 
   test('a call that cannot be passed on is refused before it costs anything', async () => {
-    const project = await stand().newProject({ limits: { max_body_bytes: 1_000 } });
-    const { header } = await stand().pay({ project });
+    const project = await fixture().newProject({ limits: { max_body_bytes: 1_000 } });
+    const { header } = await fixture().pay({ project });
     const big = { method: 'POST', body: 'x'.repeat(1_001) };
     await expectTurnedAway(call(project, header, big), 413, 'body_too_large');
     await expectTurnedAway(call({ ...project, slug: `${project.slug}/..%2fsecret` }, header), 400, 'invalid_request');
-    const url = `${stand().client.url}/v1/${project.slug}`;
+    const url = `${fixture().client.url}/v1/${project.slug}`;
     const traced = await new Promise((resolve) => {
-      const headers = { ...stand().key.headers, ...header };
+      const headers = { ...fixture().key.headers, ...header };
       request(url, { method: 'TRACE', headers }, (res) => resolve([res.resume().statusCode])).end();
     });
     expect(traced).toEqual([405]);
@@ -254,10 +254,10 @@ describe('who does not get to pay', () => {
   });
 
   test('more calls at once than a project takes are 429, and their payments stay good', async () => {
-    const project = await stand().newProject({ limits: { concurrent: 1 } });
-    const [first, second] = [await stand().pay({ project }), await stand().pay({ project })];
+    const project = await fixture().newProject({ limits: { concurrent: 1 } });
+    const [first, second] = [await fixture().pay({ project }), await fixture().pay({ project })];
     const [arrived, leave] = [createGate(), createGate()];
-    stand().upstream.respond((res) => {
+    fixture().upstream.respond((res) => {
       arrived.open();
       void leave.opened.then(() => res.end('paid for'));
     });
@@ -267,13 +267,13 @@ describe('who does not get to pay', () => {
     expect(busy.headers.get('retry-after')).toBe('1');
     leave.open();
     expect((await underWay).status).toBe(200);
-    stand().upstream.respond(answers);
+    fixture().upstream.respond(answers);
     await expectGoodOnce(project, second.header);
   });
 
   test('more calls a second than a project or a key takes are 429', async () => {
     const slow = { limits: { per_second: 1 } };
-    const { asOwner, client, newProject, project } = stand();
+    const { asOwner, client, newProject, project } = fixture();
     const { headers } = await client.key(asOwner, slow);
     for (const [called, sent] of [
       [await newProject(slow), {}],
@@ -292,35 +292,35 @@ describe('the budget of a key', () => {
 
   /** A caller who may spend so many calls a day. */
   const callerFor = (calls: number): Promise<Caller> =>
-    stand().newCaller({ spending: { limit: (PRICE * calls).toFixed(6), token: 'USDC', window: 'day' } });
+    fixture().newCaller({ spending: { limit: (PRICE * calls).toFixed(6), token: 'USDC', window: 'day' } });
 
   test('for three calls, ten at once: exactly three', async () => {
     const caller = await callerFor(3);
-    const payments = await Promise.all(Array.from({ length: 10 }, () => stand().pay({ caller })));
-    const before = stand().hits();
+    const payments = await Promise.all(Array.from({ length: 10 }, () => fixture().pay({ caller })));
+    const before = fixture().hits();
     const all = await Promise.all(
-      payments.map(({ header }) => call(stand().project, { ...header, ...caller.key.headers })),
+      payments.map(({ header }) => call(fixture().project, { ...header, ...caller.key.headers })),
     );
     expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
     const others = all.filter(({ status }) => status !== 200).map(outcome);
     expect(others).toEqual(Array.from({ length: 7 }, () => [403, 'spending_limit_reached']));
-    expect(stand().hits()).toBe(before + 3);
+    expect(fixture().hits()).toBe(before + 3);
   });
 
   test('is given back for what was not charged', async () => {
     const caller = await callerFor(1);
-    const [good, next] = [await stand().pay({ caller }), await stand().pay({ caller })];
-    const foreign = await stand().pay();
+    const [good, next] = [await fixture().pay({ caller }), await fixture().pay({ caller })];
+    const foreign = await fixture().pay();
     const show = ({ header }: { readonly header: ProofHeaders }) =>
-      call(stand().project, { ...header, ...caller.key.headers });
+      call(fixture().project, { ...header, ...caller.key.headers });
     expect(outcome(await show(foreign))).toEqual([402, 'payment_invalid']);
     expect(outcome(await show({ header: { 'x-service-payment': 'AAAA' } }))).toEqual([400, 'invalid_payment_header']);
-    stand().upstream.respond(fails);
+    fixture().upstream.respond(fails);
     for (const _ of '12') expect(outcome(await show(good))).toEqual([502, 'upstream_error']);
-    stand().upstream.respond(answers);
+    fixture().upstream.respond(answers);
     expect((await show(good)).status).toBe(200);
     expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
-    const spent = await stand().client.ask('GET', '/api/v1/spending', undefined, caller.key.headers);
+    const spent = await fixture().client.ask('GET', '/api/v1/spending', undefined, caller.key.headers);
     expect(spent.body).toMatchObject({
       totals: [{ amount_atomic: String(CALL_PRICE), token: 'USDC', calls: 1 }],
       budgets: [{ used_atomic: String(CALL_PRICE), left_atomic: '0' }],
@@ -331,9 +331,9 @@ describe('the budget of a key', () => {
 test.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND'])(
   '%s reaches the upstream as it was sent, below its base path',
   async (method) => {
-    const { client, key, newProject, payer, upstream } = stand();
+    const { client, key, newProject, payer, upstream } = fixture();
     const project = await newProject({ upstream: { url: `${upstream.origin}/base/?own=1` } });
-    const { header } = await stand().pay({ project });
+    const { header } = await fixture().pay({ project });
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(method);
     const init = { method, ...(hasBody ? { body: '{"a":"ä"}' } : {}) };
     const headers = { ...key.headers, ...header };
@@ -357,7 +357,7 @@ test.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND
 );
 
 test('a preflight of a browser is answered without a key, and never reaches the upstream', async () => {
-  const { client, hits, project } = stand();
+  const { client, hits, project } = fixture();
   const before = hits();
   const asked = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
   const answer = await client.call(project.slug, { method: 'OPTIONS', headers: asked });

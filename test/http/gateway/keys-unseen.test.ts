@@ -10,11 +10,11 @@ import { startServer } from '../../../src/server/start-server.js';
 import { createSplitWallet } from '../../../src/solana/building/payout-transaction.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { connectGateway } from '../../helpers/gateway-client.js';
-import { signPayment } from '../../helpers/payments.js';
-import { runFile, stopFiles } from '../../helpers/run-file.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { connectGateway } from '../../helpers/fixtures/gateway-client.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { runFile, stopFiles } from '../../helpers/processes/run-file.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const JWT_SECRET = 'the secret of this server, which is nowhere to be seen';
@@ -22,17 +22,17 @@ const CHUNK_BYTES = 1 << 20;
 
 const folder = testFolder();
 const split = Keypair.generate();
-let stand: TollStand;
+let fixture: TollFixture;
 /** What must not be seen, in every form that it could have. */
 let secrets: readonly string[];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 5_000 });
-  secrets = [...formsOf(stand.feePayer), ...formsOf(split), JWT_SECRET, Buffer.from(JWT_SECRET).toString('hex')];
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
+  secrets = [...formsOf(fixture.feePayer), ...formsOf(split), JWT_SECRET, Buffer.from(JWT_SECRET).toString('hex')];
 });
 afterAll(async () => {
   stopFiles();
-  await stand.close();
+  await fixture.close();
 });
 
 function formsOf({ secretKey }: Keypair): readonly string[] {
@@ -42,13 +42,13 @@ function formsOf({ secretKey }: Keypair): readonly string[] {
   return [...texts.map((it) => it.replace(/=+$/, '')), [...seed].join(','), [...seed].join(', ')];
 }
 
-/** The environment of a server on the stand's chain. */
+/** The environment of a server on the fixture's chain. */
 const environment = () => ({
   SOLANA_NETWORK: 'solana-devnet',
-  SOLANA_RPC_URL: stand.sandbox.rpcUrl,
-  FACILITATOR_KEYPAIR: bs58.encode(stand.feePayer.secretKey),
+  SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+  FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
   SPLIT_KEYPAIR: JSON.stringify([...split.secretKey]),
-  PAY_TO: stand.payTo,
+  PAY_TO: fixture.payTo,
   JWT_SECRET,
   DATABASE_URL: 'memory:',
 });
@@ -83,23 +83,23 @@ function errorOf(call: () => unknown): unknown {
 
 describe('keys are not seen in what they were given to', () => {
   test('what is looked for is found where it is shown', () => {
-    const { secretKey } = stand.feePayer;
-    for (const value of [stand.feePayer, { keypair: bs58.encode(secretKey) }, [...secretKey], { JWT_SECRET }]) {
+    const { secretKey } = fixture.feePayer;
+    for (const value of [fixture.feePayer, { keypair: bs58.encode(secretKey) }, [...secretKey], { JWT_SECRET }]) {
       expect(seenIn(printed(value))).not.toEqual([]);
     }
   });
 
   test('facilitator, gateway, identity, storage and the holders of keys', async () => {
-    const { network, rpcUrl } = stand.sandbox;
+    const { network, rpcUrl } = fixture.sandbox;
     const storage = await openStorage('memory:');
     const { ledger, counters } = storage;
-    const keypair = [stand.feePayer, Keypair.generate()];
+    const keypair = [fixture.feePayer, Keypair.generate()];
     const facilitator = createFacilitator({ network, rpcUrl, keypair, splitKeypair: split, ledger, counters });
     const identity = createIdentity({ network, counters, jwtSecret: [JWT_SECRET, JWT_SECRET.toUpperCase()] });
     const gateway = createGateway({ facilitator, storage });
-    const holders = [createFeePayer(stand.feePayer, 'test'), createSplitWallet(split, 'test', 'splitKeypair')];
+    const holders = [createFeePayer(fixture.feePayer, 'test'), createSplitWallet(split, 'test', 'splitKeypair')];
     for (const it of [facilitator, identity, gateway, storage, ...holders]) expect(seenIn(printed(it))).toEqual([]);
-    expect(printed(holders[0])).toContain(stand.feePayer.publicKey.toBase58());
+    expect(printed(holders[0])).toContain(fixture.feePayer.publicKey.toBase58());
     await gateway.close();
     await facilitator.close();
     await storage.close();
@@ -110,7 +110,7 @@ describe('keys are not seen in what they were given to', () => {
       ...environment(),
       PORT: '0',
       LOG_LEVEL: 'silent',
-      SOLANA_RPC_URL: `${stand.sandbox.rpcUrl}/?api-key=swordfish`,
+      SOLANA_RPC_URL: `${fixture.sandbox.rpcUrl}/?api-key=swordfish`,
     });
     for (const shown of [printed(configuration), printed(configuration.chain), printed({ configuration })]) {
       expect(seenIn(shown)).toEqual([]);
@@ -125,16 +125,16 @@ describe('keys are not seen in what they were given to', () => {
   });
 
   test('errors about them', () => {
-    const { secretKey } = stand.feePayer;
-    const { network } = stand.sandbox;
+    const { secretKey } = fixture.feePayer;
+    const { network } = fixture.sandbox;
     const env = environment();
     const wrong = `${env.FACILITATOR_KEYPAIR}1`;
     for (const call of [
       () => createFacilitator({ network, keypair: wrong }),
       () => createFacilitator({ network, keypair: `[${[...secretKey].join(',')},1]` }),
-      () => createFacilitator({ network, keypair: stand.feePayer, splitKeypair: stand.feePayer }),
+      () => createFacilitator({ network, keypair: fixture.feePayer, splitKeypair: fixture.feePayer }),
       () => createFacilitator({ network: 'devnet' as never, keypair: env.FACILITATOR_KEYPAIR }),
-      () => createFacilitator({ network, keypair: stand.feePayer, [env.FACILITATOR_KEYPAIR.slice(0, 8)]: 1 }),
+      () => createFacilitator({ network, keypair: fixture.feePayer, [env.FACILITATOR_KEYPAIR.slice(0, 8)]: 1 }),
       () => createIdentity({ network, jwtSecret: JWT_SECRET, keys: [JWT_SECRET] }),
       () => createIdentity({ network, jwtSecret: JWT_SECRET, issuer: 7 as never }),
       () => readConfiguration({ ...env, FACILITATOR_KEYPAIR: wrong, PORT: 'x' }),
@@ -160,7 +160,7 @@ describe('the process of a server that was started by the environment', () => {
   }
 
   test('has no secret in its memory as text, in its environment, nor in what it prints', async () => {
-    const child = runFile('test/helpers/heap-server.ts', [], { ...environment(), LOG_LEVEL: 'trace' });
+    const child = runFile('test/helpers/processes/heap-server.ts', [], { ...environment(), LOG_LEVEL: 'trace' });
     let output = '';
     const note = (chunk: unknown): void => {
       output += String(chunk);
@@ -171,16 +171,16 @@ describe('the process of a server that was started by the environment', () => {
     const [, url = ''] = /^server +(http\S+)/m.exec(output) ?? [];
 
     // All keys are in use.
-    const { v2 } = await signPayment(stand, `${url}/demo`);
+    const { v2 } = await signPayment(fixture, `${url}/demo`);
     expect((await fetch(`${url}/demo`, { headers: v2 })).status).toBe(200);
-    await (await connectGateway(url)).signIn(stand.payer);
+    await (await connectGateway(url)).signIn(fixture.payer);
 
     const path = folder.newPath('heapsnapshot');
     child.stdin?.write(`${path}\n`);
     await told(/^environment .*\n/m);
     expect(output).toContain('"PAY_TO"');
     expect(seenIn(output)).toEqual([]);
-    const known = stand.feePayer.publicKey.toBase58();
+    const known = fixture.feePayer.publicKey.toBase58();
     expect(await foundIn(path, [known, ...secrets])).toEqual([known]);
   }, 240_000);
 });

@@ -5,10 +5,15 @@ import { DISCOVERY_OPERATIONS } from '../../../src/http/discovery/operations.js'
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { serviceInfo } from '../../../src/http/framework/service-info.js';
 import { projectListings } from '../../../src/http/projects/project-listings.js';
-import { openProjectsStand, outcomeOf, type ProjectsStand, type ReadResponse } from '../../helpers/projects-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import {
+  openProjectsFixture,
+  outcomeOf,
+  type ProjectsFixture,
+  type ReadResponse,
+} from '../../helpers/fixtures/projects-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -24,40 +29,41 @@ type Item = Readonly<Record<string, unknown>> & { readonly slug: string };
 type Page = { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null };
 
 const figures = new Map<string, ProjectFigures>();
-let stand: ProjectsStand;
+let fixture: ProjectsFixture;
 let asAlice: ProofHeaders;
 let asBob: ProofHeaders;
 
 beforeAll(async () => {
-  stand = await openProjectsStand({ figures: async () => figures });
+  fixture = await openProjectsFixture({ figures: async () => figures });
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 /** An empty marketplace. */
 async function empty(): Promise<void> {
   const tables = ['tollhouse_project', 'tollhouse_rollup'];
-  for (const table of tables) await stand.database.query({ name: `test_empty_${table}`, text: `delete from ${table}` });
+  for (const table of tables)
+    await fixture.database.query({ name: `test_empty_${table}`, text: `delete from ${table}` });
   // What was remembered of it is as old.
-  stand.keys.stand.advance(6_000);
-  [asAlice, asBob] = [await stand.keys.token(alice), await stand.keys.token(bob)];
+  fixture.keys.fixture.advance(6_000);
+  [asAlice, asBob] = [await fixture.keys.token(alice), await fixture.keys.token(bob)];
 }
 
 async function offer(slug: string, changes: object = {}, headers = asAlice): Promise<string> {
   const base = { slug, name: slug, visibility: 'listed', upstream: { url: 'https://weather.example/hidden' } };
   const body = { ...base, pricing: { amount: '0.01', token: 'USDC' }, ...changes };
-  const answer = await stand.ask('POST', '/projects', headers, body);
+  const answer = await fixture.ask('POST', '/projects', headers, body);
   expect(answer.status).toBe(201);
-  stand.keys.stand.advance(1);
+  fixture.keys.fixture.advance(1);
   return String(answer.body['id']);
 }
 
 const called = (id: string, before: number, calls: number) =>
-  stand.database.query(COUNT, id, stand.keys.stand.now() - (stand.keys.stand.now() % HOUR) - before, calls);
-const search = (query = '') => stand.ask('GET', `/marketplace?${query}`);
+  fixture.database.query(COUNT, id, fixture.keys.fixture.now() - (fixture.keys.fixture.now() % HOUR) - before, calls);
+const search = (query = '') => fixture.ask('GET', `/marketplace?${query}`);
 const pageOf = async (query = '') => (await search(query)).body as object as Page;
 const slugsOf = ({ data }: Page) => data.map(({ slug }) => slug);
 const priced = (amount: string, token: string) => ({ pricing: { amount, token } });
-const one = (slug: string): Promise<ReadResponse> => stand.ask('GET', `/marketplace/${slug}`);
+const one = (slug: string): Promise<ReadResponse> => fixture.ask('GET', `/marketplace/${slug}`);
 
 describe('a project', () => {
   beforeEach(empty);
@@ -68,7 +74,7 @@ describe('a project', () => {
     const id = await offer('weather', { description: 'Of any town', tags: ['weather'], example, openapi });
     figures.set(id, { calls: 8, succeeded: 6, p95Ms: 120 });
 
-    const url = `${stand.url}/v1/weather`;
+    const url = `${fixture.url}/v1/weather`;
     const shown = {
       id,
       slug: 'weather',
@@ -105,7 +111,7 @@ describe('a project', () => {
       success_rate: null,
       p95_ms: null,
       openapi: null,
-      example: { method: 'POST', url: `${stand.url}/v1/fresh`, body: {} },
+      example: { method: 'POST', url: `${fixture.url}/v1/fresh`, body: {} },
     });
   });
 
@@ -116,7 +122,7 @@ describe('a project', () => {
     const script = `curl() { printf '%s\\0' "$@"; }\n${curl}`;
     const { stdout } = await promisify(execFile)('sh', ['-c', script]);
     expect(stdout.split('\0').slice(0, -1)).toEqual([
-      ...['-X', 'PUT', `${stand.url}/v1/weather/a`, '-H', 'X-Service-Key: <API_KEY>'],
+      ...['-X', 'PUT', `${fixture.url}/v1/weather/a`, '-H', 'X-Service-Key: <API_KEY>'],
       ...['-H', 'X-Service-Secret: <API_SECRET>', '-H', 'X-Service-Payment: <PAYMENT_SIGNATURE>'],
       ...['-H', 'Content-Type: application/json', '--data-raw', JSON.stringify({ town })],
     ]);
@@ -127,9 +133,9 @@ describe('a project', () => {
     await offer('private', { visibility: 'private' });
     const hidden = await offer('hidden');
     expect(slugsOf(await pageOf())).toHaveLength(3);
-    await stand.ask('POST', `/projects/${ids.paused}/pause`, asAlice);
-    await stand.ask('DELETE', `/projects/${ids.deleted}`, asAlice);
-    await stand.ask('PATCH', `/projects/${hidden}`, asAlice, { visibility: 'private' });
+    await fixture.ask('POST', `/projects/${ids.paused}/pause`, asAlice);
+    await fixture.ask('DELETE', `/projects/${ids.deleted}`, asAlice);
+    await fixture.ask('PATCH', `/projects/${hidden}`, asAlice, { visibility: 'private' });
     expect(slugsOf(await pageOf())).toEqual([]);
     for (const slug of ['paused', 'deleted', 'private', 'hidden', 'never-was', '%00']) {
       expect(outcomeOf(await one(slug))).toEqual([404, 'project_not_found']);
@@ -248,7 +254,7 @@ describe('the order', () => {
 
   test('by calls counts the same hours on every page', async () => {
     const first = await pageOf('limit=3');
-    stand.keys.stand.advance(25 * DAY);
+    fixture.keys.fixture.advance(25 * DAY);
     const second = await pageOf(`limit=3&cursor=${first.next_cursor}`);
     expect(slugsOf(second)).toEqual(['item-1', 'item-0']);
     expect(slugsOf(await pageOf('limit=2'))).not.toEqual(['item-4', 'item-2']);
@@ -256,11 +262,11 @@ describe('the order', () => {
 });
 
 describe('discovery', () => {
-  let toll: TollStand;
+  let toll: TollFixture;
 
   beforeAll(async () => {
     await empty();
-    toll = await openTollStand();
+    toll = await openTollFixture();
   });
   afterAll(() => toll.close());
 
@@ -272,7 +278,7 @@ describe('discovery', () => {
           facilitator: toll.facilitator,
           service: () => serviceInfo([]),
           listed: projectListings({
-            projects: stand.projects,
+            projects: fixture.projects,
             termsOf: ({ price, split }) => [
               {
                 scheme: 'exact',

@@ -4,12 +4,12 @@ import { createApiCaller } from '../../../src/http/framework/api-caller.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
 import { PAYOUTS_OPERATIONS } from '../../../src/http/payouts/operations.js';
-import { createConformance, type OpenApi } from '../../helpers/documented.js';
-import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
-import { openPayoutStand, type PayoutInstance, type PayoutStand } from '../../helpers/payout-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
+import { openPayoutFixture, type PayoutFixture, type PayoutInstance } from '../../helpers/fixtures/payout-fixture.js';
+import { createConformance, type OpenApi } from '../../helpers/http/documented.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const [alice, bob, seller] = [walletKey('alice'), walletKey('bob'), walletKey('seller')];
 const OWNERS: Readonly<Record<string, string>> = { prj_shop: alice.address, prj_other: alice.address };
@@ -21,8 +21,8 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-let stand: PayoutStand;
-let keys: KeysStand;
+let fixture: PayoutFixture;
+let keys: KeysFixture;
 let instance: PayoutInstance;
 let url: string;
 let asAlice: ProofHeaders;
@@ -30,24 +30,24 @@ let anna: string;
 let poor: string;
 
 beforeAll(async () => {
-  stand = await openPayoutStand();
+  fixture = await openPayoutFixture();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 beforeEach(async () => {
-  keys = await openKeysStand(folder.newPath('db'), { projectOwner: async (id) => OWNERS[id] });
-  instance = stand.instance(keys.database);
-  const callerFor = createApiCaller({ identity: keys.stand.identity, keys: keys.keys });
+  keys = await openKeysFixture(folder.newPath('db'), { projectOwner: async (id) => OWNERS[id] });
+  instance = fixture.instance(keys.database);
+  const callerFor = createApiCaller({ identity: keys.fixture.identity, keys: keys.keys });
   const ownedProject = async (id: string, wallet: string): Promise<void> => {
     if (OWNERS[id] !== wallet) throw new TollhouseError('project_not_found', 'You have no project with this id.');
   };
   const { payouts } = instance;
-  const { facilitator } = stand;
+  const { facilitator } = fixture;
   const { router } = createRoutes(PAYOUTS_OPERATIONS, { payouts, ownedProject, facilitator }, callerFor);
   url = await keys.serve(express, (app) => app.use(router));
   asAlice = await keys.token(alice);
-  anna = await stand.newRecipient();
-  poor = (await stand.sandbox.createWallet()).publicKey.toBase58();
+  anna = await fixture.newRecipient();
+  poor = (await fixture.sandbox.createWallet()).publicKey.toBase58();
 });
 afterEach(async () => {
   await instance.payouts.close();
@@ -66,7 +66,7 @@ async function ask(method: string, path = '', headers: ProofHeaders = asAlice, p
 }
 
 const earn = (toAnna: bigint, toPoor = 0n) =>
-  stand.land(keys.database, 'prj_shop', [
+  fixture.land(keys.database, 'prj_shop', [
     { recipient: anna, amount: toAnna },
     { recipient: poor, amount: toPoor },
   ]);
@@ -77,8 +77,8 @@ test('what is owed is told by recipient and token, and why it is held back', asy
   await earn(1_500_000n, 250_000n);
   const payments = {
     token: 'USDC',
-    mint: stand.mint,
-    wallet: stand.wallet,
+    mint: fixture.mint,
+    wallet: fixture.wallet,
     payments: 1,
     oldest_at: expect.any(String),
   };
@@ -113,7 +113,7 @@ test('a payout that was asked for is on its way at once, and listed with its leg
     explorer_url: `${url}/explorer/tx/${payout?.['signature']}`,
     reason: null,
   });
-  expect(stand.held(anna)).toBe(1_500_000n);
+  expect(fixture.held(anna)).toBe(1_500_000n);
 });
 
 test('with nothing to pay the answer is 200, and there is no payout', async () => {
@@ -126,7 +126,7 @@ test('the list goes page by page, and refuses a cursor that is none', async () =
   for (let index = 0; index < 3; index += 1) {
     await earn(10n);
     await ask('POST');
-    await stand.advance(1);
+    await fixture.advance(1);
   }
   const first = await ask('GET', '?limit=2');
   const second = await ask('GET', `?limit=2&cursor=${String(first.body['next_cursor'])}`);
@@ -161,7 +161,7 @@ test('nobody but the owner, and keys with the scope for this project, see or mov
 
 test('a deleted project: what it owes is told to its owner and to nobody else, and is paid as agreed', async () => {
   const land = (project: string, amount: bigint) =>
-    stand.land(keys.database, project, [{ recipient: anna, amount }], stand.wallet, seller.address);
+    fixture.land(keys.database, project, [{ recipient: anna, amount }], fixture.wallet, seller.address);
   // None of them is among the projects any more; the payments say whose they were.
   await land('prj_gone', 1_000_000n);
   const asSeller = await keys.token(seller);
@@ -170,22 +170,22 @@ test('a deleted project: what it owes is told to its owner and to nobody else, a
   expect((await gone('GET', '/owed')).body['data']).toMatchObject([{ recipient: anna, amount: '1' }]);
   expect(codeOf(await gone('GET', '/owed', asAlice))).toEqual([404, 'project_not_found']);
   expect(codeOf(await gone('POST', '', asAlice))).toEqual([404, 'project_not_found']);
-  await stand.advance(86_400_000);
+  await fixture.advance(86_400_000);
   await instance.payouts.run();
-  expect(stand.held(anna)).toBe(1_000_000n);
+  expect(fixture.held(anna)).toBe(1_000_000n);
   expect((await gone('GET')).body['data']).toMatchObject([{ state: 'paid', legs: [{ recipient: anna, amount: '1' }] }]);
-  await instance.book.prune(stand.now() + 1, 100);
+  await instance.book.prune(fixture.now() + 1, 100);
   expect((await gone('GET')).body['data']).toHaveLength(1);
 
   await land('prj_gone', 2_000_000n);
   expect((await gone('POST')).status).toBe(202);
   await instance.payouts.close();
-  expect(stand.held(anna)).toBe(3_000_000n);
+  expect(fixture.held(anna)).toBe(3_000_000n);
 });
 
 test('nothing is planned while the chain cannot be asked', async () => {
   await earn(10n);
-  const fault = stand.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
+  const fault = fixture.sandbox.faults.add({ kind: 'error', method: 'getMultipleAccounts' });
   expect(codeOf(await ask('POST'))).toEqual([503, 'chain_unavailable']);
   fault.remove();
 

@@ -1,9 +1,14 @@
 import { VersionedTransaction } from '@solana/web3.js';
-import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
+import {
+  CALL_PRICE,
+  type ClientResponse,
+  type MadeProject,
+  proofHeader,
+} from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 const SERVED = [200, undefined];
@@ -11,10 +16,10 @@ const SERVED = [200, undefined];
 let caller: Caller;
 let project: MadeProject;
 beforeAll(async () => {
-  caller = await stand().newCaller();
+  caller = await fixture().newCaller();
 });
 beforeEach(async () => {
-  project = await stand().newProject();
+  project = await fixture().newProject();
 });
 
 interface Asked {
@@ -26,7 +31,7 @@ interface Asked {
 
 /** A request for a call of the project, and the transaction that pays it. */
 async function asked(): Promise<Asked> {
-  const { client } = stand();
+  const { client } = fixture();
   const payer = caller.wallet.publicKey.toBase58();
   const recipient = project.split[0]?.recipient;
   const wanted = { amount: '0.012347', token: 'USDC', recipient, project: project.slug, payer };
@@ -39,20 +44,20 @@ async function asked(): Promise<Asked> {
 }
 
 const settle = ({ id, signed }: Asked) =>
-  stand().client.ask('POST', '/settle', { payment_id: id, signed_transaction: signed });
+  fixture().client.ask('POST', '/settle', { payment_id: id, signed_transaction: signed });
 const prepare = ({ id }: Asked, who: 'account' | 'payer') =>
-  stand().client.ask('POST', `/payments/${id}/transaction`, { [who]: caller.wallet.publicKey.toBase58() });
-const stateOf = async ({ id }: Asked) => (await stand().client.ask('GET', `/payments/${id}`)).body;
+  fixture().client.ask('POST', `/payments/${id}/transaction`, { [who]: caller.wallet.publicKey.toBase58() });
+const stateOf = async ({ id }: Asked) => (await fixture().client.ask('GET', `/payments/${id}`)).body;
 const show = (signature: string) =>
-  stand().client.call(project.slug, { headers: { ...caller.key.headers, ...proofHeader(signature) } });
+  fixture().client.call(project.slug, { headers: { ...caller.key.headers, ...proofHeader(signature) } });
 
 function money(): bigint {
-  const { sandbox, facilitator } = stand();
+  const { sandbox, facilitator } = fixture();
   return sandbox.tokenBalance(caller.wallet.publicKey.toBase58(), facilitator.tokens[0]!.mint);
 }
 
 async function turn(to: 'paused' | 'deleted' | 'active'): Promise<void> {
-  const { asOwner, client } = stand();
+  const { asOwner, client } = fixture();
   const path = `/api/v1/projects/${project.id}`;
   const done = {
     paused: () => client.ask('POST', `${path}/pause`, undefined, asOwner),
@@ -96,7 +101,7 @@ describe.each([
     await turn(state);
     const legs = [{ recipient: String(project.split[0]?.recipient), amount: CALL_PRICE }];
     const paid = { wallet: caller.wallet, legs, names: [request.reference] };
-    const tx_signature = await transferDirectly(stand().sandbox, paid);
+    const tx_signature = await transferDirectly(fixture().sandbox, paid);
     expect(await stateOf(request)).toMatchObject({ status: 'settled', tx_signature });
     expect(outcome(await settle(request))).toEqual([400, 'payment_already_settled']);
   });

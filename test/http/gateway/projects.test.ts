@@ -1,15 +1,15 @@
-import { NOON } from '../../helpers/identity-stand.js';
-import { keyHeaders } from '../../helpers/keys-stand.js';
+import { NOON } from '../../helpers/fixtures/identity-fixture.js';
+import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import {
   FEE_PAYER,
-  openProjectsStand,
+  openProjectsFixture,
   outcomeOf,
-  type ProjectsStand,
+  type ProjectsFixture,
   type ReadResponse,
-} from '../../helpers/projects-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+} from '../../helpers/fixtures/projects-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
 const bob = walletKey('bob');
@@ -20,16 +20,16 @@ const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const OFF_CURVE = 'DShWnroshVbeUp28oopA3Pu7oFPDBtC1DBmPECXXAQ9n';
 const DAY_MS = 86_400_000;
 
-let stand: ProjectsStand;
+let fixture: ProjectsFixture;
 let asAlice: ProofHeaders;
 let asBob: ProofHeaders;
 let made = 0;
 
 beforeAll(async () => {
-  stand = await openProjectsStand();
-  [asAlice, asBob] = [await stand.keys.token(alice), await stand.keys.token(bob)];
+  fixture = await openProjectsFixture();
+  [asAlice, asBob] = [await fixture.keys.token(alice), await fixture.keys.token(bob)];
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 const PROJECTS = '/projects';
 const MINIMAL = {
@@ -42,10 +42,10 @@ const newSlug = () => {
   return `project-${made}`;
 };
 const draft = (changes: object = {}) => ({ slug: newSlug(), ...MINIMAL, ...changes });
-const post = (body: unknown, headers = asAlice) => stand.ask('POST', PROJECTS, headers, body);
+const post = (body: unknown, headers = asAlice) => fixture.ask('POST', PROJECTS, headers, body);
 const patch = (id: string, body: unknown, headers: ProofHeaders = {}) =>
-  stand.ask('PATCH', `${PROJECTS}/${id}`, { ...asAlice, ...headers }, body);
-const get = (id: string, headers = asAlice) => stand.ask('GET', `${PROJECTS}/${id}`, headers);
+  fixture.ask('PATCH', `${PROJECTS}/${id}`, { ...asAlice, ...headers }, body);
+const get = (id: string, headers = asAlice) => fixture.ask('GET', `${PROJECTS}/${id}`, headers);
 const idOf = ({ body }: ReadResponse) => String(body['id']);
 const tagOf = ({ headers }: ReadResponse) => headers.get('etag') ?? '';
 const pointersOf = ({ body }: ReadResponse) => (body['errors'] as { pointer: string }[]).map(({ pointer }) => pointer);
@@ -58,7 +58,7 @@ async function create(changes: object = {}, headers = asAlice): Promise<string> 
 
 describe.each(DAILY_EXPRESSES)('on %s', (_name, express) => {
   test('a project is made, read, listed, changed, paused, resumed and deleted', async () => {
-    const own = await openProjectsStand({ express });
+    const own = await openProjectsFixture({ express });
     const headers = await own.keys.token(alice);
     const answer = await own.ask('POST', PROJECTS, headers, draft({ slug: 'weather' }));
     expect(answer.status).toBe(201);
@@ -92,7 +92,7 @@ describe('a new project', () => {
     expect(body).toEqual({
       id: expect.stringMatching(/^prj_[1-9A-HJ-NP-Za-km-z]+$/),
       slug,
-      url: `${stand.url}/v1/${slug}`,
+      url: `${fixture.url}/v1/${slug}`,
       name: 'Weather',
       description: null,
       owner: alice.address,
@@ -146,7 +146,7 @@ describe('a new project', () => {
 
   test('tells its event, and neither its secret nor its upstream in it', async () => {
     const id = await create({ slug: 'told' });
-    const [event] = await stand.database.query(
+    const [event] = await fixture.database.query(
       { name: 'test_event', text: 'select type, owner, data from tollhouse_event where project_id = $1' },
       id,
     );
@@ -171,7 +171,7 @@ describe('a new project', () => {
 
   test('can have the slug of a deleted one of its owner, and of nobody else', async () => {
     const slug = newSlug();
-    await stand.ask('DELETE', `${PROJECTS}/${await create({ slug })}`, asAlice);
+    await fixture.ask('DELETE', `${PROJECTS}/${await create({ slug })}`, asAlice);
     expect(outcomeOf(await post(draft({ slug }), asBob))).toEqual([409, 'slug_taken']);
     expect((await post(draft({ slug }))).status).toBe(201);
   });
@@ -284,7 +284,7 @@ test('a body that is none, or too large, is refused before anybody is asked who 
   expect(outcomeOf(await post('{', {}))).toEqual([400, 'invalid_json']);
   expect(outcomeOf(await post(draft({ name: long(102_400) }), {}))).toEqual([413, 'body_too_large']);
   const typed = { ...asAlice, 'content-type': 'text/plain' };
-  expect(outcomeOf(await stand.ask('POST', PROJECTS, typed, 'x'))).toEqual([415, 'unsupported_media_type']);
+  expect(outcomeOf(await fixture.ask('POST', PROJECTS, typed, 'x'))).toEqual([415, 'unsupported_media_type']);
   expect(outcomeOf(await post('[]'))).toEqual([422, 'validation_failed']);
 });
 
@@ -301,7 +301,7 @@ describe('who is calling', () => {
   test('nobody: 401 everywhere', async () => {
     const id = await create();
     for (const [method, path, body] of [...routes(id), ['GET', PROJECTS], ['POST', PROJECTS, draft()]] as const) {
-      expect(outcomeOf(await stand.ask(method, path, {}, body))).toEqual([401, 'unauthenticated']);
+      expect(outcomeOf(await fixture.ask(method, path, {}, body))).toEqual([401, 'unauthenticated']);
     }
   });
 
@@ -310,19 +310,19 @@ describe('who is calling', () => {
     const before = await get(id);
     for (const [method, path, body] of routes(id)) {
       const [theirs, nobodys] = [id, 'prj_none'].map((it) => path.replace(id, it));
-      const answer = await stand.ask(method, theirs ?? '', asBob, body);
+      const answer = await fixture.ask(method, theirs ?? '', asBob, body);
       expect(outcomeOf(answer)).toEqual([404, 'project_not_found']);
-      expect((await stand.ask(method, nobodys ?? '', asBob, body)).body['detail']).toBe(answer.body['detail']);
+      expect((await fixture.ask(method, nobodys ?? '', asBob, body)).body['detail']).toBe(answer.body['detail']);
     }
-    const listed = (await stand.ask('GET', `${PROJECTS}?limit=100`, asBob)).body['data'] as { owner: string }[];
+    const listed = (await fixture.ask('GET', `${PROJECTS}?limit=100`, asBob)).body['data'] as { owner: string }[];
     expect(listed.filter(({ owner }) => owner !== bob.address)).toEqual([]);
     expect((await get(id)).body).toEqual(before.body);
   });
 
   test('a key may what its scopes say, and sees the secret only if it may change the project', async () => {
     const id = await create();
-    const reader = keyHeaders(await stand.keys.make(alice.address, { scopes: ['projects:read'] }));
-    const writer = keyHeaders(await stand.keys.make(alice.address, { scopes: ['projects:read', 'projects:write'] }));
+    const reader = keyHeaders(await fixture.keys.make(alice.address, { scopes: ['projects:read'] }));
+    const writer = keyHeaders(await fixture.keys.make(alice.address, { scopes: ['projects:read', 'projects:write'] }));
     const read = await get(id, reader);
     expect(read.status).toBe(200);
     expect(read.body).not.toHaveProperty('gateway_secret');
@@ -334,21 +334,21 @@ describe('who is calling', () => {
   test('a key that is for one project touches that one, and makes no other', async () => {
     const [id, other] = [await create(), await create()];
     const scopes = ['projects:read', 'projects:write'] as const;
-    const key = keyHeaders(await stand.keys.make(alice.address, { scopes: [...scopes], projectId: id }));
+    const key = keyHeaders(await fixture.keys.make(alice.address, { scopes: [...scopes], projectId: id }));
     expect((await get(id, key)).status).toBe(200);
     for (const [method, path, body] of routes(other)) {
-      expect(outcomeOf(await stand.ask(method, path, key, body))).toEqual([404, 'project_not_found']);
+      expect(outcomeOf(await fixture.ask(method, path, key, body))).toEqual([404, 'project_not_found']);
     }
     expect(outcomeOf(await post(draft(), key))).toEqual([403, 'insufficient_scope']);
-    const list = async () => (await stand.ask('GET', PROJECTS, key)).body;
+    const list = async () => (await fixture.ask('GET', PROJECTS, key)).body;
     expect(await list()).toMatchObject({ data: [{ id }], has_more: false, next_cursor: null });
-    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    await fixture.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
     expect((await list())['data']).toEqual([]);
   });
 
   test('the secret is in no list', async () => {
     await create();
-    const text = JSON.stringify((await stand.ask('GET', PROJECTS, asAlice)).body);
+    const text = JSON.stringify((await fixture.ask('GET', PROJECTS, asAlice)).body);
     expect(text).not.toContain('gws_');
     expect(text).not.toContain('gateway_secret');
   });
@@ -397,10 +397,10 @@ describe('a change', () => {
   test('tells its event with the fields that changed', async () => {
     const id = await create();
     await patch(id, { pricing: { token: 'SOL' }, visibility: 'listed', openapi: { a: 1 } });
-    await stand.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
-    await stand.ask('POST', `${PROJECTS}/${id}/resume`, asAlice);
-    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
-    const events = await stand.database.query(
+    await fixture.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
+    await fixture.ask('POST', `${PROJECTS}/${id}/resume`, asAlice);
+    await fixture.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    const events = await fixture.database.query(
       { name: 'test_events_of', text: 'select type, data from tollhouse_event where project_id = $1 order by seq' },
       id,
     );
@@ -417,7 +417,7 @@ describe('a change', () => {
     const id = await create({ tags: ['a'] });
     const answer = await patch(id, { tags: ['A'], pricing: { amount: '0.010' }, description: null });
     expect(answer.body['version']).toBe(1);
-    expect((await stand.ask('POST', `${PROJECTS}/${id}/resume`, asAlice)).body['version']).toBe(1);
+    expect((await fixture.ask('POST', `${PROJECTS}/${id}/resume`, asAlice)).body['version']).toBe(1);
   });
 
   test.each<[string, unknown, string]>([
@@ -445,7 +445,7 @@ describe('a change', () => {
 
   test('does not ask again for an upstream that stays', async () => {
     const id = await create();
-    await stand.database.query(
+    await fixture.database.query(
       { name: 'test_move', text: `update tollhouse_project set details = replace(details, $2, $3) where id = $1` },
       id,
       'weather.example',
@@ -463,9 +463,9 @@ describe('a change', () => {
     const path = `${PROJECTS}/${id}`;
     const attempts = [
       await patch(id, { name: 'third' }, stale),
-      await stand.ask('POST', `${path}/pause`, stale),
-      await stand.ask('POST', `${path}/rotate-secret`, stale),
-      await stand.ask('DELETE', path, stale),
+      await fixture.ask('POST', `${path}/pause`, stale),
+      await fixture.ask('POST', `${path}/rotate-secret`, stale),
+      await fixture.ask('DELETE', path, stale),
       await patch(id, { name: 'third' }, { 'if-match': `W/${tagOf(second)}` }),
       await patch(id, { name: 'third' }, { 'if-match': 'nonsense' }),
     ];
@@ -490,17 +490,17 @@ describe('a change', () => {
     const slug = newSlug();
     const id = await create({ slug });
     const before = (await get(id)).body['gateway_secret'];
-    const after = (await stand.ask('POST', `${PROJECTS}/${id}/rotate-secret`, asAlice)).body['gateway_secret'];
+    const after = (await fixture.ask('POST', `${PROJECTS}/${id}/rotate-secret`, asAlice)).body['gateway_secret'];
     expect(after).toMatch(/^gws_/);
     expect(after).not.toBe(before);
-    const project = await stand.projects.bySlug(slug);
+    const project = await fixture.projects.bySlug(slug);
     expect(project).toMatchObject({ secret: after, previousSecret: before, previousSecretUntil: NOON + DAY_MS });
   });
 });
 
 test('a project that was read is not sent again when it has not changed', async () => {
   const id = await create();
-  const path = `${stand.url}/api/v1${PROJECTS}/${id}`;
+  const path = `${fixture.url}/api/v1${PROJECTS}/${id}`;
   const known = { ...asAlice, 'if-none-match': tagOf(await get(id)), 'cache-control': 'max-age=0' };
   expect((await fetch(path, { headers: known })).status).toBe(304);
   await patch(id, { name: 'x' });
@@ -510,19 +510,19 @@ test('a project that was read is not sent again when it has not changed', async 
 describe('the list', () => {
   type Page = { data: { id: string }[]; has_more: boolean; next_cursor: string | null; object: string };
   const page = async (query: string, headers: ProofHeaders) =>
-    (await stand.ask('GET', `${PROJECTS}?${query}`, headers)).body as object as Page;
+    (await fixture.ask('GET', `${PROJECTS}?${query}`, headers)).body as object as Page;
 
   test('is read page by page, newest first, whatever is made or deleted meanwhile', async () => {
-    const own = await stand.keys.token(walletKey('lister'));
+    const own = await fixture.keys.token(walletKey('lister'));
     const ids: string[] = [];
     for (let count = 0; count < 5; count += 1) {
       ids.unshift(await create({}, own));
-      stand.keys.stand.advance(1);
+      fixture.keys.fixture.advance(1);
     }
     const first = await page('limit=2', own);
     expect(first).toMatchObject({ object: 'list', has_more: true });
     await create({}, own);
-    await stand.ask('DELETE', `${PROJECTS}/${ids[1]}`, own);
+    await fixture.ask('DELETE', `${PROJECTS}/${ids[1]}`, own);
     const second = await page(`limit=2&cursor=${first.next_cursor}`, own);
     const third = await page(`limit=2&cursor=${second.next_cursor}`, own);
     expect([first, second, third].flatMap(({ data }) => data.map(({ id }) => id))).toEqual(ids);
@@ -539,34 +539,34 @@ describe('the list', () => {
     `cursor=${Buffer.from('[1]').toString('base64url')}`,
     `cursor=${Buffer.from('[1,"a\\u0000"]').toString('base64url')}`,
   ])('with %s is refused with 422', async (query) => {
-    expect(outcomeOf(await stand.ask('GET', `${PROJECTS}?${query}`, asAlice))).toEqual([422, 'validation_failed']);
+    expect(outcomeOf(await fixture.ask('GET', `${PROJECTS}?${query}`, asAlice))).toEqual([422, 'validation_failed']);
   });
 });
 
 describe('a look by the slug', () => {
   test('sees at once what this process changes', async () => {
     const slug = newSlug();
-    expect(await stand.projects.bySlug(slug)).toBeUndefined();
+    expect(await fixture.projects.bySlug(slug)).toBeUndefined();
     const id = await create({ slug });
-    expect((await stand.projects.bySlug(slug))?.id).toBe(id);
-    await stand.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
-    expect((await stand.projects.bySlug(slug))?.state).toBe('paused');
-    await stand.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
-    expect(await stand.projects.bySlug(slug)).toBeUndefined();
+    expect((await fixture.projects.bySlug(slug))?.id).toBe(id);
+    await fixture.ask('POST', `${PROJECTS}/${id}/pause`, asAlice);
+    expect((await fixture.projects.bySlug(slug))?.state).toBe('paused');
+    await fixture.ask('DELETE', `${PROJECTS}/${id}`, asAlice);
+    expect(await fixture.projects.bySlug(slug)).toBeUndefined();
   });
 
   test('sees within five seconds what another process changes, and asks the database once meanwhile', async () => {
     const slug = newSlug();
-    const elsewhere = stand.another();
+    const elsewhere = fixture.another();
     expect(await elsewhere.bySlug(slug)).toBeUndefined();
     const id = await create({ slug });
     expect(await elsewhere.bySlug(slug)).toBeUndefined();
-    stand.keys.stand.advance(5_001);
+    fixture.keys.fixture.advance(5_001);
     const found = await elsewhere.bySlug(slug);
     expect(found?.id).toBe(id);
     await patch(id, { name: 'new' });
     expect(await elsewhere.bySlug(slug)).toBe(found);
-    stand.keys.stand.advance(5_001);
+    fixture.keys.fixture.advance(5_001);
     expect((await elsewhere.bySlug(slug))?.name).toBe('new');
   });
 });

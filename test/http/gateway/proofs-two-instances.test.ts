@@ -3,23 +3,23 @@ import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, connectGateway, type MadeKey, proofHeader } from '../../helpers/gateway-client.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { type Receiver, startReceiver } from '../../helpers/webhook-receiver.js';
+import { CALL_PRICE, connectGateway, type MadeKey, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 
 const PRICE_TEXT = '0.012347';
 const folder = testFolder();
 const closers: (() => Promise<void>)[] = [];
-let toll: TollStand;
+let toll: TollFixture;
 let upstream: Receiver;
 let owner: Keypair;
 let caller: Keypair;
 
 beforeAll(async () => {
-  toll = await openTollStand();
+  toll = await openTollFixture();
   upstream = await startReceiver((res) => void res.end('paid for'));
   owner = await toll.sandbox.createWallet({ usdc: '0' });
   caller = await toll.sandbox.createWallet({ usdc: '100', sol: '1' });

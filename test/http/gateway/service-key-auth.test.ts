@@ -4,13 +4,13 @@ import { createGate } from '../../../src/middleware/gate/gate.js';
 import { logRequests, type RequestLogger } from '../../../src/middleware/gate/request-log.js';
 import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { type ServiceKeyAuthOptions, serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
-import { NOON } from '../../helpers/identity-stand.js';
-import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
+import { NOON } from '../../helpers/fixtures/identity-fixture.js';
+import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
-import { walletKey } from '../../helpers/wallet-key.js';
 
 const alice = walletKey('alice');
 const folder = testFolder();
@@ -31,12 +31,12 @@ const pay = createGate('pay', async (req, res) =>
 );
 
 describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
-  let keys: KeysStand;
+  let keys: KeysFixture;
   let url: string;
   let lines: string[];
 
   beforeEach(async () => {
-    keys = await openKeysStand(folder.newPath('db'));
+    keys = await openKeysFixture(folder.newPath('db'));
     lines = [];
     url = await serveGates();
   });
@@ -46,7 +46,7 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     const gateway = { keys: served };
     const write = (...line: unknown[]) => void lines.push(JSON.stringify(line));
     const logger: RequestLogger = { info: write, error: write };
-    const addGates: Parameters<KeysStand['serve']>[1] = (app) => {
+    const addGates: Parameters<KeysFixture['serve']>[1] = (app) => {
       app.use(logRequests(logger));
       app.all('/call', serviceKeyAuth({ gateway }), tell);
       app.get('/figures', serviceKeyAuth({ gateway, scopes: ['call', 'analytics:read'] }), tell);
@@ -141,9 +141,9 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
 
   test('an expired key is told so, from the millisecond on', async () => {
     const made = await keys.make(alice.address, { expiresAt: NOON + MINUTE_MS });
-    keys.stand.advance(MINUTE_MS - 1);
+    keys.fixture.advance(MINUTE_MS - 1);
     expect(await outcomeOf(call(keyHeaders(made)))).toEqual([200]);
-    keys.stand.advance(1);
+    keys.fixture.advance(1);
     expect(await outcomeOf(call(keyHeaders(made)))).toEqual([401, 'service_key_expired']);
   });
 
@@ -175,7 +175,7 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     await keys.keys.revoke({ wallet: alice.address }, made.key.id);
     expect(await outcomeOf(call(keyHeaders(made)))).toEqual([401, 'service_key_revoked']);
     expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([200]);
-    keys.stand.advance(30 * SECOND_MS);
+    keys.fixture.advance(30 * SECOND_MS);
     expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([401, 'service_key_revoked']);
   });
 
@@ -184,7 +184,7 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     const second = await serveGates(keys.another());
     expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([200]);
     const rotated = await keys.keys.rotate({ wallet: alice.address }, made.key.id);
-    keys.stand.advance(SECOND_MS);
+    keys.fixture.advance(SECOND_MS);
     expect(await outcomeOf(call(keyHeaders(rotated), '/call', second))).toEqual([200]);
     expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([200]);
   });
@@ -194,10 +194,10 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     const lastUse = async () => (await keys.keys.get({ wallet: alice.address }, made.key.id)).lastUsedAt;
     await call(keyHeaders(made));
     await until(async () => (await lastUse()) === NOON);
-    keys.stand.advance(MINUTE_MS - 1);
+    keys.fixture.advance(MINUTE_MS - 1);
     await call(keyHeaders(made));
     expect(await lastUse()).toBe(NOON);
-    keys.stand.advance(1);
+    keys.fixture.advance(1);
     await call(keyHeaders(made));
     await until(async () => (await lastUse()) === NOON + MINUTE_MS);
   });
@@ -213,7 +213,7 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
       const refused = await call(headers);
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
       expect(await refused.json()).toMatchObject({ code: 'rate_limited', retryable: true });
-      keys.stand.advance(SECOND_MS + 1);
+      keys.fixture.advance(SECOND_MS + 1);
       expect(await outcomeOf(call(headers))).toEqual([200]);
     });
 
@@ -243,10 +243,10 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
       const locked = await call(right);
       expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '60']);
       expect(await outcomeOf(call(keyHeaders(made)))).toEqual([200]);
-      keys.stand.advance(MINUTE_MS + 1);
+      keys.fixture.advance(MINUTE_MS + 1);
       expect(await guess(11, wrong)).toEqual([...all(10, 401), 429]);
       expect((await call(right)).headers.get('retry-after')).toBe('120');
-      keys.stand.advance(2 * MINUTE_MS);
+      keys.fixture.advance(2 * MINUTE_MS);
       expect(await outcomeOf(call(right))).toEqual([200]);
     });
 
@@ -298,7 +298,7 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
 
     test('a refused key is told so and not asked to pay; a payment beside it counts', async () => {
       const made = await keys.make(alice.address, { expiresAt: NOON + 1 });
-      keys.stand.advance(1);
+      keys.fixture.advance(1);
       expect(await outcomeOf(call(keyHeaders(made), '/either'))).toEqual([401, 'service_key_expired']);
       expect(await outcomeOf(call({ ...keyHeaders(made), 'x-paid': 'yes' }, '/either'))).toEqual([200]);
     });

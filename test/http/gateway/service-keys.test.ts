@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { KEYS_OPERATIONS } from '../../../src/http/keys/operations.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
-import { createConformance, type OpenApi } from '../../helpers/documented.js';
-import { NOON } from '../../helpers/identity-stand.js';
-import { type KeysStand, keyHeaders, openKeysStand } from '../../helpers/keys-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { NOON } from '../../helpers/fixtures/identity-fixture.js';
+import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { createConformance, type OpenApi } from '../../helpers/http/documented.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
 const bob = walletKey('bob');
@@ -23,7 +23,7 @@ interface Answer {
 }
 
 describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
-  let keys: KeysStand;
+  let keys: KeysFixture;
   let path: string;
   let url: string;
   let asAlice: ProofHeaders;
@@ -32,7 +32,7 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
   beforeEach(async () => {
     path = folder.newPath('db');
     const owners: Readonly<Record<string, string>> = { prj_alice: alice.address, prj_bob: bob.address };
-    keys = await openKeysStand(path, { projectOwner: async (id) => owners[id] });
+    keys = await openKeysFixture(path, { projectOwner: async (id) => owners[id] });
     url = await keys.serve(express);
     [asAlice, asBob] = [await keys.token(alice), await keys.token(bob)];
   });
@@ -193,7 +193,7 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     const made: unknown[] = [];
     for (let n = 0; n < 5; n += 1) {
       made.unshift((await generate()).body['id']);
-      keys.stand.advance(n % 2);
+      keys.fixture.advance(n % 2);
     }
     const seen: unknown[] = [];
     for (let cursor = ''; ; ) {
@@ -217,9 +217,9 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     const until = new Date(NOON + DAY_MS).toISOString();
     expect(rotated.body).toMatchObject({ api_key: made.body['api_key'], previous_secret_expires_at: until });
     expect(rotated.body['api_secret']).not.toBe(made.body['api_secret']);
-    keys.stand.advance(DAY_MS - 1);
+    keys.fixture.advance(DAY_MS - 1);
     expect((await ask('GET', '', headersOf(made))).status).toBe(200);
-    keys.stand.advance(1);
+    keys.fixture.advance(1);
     expect(codeOf(await ask('GET', '', headersOf(made)))).toEqual([401, 'invalid_service_key']);
     expect((await ask('GET', '', headersOf(rotated))).status).toBe(200);
     const { previous_secret_expires_at: over } = (await ask('GET', `/${made.body['id']}`, headersOf(rotated))).body;

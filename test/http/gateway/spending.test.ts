@@ -3,40 +3,40 @@ import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
 import { DAY_MS, dayOf, monthOf } from '../../../src/storage/calls/periods.js';
 import { newCall } from '../../contracts/call-samples.js';
-import { NOON } from '../../helpers/identity-stand.js';
-import { keyHeaders } from '../../helpers/keys-stand.js';
-import { mintOf, openMoneyStand, TWIN_MINT } from '../../helpers/money-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { NOON } from '../../helpers/fixtures/identity-fixture.js';
+import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
+import { mintOf, openMoneyFixture, TWIN_MINT } from '../../helpers/fixtures/money-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const [alice, bob] = [walletKey('alice'), walletKey('bob')];
 const [USDC, USDG] = [mintOf('USDC'), mintOf('USDG')];
 const LIMIT = { limit: '1', token: 'USDC', window: 'day' } as const;
-let stand: Awaited<ReturnType<typeof openMoneyStand>>;
+let fixture: Awaited<ReturnType<typeof openMoneyFixture>>;
 let headers: ProofHeaders;
 
 beforeEach(async () => {
-  stand = await openMoneyStand({});
-  headers = await stand.token(alice);
+  fixture = await openMoneyFixture({});
+  headers = await fixture.token(alice);
 });
 afterEach(async () => {
-  await stand.book.close();
-  await stand.close();
+  await fixture.book.close();
+  await fixture.close();
 });
 
 const text = (time: number) => new Date(time).toISOString();
 const spend = (keyId: string, amount: bigint, more: object = {}) => {
   const caller = { keyId, owner: alice.address };
-  return stand.book.finish(newCall({ caller, charge: { mint: USDC, amount }, at: NOON, ...more }));
+  return fixture.book.finish(newCall({ caller, charge: { mint: USDC, amount }, at: NOON, ...more }));
 };
 
 describe('GET /api/v1/spending', () => {
   test('tells what was spent by key, project and token, by day, and what is left of budgets', async () => {
-    const [one, two] = [await stand.make(alice.address, { spending: LIMIT }), await stand.make(alice.address)];
+    const [one, two] = [await fixture.make(alice.address, { spending: LIMIT }), await fixture.make(alice.address)];
     await spend(one.key.id, 250_000n);
     await spend(one.key.id, 50_000n, { at: NOON - DAY_MS, projectId: 'prj_other' });
     await spend(two.key.id, 7n, { charge: { mint: USDG, amount: 7n } });
-    const { status, body } = await stand.ask('/api/v1/spending', headers);
+    const { status, body } = await fixture.ask('/api/v1/spending', headers);
     const usdc = { token: 'USDC', mint: USDC };
 
     expect(status).toBe(200);
@@ -68,7 +68,7 @@ describe('GET /api/v1/spending', () => {
   });
 
   test('tells native and wrapped SOL as one money, and two tokens with one symbol as two', async () => {
-    const { key } = await stand.make(alice.address, { spending: { limit: '5', token: 'SOL', window: 'day' } });
+    const { key } = await fixture.make(alice.address, { spending: { limit: '5', token: 'SOL', window: 'day' } });
     const charges = [
       { mint: SOL_MINT, amount: 3_000_000_000n },
       { mint: NATIVE_SOL, amount: 1_000_000_000n },
@@ -76,7 +76,7 @@ describe('GET /api/v1/spending', () => {
       { mint: TWIN_MINT, amount: 5_000_000n },
     ];
     for (const charge of charges) await spend(key.id, 0n, { charge });
-    const { body } = await stand.ask('/api/v1/spending', headers);
+    const { body } = await fixture.ask('/api/v1/spending', headers);
     expect(body.totals).toHaveLength(3);
     expect(body.totals).toContainEqual({
       ...{ token: 'SOL', mint: SOL_MINT, amount: '4', amount_atomic: '4000000000', calls: 2 },
@@ -87,12 +87,12 @@ describe('GET /api/v1/spending', () => {
   });
 
   test('is told by month as well, and for one key, one project or a range', async () => {
-    const [one, two] = [await stand.make(alice.address), await stand.make(alice.address)];
+    const [one, two] = [await fixture.make(alice.address), await fixture.make(alice.address)];
     await spend(one.key.id, 1n);
     await spend(one.key.id, 2n, { at: NOON - 10 * DAY_MS, projectId: 'prj_other' });
     await spend(two.key.id, 4n);
     const total = async (query: string) => {
-      const { body } = await stand.ask(`/api/v1/spending?${query}`, headers);
+      const { body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
       return [body.totals[0]?.amount_atomic, body.series.length];
     };
     const january = monthOf(NOON);
@@ -106,20 +106,20 @@ describe('GET /api/v1/spending', () => {
   });
 
   test('a key sees its own spending only, and a wallet that of its own keys', async () => {
-    const [one, two] = [await stand.make(alice.address, { spending: LIMIT }), await stand.make(alice.address)];
-    const bobs = await stand.make(bob.address);
+    const [one, two] = [await fixture.make(alice.address, { spending: LIMIT }), await fixture.make(alice.address)];
+    const bobs = await fixture.make(bob.address);
     await spend(one.key.id, 1n);
     await spend(two.key.id, 2n);
-    const own = await stand.ask('/api/v1/spending', keyHeaders(one));
+    const own = await fixture.ask('/api/v1/spending', keyHeaders(one));
     const refused = async (query: string, proof: ProofHeaders) => {
-      const { status, body } = await stand.ask(`/api/v1/spending${query}`, proof);
+      const { status, body } = await fixture.ask(`/api/v1/spending${query}`, proof);
       return [status, body.code];
     };
 
     expect(own.body.spending).toMatchObject([{ key_id: one.key.id, amount_atomic: '1' }]);
     expect(own.body.budgets).toMatchObject([{ key_id: one.key.id, used_atomic: '1' }]);
-    expect((await stand.ask(`/api/v1/spending?key=${one.key.id}`, keyHeaders(one))).status).toBe(200);
-    expect((await stand.ask('/api/v1/spending', await stand.token(bob))).body).toMatchObject({
+    expect((await fixture.ask(`/api/v1/spending?key=${one.key.id}`, keyHeaders(one))).status).toBe(200);
+    expect((await fixture.ask('/api/v1/spending', await fixture.token(bob))).body).toMatchObject({
       spending: [],
       budgets: [],
     });
@@ -127,28 +127,28 @@ describe('GET /api/v1/spending', () => {
     expect(await refused(`?key=${bobs.key.id}`, headers)).toEqual([404, 'not_found']);
     expect(await refused('', {})).toEqual([401, 'unauthenticated']);
     const scopes = ['call'] as const;
-    expect(await refused('', keyHeaders(await stand.make(alice.address, { scopes })))).toEqual([
+    expect(await refused('', keyHeaders(await fixture.make(alice.address, { scopes })))).toEqual([
       403,
       'insufficient_scope',
     ]);
   });
 
   test.each(['interval=hour', 'from=2000-01-01T00:00:00Z', 'key=', 'wallet=x'])('?%s is refused', async (query) => {
-    const { status, body } = await stand.ask(`/api/v1/spending?${query}`, headers);
+    const { status, body } = await fixture.ask(`/api/v1/spending?${query}`, headers);
     expect([status, body.code]).toEqual([422, 'validation_failed']);
   });
 });
 
 test('what a key holds back and spends is what its owner is shown', async () => {
-  const { key } = await stand.make(alice.address, { spending: LIMIT });
-  const spending = createSpending({ book: stand.book, describeToken: async () => ({ symbol: 'USDC', decimals: 6 }) });
+  const { key } = await fixture.make(alice.address, { spending: LIMIT });
+  const spending = createSpending({ book: fixture.book, describeToken: async () => ({ symbol: 'USDC', decimals: 6 }) });
   const call = { key, charge: { mint: USDC, amount: 600_000n }, at: NOON };
   const reservationId = await spending.hold(call);
   await expect(spending.hold(call)).rejects.toMatchObject({ code: 'spending_limit_reached' });
-  await stand.book.finish(
+  await fixture.book.finish(
     newCall({ caller: { keyId: key.id, owner: key.owner }, charge: call.charge, at: NOON }),
     reservationId === undefined ? {} : { reservationId },
   );
-  const { body } = await stand.ask('/api/v1/spending', headers);
+  const { body } = await fixture.ask('/api/v1/spending', headers);
   expect(body.budgets).toMatchObject([{ used: '0.6', left: '0.4' }]);
 });

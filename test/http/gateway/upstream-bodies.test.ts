@@ -6,12 +6,16 @@ import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Agent, request } from 'undici';
 import { UNSIGNED_BODY } from '../../../src/gateway/proxy/gateway-signature.js';
+import {
+  closeUpstreamFixtures,
+  openUpstreamFixture,
+  type UpstreamFixture,
+} from '../../helpers/http/upstream-fixture.js';
 import { until } from '../../helpers/until.js';
-import { closeUpstreamStands, openUpstreamStand, type UpstreamStand } from '../../helpers/upstream-stand.js';
 
 const MIB = 1024 * 1024;
 const agent = new Agent();
-afterEach(closeUpstreamStands);
+afterEach(closeUpstreamFixtures);
 afterAll(() => agent.destroy());
 
 /** What an upstream saw of a body. */
@@ -37,9 +41,9 @@ const reading: RequestListener = async (req, res) => {
 };
 
 /** Sends a body, with its length or in chunks. */
-async function send(stand: UpstreamStand, body: Buffer, chunked: boolean): Promise<Seen> {
+async function send(fixture: UpstreamFixture, body: Buffer, chunked: boolean): Promise<Seen> {
   const sent = chunked ? Readable.from(pieces(body)) : body;
-  const answer = await request(stand.url, { method: 'POST', body: sent, dispatcher: agent });
+  const answer = await request(fixture.url, { method: 'POST', body: sent, dispatcher: agent });
   return (await answer.body.json()) as Seen;
 }
 
@@ -58,21 +62,21 @@ describe('the body of a request', () => {
     ['large, in chunks', 3 * MIB, true, false],
     ['as large as is taken', 10 * MIB, false, false],
   ])('%s arrives as it is', async (_what, size, chunked, signed) => {
-    const stand = await openUpstreamStand({ http: reading });
+    const fixture = await openUpstreamFixture({ http: reading });
     const body = randomBytes(size);
     const sha256 = createHash('sha256').update(body).digest('hex');
-    const seen = await send(stand, body, chunked);
+    const seen = await send(fixture, body, chunked);
     expect(seen).toMatchObject({ bytes: size, sha256 });
     expect(seen.headers['x-tollhouse-body-digest']).toBe(signed ? sha256 : UNSIGNED_BODY);
     if (signed || !chunked) expect(seen.headers['content-length']).toBe(String(size));
     else expect(seen.headers['transfer-encoding']).toBe('chunked');
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: true }]);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: true }]);
   });
 
   test.each(['GET', 'DELETE'] as const)('of a %s too', async (method) => {
-    const stand = await openUpstreamStand({ http: reading });
-    const { body } = await request(stand.url, { method, body: 'body', dispatcher: agent });
+    const fixture = await openUpstreamFixture({ http: reading });
+    const { body } = await request(fixture.url, { method, body: 'body', dispatcher: agent });
     expect(await body.json()).toMatchObject({ bytes: 4 });
   });
 
@@ -88,13 +92,13 @@ describe('the body of a request', () => {
         whole += 1;
       });
     };
-    const stand = await openUpstreamStand({ http }, { forward: { maxBodyBytes } });
+    const fixture = await openUpstreamFixture({ http }, { forward: { maxBodyBytes } });
     const sent = chunked ? Readable.from(pieces(Buffer.alloc(size))) : Buffer.alloc(size);
-    const answer = await request(stand.url, { method: 'POST', body: sent, dispatcher: agent });
+    const answer = await request(fixture.url, { method: 'POST', body: sent, dispatcher: agent });
     expect(answer.statusCode).toBe(413);
     expect(await answer.body.json()).toMatchObject({ code: 'body_too_large' });
-    expect(stand.outcomes).toMatchObject([{ delivered: false, reason: 'body_too_large', headSent: false }]);
-    await until(() => stand.connections() === 0);
+    expect(fixture.outcomes).toMatchObject([{ delivered: false, reason: 'body_too_large', headSent: false }]);
+    await until(() => fixture.connections() === 0);
     expect(whole).toBe(0);
   });
 
@@ -109,8 +113,8 @@ describe('the body of a request', () => {
         if (req.method === 'POST') res.writeHead(503);
         res.end(req.method);
       };
-      const stand = await openUpstreamStand({ http }, { forward: { maxBodyBytes, ...forward } });
-      const { hostname, port, pathname } = new URL(stand.url);
+      const fixture = await openUpstreamFixture({ http }, { forward: { maxBodyBytes, ...forward } });
+      const { hostname, port, pathname } = new URL(fixture.url);
       const socket = connect(Number(port), hostname);
       const statuses: string[] = [];
       socket.on('data', (bytes) => statuses.push(...(String(bytes).match(/HTTP\/1.1 \d+/g) ?? [])));
@@ -119,14 +123,14 @@ describe('the body of a request', () => {
       await until(() => statuses.length === 1);
       socket.write(`0\r\n\r\nGET ${pathname} HTTP/1.1\r\nHost: x\r\n\r\n`);
       await until(() => statuses.length === 2);
-      expect(stand.outcomes).toHaveLength(2);
+      expect(fixture.outcomes).toHaveLength(2);
       socket.destroy();
     },
   );
 
   test('a caller who never ends is cut off', async () => {
-    const stand = await openUpstreamStand({ http: reading }, { forward: { maxBodyBytes: 100_000 } });
-    const { hostname, port, pathname } = new URL(stand.url);
+    const fixture = await openUpstreamFixture({ http: reading }, { forward: { maxBodyBytes: 100_000 } });
+    const { hostname, port, pathname } = new URL(fixture.url);
     const socket = connect(Number(port), hostname);
     socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
     const closed = new Promise((resolve) => void socket.on('error', () => {}).on('close', resolve));
@@ -137,21 +141,21 @@ describe('the body of a request', () => {
     socket.on('drain', more);
     more();
     await closed;
-    expect(stand.outcomes).toMatchObject([{ reason: 'body_too_large' }]);
+    expect(fixture.outcomes).toMatchObject([{ reason: 'body_too_large' }]);
   });
 
   test('the upstream answers before it has read it all', async () => {
     const http: RequestListener = (_req, res) => void res.writeHead(403).end('not you');
-    const stand = await openUpstreamStand({ http });
-    const answer = await request(stand.url, { method: 'POST', body: Buffer.alloc(8 * MIB), dispatcher: agent });
+    const fixture = await openUpstreamFixture({ http });
+    const answer = await request(fixture.url, { method: 'POST', body: Buffer.alloc(8 * MIB), dispatcher: agent });
     expect([answer.statusCode, await answer.body.text()]).toEqual([403, 'not you']);
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: true, status: 403 }]);
-    await until(() => stand.connections() === 0);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: true, status: 403 }]);
+    await until(() => fixture.connections() === 0);
   });
 
   test('that moves slowly is not late', async () => {
-    const stand = await openUpstreamStand({ http: reading }, { forward: { timeoutMs: 500 } });
+    const fixture = await openUpstreamFixture({ http: reading }, { forward: { timeoutMs: 500 } });
     async function* slowly(): AsyncGenerator<Buffer> {
       yield Buffer.alloc(2 * MIB);
       for (let piece = 0; piece < 8; piece += 1) {
@@ -159,22 +163,26 @@ describe('the body of a request', () => {
         yield Buffer.alloc(1000);
       }
     }
-    const { body } = await request(stand.url, { method: 'POST', body: Readable.from(slowly()), dispatcher: agent });
+    const { body } = await request(fixture.url, { method: 'POST', body: Readable.from(slowly()), dispatcher: agent });
     expect(await body.json()).toMatchObject({ bytes: 2 * MIB + 8000 });
   });
 
   test('that the upstream does not take is late, and the caller is told', async () => {
     const http: RequestListener = () => {};
-    const stand = await openUpstreamStand({ http }, { forward: { timeoutMs: 100 } });
-    const { statusCode } = await request(stand.url, { method: 'POST', body: Buffer.alloc(9 * MIB), dispatcher: agent });
+    const fixture = await openUpstreamFixture({ http }, { forward: { timeoutMs: 100 } });
+    const { statusCode } = await request(fixture.url, {
+      method: 'POST',
+      body: Buffer.alloc(9 * MIB),
+      dispatcher: agent,
+    });
     expect(statusCode).toBe(504);
-    expect(stand.outcomes).toMatchObject([{ reason: 'upstream_timeout' }]);
+    expect(fixture.outcomes).toMatchObject([{ reason: 'upstream_timeout' }]);
   });
 
   test('was read by somebody before, who kept nothing: forward rejects instead of waiting', async () => {
-    const stand = await openUpstreamStand({ http: reading }, { readBodyFirst: true });
-    expect((await request(stand.url, { method: 'POST', body: 'body', dispatcher: agent })).statusCode).toBe(500);
-    expect(stand.thrown).toMatchObject([
+    const fixture = await openUpstreamFixture({ http: reading }, { readBodyFirst: true });
+    expect((await request(fixture.url, { method: 'POST', body: 'body', dispatcher: agent })).statusCode).toBe(500);
+    expect(fixture.thrown).toMatchObject([
       { message: 'the body was read before it came to the proxy, and nothing of it was kept' },
     ]);
   });
@@ -183,8 +191,8 @@ describe('the body of a request', () => {
 describe('the body of an answer', () => {
   test('large, at full speed', async () => {
     const whole = randomBytes(20 * MIB);
-    const stand = await openUpstreamStand({ http: (_req, res) => void res.end(whole) });
-    const { headers, body } = await request(stand.url, { dispatcher: agent });
+    const fixture = await openUpstreamFixture({ http: (_req, res) => void res.end(whole) });
+    const { headers, body } = await request(fixture.url, { dispatcher: agent });
     const got = Buffer.from(await body.arrayBuffer());
     expect(headers['content-length']).toBe(String(whole.length));
     expect(got.equals(whole)).toBe(true);
@@ -196,8 +204,8 @@ describe('the body of an answer', () => {
       upstream = res.writeHead(200, { 'Content-Type': 'text/event-stream' });
       res.flushHeaders();
     };
-    const stand = await openUpstreamStand({ http });
-    const { body, headers } = await request(stand.url, { dispatcher: agent });
+    const fixture = await openUpstreamFixture({ http });
+    const { body, headers } = await request(fixture.url, { dispatcher: agent });
     expect(headers['content-type']).toBe('text/event-stream');
     const pieces = body[Symbol.asyncIterator]();
     for (const piece of ['data: 1\n\n', 'data: 2\n\n']) {
@@ -223,30 +231,30 @@ describe('the body of an answer', () => {
       res.on('drain', more);
       more();
     };
-    const stand = await openUpstreamStand({ http });
-    const caller = await sendAndPause(stand);
+    const fixture = await openUpstreamFixture({ http });
+    const caller = await sendAndPause(fixture);
     await standsStill(() => written);
     // Two pairs of socket buffers of the system, which are some megabytes each, and no response in our memory.
     expect(written).toBeLessThan(40 * MIB);
-    expect(stand.outcomes).toEqual([]);
+    expect(fixture.outcomes).toEqual([]);
     let got = 0;
     caller.on('data', (chunk) => {
       got += chunk.length;
     });
     caller.resume();
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: true }]);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: true }]);
     await until(() => got > 90 * MIB);
     caller.destroy();
   });
 
   test('a caller who stops to read for ever is given up', async () => {
     const http: RequestListener = (_req, res) => void res.end(Buffer.alloc(90 * MIB));
-    const stand = await openUpstreamStand({ http }, { proxy: { idleTimeoutMs: 200 } });
-    const caller = await sendAndPause(stand);
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: false, reason: 'client_gone', headSent: true }]);
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture({ http }, { proxy: { idleTimeoutMs: 200 } });
+    const caller = await sendAndPause(fixture);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: false, reason: 'client_gone', headSent: true }]);
+    await until(() => fixture.connections() === 0);
     caller.destroy();
   });
 });
@@ -257,21 +265,21 @@ test('many calls share few connections, and closing leaves none', async () => {
     sockets.add(req.socket);
     res.end('answer');
   };
-  const stand = await openUpstreamStand({ http });
+  const fixture = await openUpstreamFixture({ http });
   for (let round = 0; round < 10; round += 1) {
-    const answers = Array.from({ length: 10 }, () => request(stand.url, { dispatcher: agent }));
+    const answers = Array.from({ length: 10 }, () => request(fixture.url, { dispatcher: agent }));
     for (const { body } of await Promise.all(answers)) expect(await body.text()).toBe('answer');
   }
-  await until(() => stand.outcomes.length === 100);
-  expect(stand.outcomes.every(({ delivered }) => delivered)).toBe(true);
+  await until(() => fixture.outcomes.length === 100);
+  expect(fixture.outcomes.every(({ delivered }) => delivered)).toBe(true);
   expect(sockets.size).toBeLessThan(40);
-  await stand.close();
-  await until(() => stand.connections() === 0);
+  await fixture.close();
+  await until(() => fixture.connections() === 0);
 });
 
 /** A caller that asks, and does not read. */
-async function sendAndPause(stand: UpstreamStand): Promise<Socket> {
-  const { hostname, port, pathname } = new URL(stand.url);
+async function sendAndPause(fixture: UpstreamFixture): Promise<Socket> {
+  const { hostname, port, pathname } = new URL(fixture.url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {}).pause();
   await once(socket, 'connect');

@@ -4,11 +4,15 @@ import { connect, type Socket } from 'node:net';
 import { Agent, request } from 'undici';
 import { createAddressGuard } from '../../../src/gateway/network-guard/address-guard.js';
 import type { Undelivered } from '../../../src/gateway/proxy/upstream-proxy.js';
+import {
+  closeUpstreamFixtures,
+  openUpstreamFixture,
+  type UpstreamFixture,
+} from '../../helpers/http/upstream-fixture.js';
 import { until } from '../../helpers/until.js';
-import { closeUpstreamStands, openUpstreamStand, type UpstreamStand } from '../../helpers/upstream-stand.js';
 
 const agent = new Agent();
-afterEach(closeUpstreamStands);
+afterEach(closeUpstreamFixtures);
 afterAll(() => agent.destroy());
 
 /** A raw upstream that answers every request with the same bytes, and then does something. */
@@ -20,27 +24,27 @@ const end = (socket: Socket) => void socket.end();
 const reset = (socket: Socket) => void socket.resetAndDestroy();
 
 /** What a caller gets: a response, or a broken one. */
-async function get(stand: UpstreamStand, path = '/'): Promise<{ status: number; body: string } | 'broken'> {
+async function get(fixture: UpstreamFixture, path = '/'): Promise<{ status: number; body: string } | 'broken'> {
   try {
-    const answer = await request(`${stand.url}${path}`, { dispatcher: agent });
+    const answer = await request(`${fixture.url}${path}`, { dispatcher: agent });
     return { status: answer.statusCode, body: await answer.body.text() };
   } catch {
     return 'broken';
   }
 }
 
-/** The one outcome of a stand, once it is there. */
-async function outcomeOf(stand: UpstreamStand) {
-  await until(() => stand.outcomes.length > 0 || stand.thrown.length > 0);
-  expect(stand.thrown).toEqual([]);
-  return stand.outcomes[0];
+/** The one outcome of a fixture, once it is there. */
+async function outcomeOf(fixture: UpstreamFixture) {
+  await until(() => fixture.outcomes.length > 0 || fixture.thrown.length > 0);
+  expect(fixture.thrown).toEqual([]);
+  return fixture.outcomes[0];
 }
 
 /** The response to a call that fails before anything was sent. */
-async function problemOf(stand: UpstreamStand): Promise<unknown> {
-  const answer = await get(stand);
+async function problemOf(fixture: UpstreamFixture): Promise<unknown> {
+  const answer = await get(fixture);
   if (answer === 'broken') throw new Error('there was no answer');
-  const outcome = (await outcomeOf(stand)) as Undelivered;
+  const outcome = (await outcomeOf(fixture)) as Undelivered;
   expect(outcome).toMatchObject({ delivered: false, headSent: false });
   expect(outcome.detail).not.toMatch(/127\.0\.0\.1|localhost/);
   const { status, code } = JSON.parse(answer.body);
@@ -50,9 +54,9 @@ async function problemOf(stand: UpstreamStand): Promise<unknown> {
 }
 
 /** The outcome of a call whose response broke off in the middle. */
-async function brokenOff(stand: UpstreamStand): Promise<unknown> {
-  await expect(get(stand)).resolves.toBe('broken');
-  const outcome = (await outcomeOf(stand)) as Undelivered;
+async function brokenOff(fixture: UpstreamFixture): Promise<unknown> {
+  await expect(get(fixture)).resolves.toBe('broken');
+  const outcome = (await outcomeOf(fixture)) as Undelivered;
   expect(outcome).toMatchObject({ delivered: false, headSent: true });
   return outcome.reason;
 }
@@ -62,26 +66,26 @@ const CHUNKED = `${HEAD}Transfer-Encoding: chunked\r\n\r\n`;
 
 describe('before anything was sent, the gateway answers', () => {
   test('an upstream that is down', async () => {
-    await expect(problemOf(await openUpstreamStand('down'))).resolves.toEqual([502, 'upstream_unreachable']);
+    await expect(problemOf(await openUpstreamFixture('down'))).resolves.toEqual([502, 'upstream_unreachable']);
   });
 
   test('an address that may not be called', async () => {
-    const stand = await openUpstreamStand('down', { forward: { url: 'http://169.254.169.254/latest/meta-data' } });
-    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_unreachable']);
-    expect(stand.outcomes[0]).toMatchObject({ cause: { code: 'ERR_ADDRESS_REFUSED' } });
+    const fixture = await openUpstreamFixture('down', { forward: { url: 'http://169.254.169.254/latest/meta-data' } });
+    await expect(problemOf(fixture)).resolves.toEqual([502, 'upstream_unreachable']);
+    expect(fixture.outcomes[0]).toMatchObject({ cause: { code: 'ERR_ADDRESS_REFUSED' } });
   });
 
   test('an upstream that does not speak TLS', async () => {
-    const plain = await openUpstreamStand(answering(HEAD));
+    const plain = await openUpstreamFixture(answering(HEAD));
     const url = plain.url.replace('http:', 'https:');
-    const stand = await openUpstreamStand('down', { forward: { url } });
-    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_unreachable']);
+    const fixture = await openUpstreamFixture('down', { forward: { url } });
+    await expect(problemOf(fixture)).resolves.toEqual([502, 'upstream_unreachable']);
   });
 
   test('an upstream that accepts and says nothing', async () => {
-    const stand = await openUpstreamStand({ tcp: () => {} }, { forward: { timeoutMs: 50 } });
-    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture({ tcp: () => {} }, { forward: { timeoutMs: 50 } });
+    await expect(problemOf(fixture)).resolves.toEqual([504, 'upstream_timeout']);
+    await until(() => fixture.connections() === 0);
   });
 
   test('an upstream that sends its head byte by byte', async () => {
@@ -89,8 +93,8 @@ describe('before anything was sent, the gateway answers', () => {
       const drip = setInterval(() => socket.write('X-A: b\r\n'), 5);
       socket.on('close', () => clearInterval(drip)).write(HEAD);
     };
-    const stand = await openUpstreamStand({ tcp }, { forward: { timeoutMs: 100 } });
-    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
+    const fixture = await openUpstreamFixture({ tcp }, { forward: { timeoutMs: 100 } });
+    await expect(problemOf(fixture)).resolves.toEqual([504, 'upstream_timeout']);
   });
 
   test('an upstream that says "early hints" for ever', async () => {
@@ -98,16 +102,16 @@ describe('before anything was sent, the gateway answers', () => {
       const drip = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'), 5);
       socket.on('close', () => clearInterval(drip));
     };
-    const stand = await openUpstreamStand({ tcp }, { forward: { timeoutMs: 100 } });
-    await expect(problemOf(stand)).resolves.toEqual([504, 'upstream_timeout']);
+    const fixture = await openUpstreamFixture({ tcp }, { forward: { timeoutMs: 100 } });
+    await expect(problemOf(fixture)).resolves.toEqual([504, 'upstream_timeout']);
   });
 
   test.each([500, 502, 503, 504, 599])('an upstream that answers %d', async (status) => {
     const http = (_req: unknown, res: ServerResponse) =>
       void res.writeHead(status, { 'X-Stack': 'at secret.js:1' }).end('a stack trace');
-    const stand = await openUpstreamStand({ http });
-    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_error']);
-    expect(stand.outcomes[0]).toMatchObject({ status, detail: `The upstream failed with status ${status}.` });
+    const fixture = await openUpstreamFixture({ http });
+    await expect(problemOf(fixture)).resolves.toEqual([502, 'upstream_error']);
+    expect(fixture.outcomes[0]).toMatchObject({ status, detail: `The upstream failed with status ${status}.` });
   });
 
   test.each([
@@ -125,17 +129,17 @@ describe('before anything was sent, the gateway answers', () => {
     ],
     ['switches protocols unasked', answering('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')],
   ])('an upstream that %s', async (_what, upstream) => {
-    const stand = await openUpstreamStand(upstream);
-    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_reset']);
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture(upstream);
+    await expect(problemOf(fixture)).resolves.toEqual([502, 'upstream_reset']);
+    await until(() => fixture.connections() === 0);
   });
 
   test('an answer that says it is too large', async () => {
-    const stand = await openUpstreamStand(answering(`${HEAD}Content-Length: 1001\r\n\r\n`), {
+    const fixture = await openUpstreamFixture(answering(`${HEAD}Content-Length: 1001\r\n\r\n`), {
       proxy: { maxResponseBytes: 1000 },
     });
-    await expect(problemOf(stand)).resolves.toEqual([502, 'upstream_answer_too_large']);
-    await until(() => stand.connections() === 0);
+    await expect(problemOf(fixture)).resolves.toEqual([502, 'upstream_answer_too_large']);
+    await until(() => fixture.connections() === 0);
   });
 });
 
@@ -146,15 +150,15 @@ describe('in the middle, the connection of the caller is cut', () => {
     ['leaves the chunks without end', answering(`${CHUNKED}4\r\nhalf\r\n`, end)],
     ['breaks the chunks', answering(`${CHUNKED}4\r\nhalf\r\nnonsense\r\n`)],
   ])('an upstream that %s', async (_what, upstream) => {
-    const stand = await openUpstreamStand(upstream);
-    await expect(brokenOff(stand)).resolves.toBe('upstream_reset');
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture(upstream);
+    await expect(brokenOff(fixture)).resolves.toBe('upstream_reset');
+    await until(() => fixture.connections() === 0);
   });
 
   test('an answer that stands still', async () => {
-    const stand = await openUpstreamStand(answering(`${CHUNKED}4\r\nhalf\r\n`), { proxy: { idleTimeoutMs: 50 } });
-    await expect(brokenOff(stand)).resolves.toBe('upstream_timeout');
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture(answering(`${CHUNKED}4\r\nhalf\r\n`), { proxy: { idleTimeoutMs: 50 } });
+    await expect(brokenOff(fixture)).resolves.toBe('upstream_timeout');
+    await until(() => fixture.connections() === 0);
   });
 
   test('an answer without end', async () => {
@@ -165,9 +169,9 @@ describe('in the middle, the connection of the caller is cut', () => {
       };
       socket.on('drain', more).once('data', () => socket.write(CHUNKED, more));
     };
-    const stand = await openUpstreamStand({ tcp }, { proxy: { maxResponseBytes: 1_000_000 } });
-    await expect(brokenOff(stand)).resolves.toBe('upstream_answer_too_large');
-    await until(() => stand.connections() === 0);
+    const fixture = await openUpstreamFixture({ tcp }, { proxy: { maxResponseBytes: 1_000_000 } });
+    await expect(brokenOff(fixture)).resolves.toBe('upstream_answer_too_large');
+    await until(() => fixture.connections() === 0);
   });
 });
 
@@ -182,24 +186,24 @@ test('an answer that drips is delivered as long as it moves', async () => {
         if (left === 0) clearInterval(drip);
       }, 10);
     });
-  const stand = await openUpstreamStand({ tcp }, { proxy: { idleTimeoutMs: 150 } });
-  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'a'.repeat(19) });
-  await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: true, status: 200 });
+  const fixture = await openUpstreamFixture({ tcp }, { proxy: { idleTimeoutMs: 150 } });
+  await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'a'.repeat(19) });
+  await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: true, status: 200 });
 });
 
 test('what an upstream sends beyond its length never arrives, and its connection is not used again', async () => {
-  const stand = await openUpstreamStand(
+  const fixture = await openUpstreamFixture(
     answering(`${HEAD}Content-Length: 4\r\n\r\ngoodHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
   );
-  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'good' });
-  await until(() => stand.connections() === 0);
-  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'good' });
+  await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'good' });
+  await until(() => fixture.connections() === 0);
+  await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'good' });
 });
 
 test('an answer that ends with its connection is whole', async () => {
-  const stand = await openUpstreamStand(answering(`${HEAD}Connection: close\r\n\r\nall of it`, end));
-  await expect(get(stand)).resolves.toEqual({ status: 200, body: 'all of it' });
-  await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: true });
+  const fixture = await openUpstreamFixture(answering(`${HEAD}Connection: close\r\n\r\nall of it`, end));
+  await expect(get(fixture)).resolves.toEqual({ status: 200, body: 'all of it' });
+  await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: true });
 });
 
 describe('a caller who goes away', () => {
@@ -207,15 +211,15 @@ describe('a caller who goes away', () => {
     ['before the answer', ''],
     ['within the answer', `${CHUNKED}4\r\nhalf\r\n`],
   ])('%s: the upstream is aborted at once', async (_when, bytes) => {
-    const stand = await openUpstreamStand(answering(bytes));
-    const { hostname, port, pathname } = new URL(stand.url);
+    const fixture = await openUpstreamFixture(answering(bytes));
+    const { hostname, port, pathname } = new URL(fixture.url);
     const caller = connect(Number(port), hostname);
     caller.write(`GET ${pathname}/ HTTP/1.1\r\nHost: x\r\n\r\n`);
-    if (bytes === '') await until(() => stand.connections() === 1);
+    if (bytes === '') await until(() => fixture.connections() === 1);
     else await once(caller, 'data');
     caller.destroy();
-    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
-    await until(() => stand.connections() === 0);
+    await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    await until(() => fixture.connections() === 0);
   });
 
   test('within its body: the upstream sees no whole request', async () => {
@@ -226,16 +230,16 @@ describe('a caller who goes away', () => {
       });
       req.resume().on('error', () => {});
     };
-    const stand = await openUpstreamStand({ http });
-    const { hostname, port, pathname } = new URL(stand.url);
+    const fixture = await openUpstreamFixture({ http });
+    const { hostname, port, pathname } = new URL(fixture.url);
     const caller = connect(Number(port), hostname);
     const size = 4 * 1024 * 1024;
     caller.write(`POST ${pathname}/ HTTP/1.1\r\nHost: x\r\nContent-Length: ${size}\r\n\r\n`);
     caller.write(Buffer.alloc(size / 2));
-    await until(() => stand.connections() === 1);
+    await until(() => fixture.connections() === 1);
     caller.destroy();
-    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
-    await until(() => stand.connections() === 0);
+    await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    await until(() => fixture.connections() === 0);
     expect(whole).toBe(false);
   });
 
@@ -250,7 +254,7 @@ describe('a caller who goes away', () => {
     };
     const received: string[] = [];
     let accepted = 0;
-    const upstream = await openUpstreamStand({
+    const upstream = await openUpstreamFixture({
       tcp(socket) {
         accepted += 1;
         socket.on('data', (bytes) => received.push(`${bytes}`));
@@ -258,13 +262,13 @@ describe('a caller who goes away', () => {
     });
     const url = upstream.upstreamUrl.replace('127.0.0.1', 'slow.example');
     const guard = createAddressGuard({ allow: ['127.0.0.0/8'], lookup });
-    const stand = await openUpstreamStand('down', { forward: { url }, proxy: { guard } });
-    const { hostname, port, pathname } = new URL(stand.url);
+    const fixture = await openUpstreamFixture('down', { forward: { url }, proxy: { guard } });
+    const { hostname, port, pathname } = new URL(fixture.url);
     const caller = connect(Number(port), hostname);
     caller.write(`GET ${pathname}/ HTTP/1.1\r\nHost: x\r\n\r\n`);
     await until(() => asked);
     caller.destroy();
-    await expect(outcomeOf(stand)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
+    await expect(outcomeOf(fixture)).resolves.toMatchObject({ delivered: false, reason: 'client_gone' });
     found(['127.0.0.1']);
     // It may be closed again before anybody looks.
     await until(() => accepted === 1 && upstream.connections() === 0);
@@ -272,21 +276,21 @@ describe('a caller who goes away', () => {
   });
 
   test('within a small body: the upstream is not called', async () => {
-    const stand = await openUpstreamStand('down');
-    const { hostname, port, pathname } = new URL(stand.url);
+    const fixture = await openUpstreamFixture('down');
+    const { hostname, port, pathname } = new URL(fixture.url);
     const caller = connect(Number(port), hostname);
     caller.write(`POST ${pathname}/ HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nhalf`);
     await once(caller, 'connect');
     caller.end();
-    await expect(outcomeOf(stand)).resolves.toMatchObject({ reason: 'client_gone', durationMs: 0 });
+    await expect(outcomeOf(fixture)).resolves.toMatchObject({ reason: 'client_gone', durationMs: 0 });
   });
 });
 
 test('closing ends calls under way', async () => {
-  const stand = await openUpstreamStand({ tcp: () => {} });
-  const answer = get(stand);
-  await until(() => stand.connections() === 1);
-  await stand.close();
-  await expect(outcomeOf(stand)).resolves.toMatchObject({ reason: 'upstream_reset' });
+  const fixture = await openUpstreamFixture({ tcp: () => {} });
+  const answer = get(fixture);
+  await until(() => fixture.connections() === 1);
+  await fixture.close();
+  await expect(outcomeOf(fixture)).resolves.toMatchObject({ reason: 'upstream_reset' });
   await answer;
 });

@@ -3,10 +3,10 @@ import { connect } from 'node:net';
 import express from 'express';
 import { request } from 'undici';
 import { type VerifiedCall, verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
+import { closeUpstreamFixtures, openUpstreamFixture, STAND_SECRET } from '../../helpers/http/upstream-fixture.js';
 import { until } from '../../helpers/until.js';
-import { closeUpstreamStands, openUpstreamStand, STAND_SECRET } from '../../helpers/upstream-stand.js';
 
-afterEach(closeUpstreamStands);
+afterEach(closeUpstreamFixtures);
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -24,19 +24,19 @@ async function raw(url: string, text: string, isEnough = (_told: string) => fals
 }
 
 /** What the upstream gets of a request with these header lines, and the call's address. */
-async function received(lines: readonly string[], options: Parameters<typeof openUpstreamStand>[1] = {}) {
+async function received(lines: readonly string[], options: Parameters<typeof openUpstreamFixture>[1] = {}) {
   const seen: IncomingHttpHeaders[] = [];
   const http: Handler = (req, res) => {
     seen.push(req.headers);
     res.end();
   };
-  const stand = await openUpstreamStand({ http }, options);
-  const { pathname, host } = new URL(stand.url);
+  const fixture = await openUpstreamFixture({ http }, options);
+  const { pathname, host } = new URL(fixture.url);
   const head = [`GET ${pathname}/ HTTP/1.1`, `Host: ${host}`, ...lines];
   const isOpen = /^connection:/im.test(head.join('\n'));
   const text = `${head.join('\r\n')}\r\n${isOpen ? '' : 'Connection: close\r\n'}\r\n`;
-  await raw(stand.url, text, (told) => isOpen && told.includes('\r\n\r\n'));
-  expect(stand.thrown).toEqual([]);
+  await raw(fixture.url, text, (told) => isOpen && told.includes('\r\n\r\n'));
+  expect(fixture.thrown).toEqual([]);
   return { headers: seen[0] ?? {}, host };
 }
 
@@ -155,10 +155,10 @@ describe('what the caller gets', () => {
   });
 
   test('the fields of the upstream, each line of them', async () => {
-    const stand = await openUpstreamStand(answer({ 'X-Custom': ['one', 'two'], ETag: '"a"', 'X-Bytes': '\xe4' }));
-    const { headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture(answer({ 'X-Custom': ['one', 'two'], ETag: '"a"', 'X-Bytes': '\xe4' }));
+    const { headers } = await request(`${fixture.url}/`);
     expect(headers).toMatchObject({ 'x-custom': ['one', 'two'], etag: '"a"' });
-    expect(await raw(stand.url, 'GET /v1/demo HTTP/1.0\r\n\r\n')).toContain('X-Bytes: ');
+    expect(await raw(fixture.url, 'GET /v1/demo HTTP/1.0\r\n\r\n')).toContain('X-Bytes: ');
   });
 
   test.each([
@@ -176,14 +176,14 @@ describe('what the caller gets', () => {
     'Upgrade',
     'Trailer',
   ])('not %s', async (name) => {
-    const stand = await openUpstreamStand(answer({ [name]: 'secret' }));
-    const { headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture(answer({ [name]: 'secret' }));
+    const { headers } = await request(`${fixture.url}/`);
     expect(JSON.stringify(headers)).not.toContain('secret');
   });
 
   test('nothing that Connection names', async () => {
-    const stand = await openUpstreamStand(answer({ Connection: 'close, X-Secret', 'X-Secret': 'secret' }));
-    const { headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture(answer({ Connection: 'close, X-Secret', 'X-Secret': 'secret' }));
+    const { headers } = await request(`${fixture.url}/`);
     expect(JSON.stringify(headers)).not.toContain('secret');
   });
 
@@ -199,11 +199,11 @@ describe('what the caller gets', () => {
       statuses.push(status);
       return { 'X-Receipt': 'ours' };
     };
-    const stand = await openUpstreamStand(upstream, {
+    const fixture = await openUpstreamFixture(upstream, {
       forward: { beforeHead },
       headers: { Vary: 'Origin', 'X-Mine': 'ours' },
     });
-    const { headers } = await request(`${stand.url}/`);
+    const { headers } = await request(`${fixture.url}/`);
     expect(headers).toMatchObject({ 'x-mine': 'ours', vary: ['Origin', 'Accept'], 'x-receipt': 'ours' });
     expect(headers['access-control-allow-origin']).toBe('https://theirs.example');
     expect(statuses).toEqual([200]);
@@ -215,31 +215,31 @@ describe('what the caller gets', () => {
       calls += 1;
       res.writeHead(status, { Location: `http://${req.headers.host}/base/next` }).end();
     };
-    const stand = await openUpstreamStand({ http }, { basePath: '/base' });
-    const { statusCode, headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http }, { basePath: '/base' });
+    const { statusCode, headers } = await request(`${fixture.url}/`);
     expect([statusCode, headers.location, calls]).toEqual([status, '/v1/demo/next', 1]);
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: true, status }]);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: true, status }]);
   });
 
   test.each([400, 401, 402, 403, 404, 409, 422, 429, 499])('a refusal %d, which is a delivery', async (status) => {
-    const stand = await openUpstreamStand(answer({ 'Retry-After': '7' }, status));
-    const { statusCode, headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture(answer({ 'Retry-After': '7' }, status));
+    const { statusCode, headers } = await request(`${fixture.url}/`);
     expect([statusCode, headers['retry-after']]).toEqual([status, '7']);
-    await until(() => stand.outcomes.length === 1);
-    expect(stand.outcomes).toMatchObject([{ delivered: true, status }]);
+    await until(() => fixture.outcomes.length === 1);
+    expect(fixture.outcomes).toMatchObject([{ delivered: true, status }]);
   });
 
   test.each([204, 304])('%d without a body', async (status) => {
-    const stand = await openUpstreamStand(answer({ ETag: '"a"' }, status));
-    const { statusCode, headers, body } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture(answer({ ETag: '"a"' }, status));
+    const { statusCode, headers, body } = await request(`${fixture.url}/`);
     expect([statusCode, headers.etag, await body.text()]).toEqual([status, '"a"', '']);
   });
 
   test('the final answer only, after early hints', async () => {
     const http: Handler = (_req, res) => res.writeEarlyHints({ link: '</a>' }, () => void res.end('final'));
-    const stand = await openUpstreamStand({ http });
-    expect(await (await request(`${stand.url}/`)).body.text()).toBe('final');
+    const fixture = await openUpstreamFixture({ http });
+    expect(await (await request(`${fixture.url}/`)).body.text()).toBe('final');
   });
 
   test('the body without its trailers', async () => {
@@ -249,16 +249,16 @@ describe('what the caller gets', () => {
       res.addTrailers({ 'X-Sum': 'secret' });
       res.end();
     };
-    const stand = await openUpstreamStand({ http });
-    const answered = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http });
+    const answered = await request(`${fixture.url}/`);
     expect(await answered.body.text()).toBe('body');
     expect(answered.trailers).toEqual({});
   });
 
   test('an encoded body as it is', async () => {
     const http: Handler = (_req, res) => void res.writeHead(200, { 'Content-Encoding': 'gzip' }).end('not unpacked');
-    const stand = await openUpstreamStand({ http });
-    const { headers, body } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http });
+    const { headers, body } = await request(`${fixture.url}/`);
     expect([headers['content-encoding'], await body.text()]).toEqual(['gzip', 'not unpacked']);
   });
 });
@@ -275,12 +275,12 @@ describe('a hook before the head', () => {
       await asked;
       return { 'X-Receipt': 'paid' };
     };
-    const stand = await openUpstreamStand({ http }, { forward: { beforeHead } });
-    const answer = request(`${stand.url}/`, { method });
+    const fixture = await openUpstreamFixture({ http }, { forward: { beforeHead } });
+    const answer = request(`${fixture.url}/`, { method });
     setImmediate(release);
     const { headers, body } = await answer;
     expect([headers['x-receipt'], await body.text()]).toEqual(['paid', method === 'GET' ? 'answer' : '']);
-    await until(() => stand.outcomes.length === 1);
+    await until(() => fixture.outcomes.length === 1);
   });
 
   test.each([
@@ -297,11 +297,11 @@ describe('a hook before the head', () => {
       },
     ],
   ])('that %s ends the call, and forward rejects', async (_what, beforeHead) => {
-    const stand = await openUpstreamStand({ http }, { forward: { beforeHead }, headers: { 'X-Ours': 'ours' } });
-    const { statusCode, headers } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http }, { forward: { beforeHead }, headers: { 'X-Ours': 'ours' } });
+    const { statusCode, headers } = await request(`${fixture.url}/`);
     expect([statusCode, headers['x-ours'], headers['x-theirs']]).toEqual([500, 'ours', undefined]);
-    expect(stand.thrown).toMatchObject([{ message: 'no receipt' }]);
-    await until(() => stand.connections() === 0);
+    expect(fixture.thrown).toMatchObject([{ message: 'no receipt' }]);
+    await until(() => fixture.connections() === 0);
   });
 
   test('sees the fields of the upstream', async () => {
@@ -311,8 +311,8 @@ describe('a hook before the head', () => {
       seen.push(gateway.res?.getHeader('x-theirs'));
       return {};
     };
-    const stand = await openUpstreamStand({ http }, { forward: { beforeHead }, gateway });
-    await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http }, { forward: { beforeHead }, gateway });
+    await request(`${fixture.url}/`);
     expect(seen).toEqual(['theirs']);
   });
 
@@ -329,8 +329,8 @@ describe('a hook before the head', () => {
       broken();
       return new Promise<Record<string, string>>(() => {});
     };
-    const stand = await openUpstreamStand({ http: breaking }, { forward: { beforeHead } });
-    const { statusCode, headers, body } = await request(`${stand.url}/`);
+    const fixture = await openUpstreamFixture({ http: breaking }, { forward: { beforeHead } });
+    const { statusCode, headers, body } = await request(`${fixture.url}/`);
     expect([statusCode, headers['x-theirs']]).toEqual([502, undefined]);
     expect(await body.json()).toMatchObject({ code: 'upstream_reset' });
   });
@@ -341,11 +341,11 @@ describe('a hook before the head', () => {
       asked += 1;
       return {};
     };
-    const stand = await openUpstreamStand(
+    const fixture = await openUpstreamFixture(
       { http: (_req, res) => void res.writeHead(503).end() },
       { forward: { beforeHead } },
     );
-    expect((await request(`${stand.url}/`)).statusCode).toBe(502);
+    expect((await request(`${fixture.url}/`)).statusCode).toBe(502);
     expect(asked).toBe(0);
   });
 });
@@ -362,31 +362,31 @@ describe('what the gateway turns away', () => {
     ['a space before the colon', 'Content-Length : 5\r\n\r\nhello'],
     ['a bare line feed', 'X-A: b\nX-B: c\r\n\r\n'],
   ])('%s', async (_what, tail) => {
-    const stand = await openUpstreamStand({ http });
-    const told = await raw(stand.url, `POST /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${tail}`);
+    const fixture = await openUpstreamFixture({ http });
+    const told = await raw(fixture.url, `POST /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${tail}`);
     expect(told).toMatch(/^HTTP\/1\.1 400 /);
     expect(told).not.toContain('reached');
-    expect(stand.connections()).toBe(0);
+    expect(fixture.connections()).toBe(0);
   });
 
   test('a path that leads out of the base', async () => {
-    const stand = await openUpstreamStand({ http }, { basePath: '/base' });
-    const told = await raw(stand.url, 'GET /v1/demo/%2e%2e/admin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const fixture = await openUpstreamFixture({ http }, { basePath: '/base' });
+    const told = await raw(fixture.url, 'GET /v1/demo/%2e%2e/admin HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(told).toMatch(/^HTTP\/1\.1 400 /);
     expect(told).toContain('"invalid_request"');
-    expect(stand.connections()).toBe(0);
+    expect(fixture.connections()).toBe(0);
   });
 
   test('TRACE, which would show the caller what was added', async () => {
-    const stand = await openUpstreamStand({ http });
-    const told = await raw(stand.url, 'TRACE /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const fixture = await openUpstreamFixture({ http });
+    const told = await raw(fixture.url, 'TRACE /v1/demo HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     expect(told).toMatch(/^HTTP\/1\.1 405 /);
     expect(told).toContain('"method_not_allowed"');
   });
 
   test('CONNECT', async () => {
-    const stand = await openUpstreamStand({ http });
-    const told = await raw(stand.url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+    const fixture = await openUpstreamFixture({ http });
+    const told = await raw(fixture.url, 'CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n');
     expect(told).not.toContain('reached');
   });
 });
@@ -401,8 +401,11 @@ test.each(['GET', 'HEAD', 'OPTIONS', 'DELETE', 'POST', 'PUT', 'PATCH', 'PROPFIND
       res.set('Content-Type', 'text/plain').send('answer');
     });
     const payment = { payer: 'wallet', amount: '0.01', token: 'USDC', payment: 'pay_1' };
-    const stand = await openUpstreamStand({ http: app }, { basePath: '/base', forward: { payment } });
-    const answer = await request(`${stand.url}/a/b?q=%20`, { method, ...(method === 'POST' ? { body: 'text' } : {}) });
+    const fixture = await openUpstreamFixture({ http: app }, { basePath: '/base', forward: { payment } });
+    const answer = await request(`${fixture.url}/a/b?q=%20`, {
+      method,
+      ...(method === 'POST' ? { body: 'text' } : {}),
+    });
     expect(await answer.body.text()).toBe(method === 'HEAD' ? '' : 'answer');
     expect(answer.headers['content-length']).toBe('6');
     const id = expect.stringMatching(/^req_/);

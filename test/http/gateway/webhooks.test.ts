@@ -4,29 +4,29 @@ import { verifyWebhook } from '../../../src/gateway/webhooks/verify-webhook.js';
 import { createWebhooks } from '../../../src/gateway/webhooks/webhooks.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { WEBHOOKS_OPERATIONS } from '../../../src/http/webhooks/operations.js';
-import { call, openApiStand } from '../../helpers/api-stand.js';
-import type { ProofHeaders } from '../../helpers/sign-in.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
-import { type Receiver, startReceiver, status } from '../../helpers/webhook-receiver.js';
-import { ALICE, anEvent } from '../../helpers/webhook-samples.js';
-import { openWebhookStand, type WebhookStand } from '../../helpers/webhook-stand.js';
+import { call, openApiFixture } from '../../helpers/fixtures/api-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { openWebhookFixture, type WebhookFixture } from '../../helpers/fixtures/webhook-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { type Receiver, startReceiver, status } from '../../helpers/http/webhook-receiver.js';
+import { ALICE, anEvent } from '../../helpers/http/webhook-samples.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const PROJECTS = ['prj_1', 'prj_2'];
 
 describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
-  let api: ReturnType<typeof openApiStand>;
-  let stand: WebhookStand;
+  let api: ReturnType<typeof openApiFixture>;
+  let fixture: WebhookFixture;
   let receiver: Receiver;
   let url: string;
   let alice: ProofHeaders;
   let bob: ProofHeaders;
 
   beforeAll(async () => {
-    api = openApiStand();
-    stand = await openWebhookStand();
+    api = openApiFixture();
+    fixture = await openWebhookFixture();
     receiver = await startReceiver();
-    const { webhooks: store, deliveries, worker, now } = stand;
+    const { webhooks: store, deliveries, worker, now } = fixture;
     const webhooks = createWebhooks({
       store,
       deliveries,
@@ -48,7 +48,7 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
   });
   afterAll(async () => {
     await api.close();
-    await stand.close();
+    await fixture.close();
     await receiver.close();
   });
 
@@ -79,8 +79,8 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       disabled_reason: null,
       failing_since: null,
       previous_secret_expires_at: null,
-      created_at: new Date(stand.now()).toISOString(),
-      updated_at: new Date(stand.now()).toISOString(),
+      created_at: new Date(fixture.now()).toISOString(),
+      updated_at: new Date(fixture.now()).toISOString(),
     });
     expect((await call('GET', `${url}/${made.id}`, alice)).body).toEqual(shown);
     const change = { events: ['call.failed', '*'], description: null };
@@ -124,8 +124,8 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
 
   test('those of others are not there', async () => {
     const { id } = await create();
-    await stand.log.append([anEvent({ projectId: 'prj_1' })]);
-    await stand.worker.runDue();
+    await fixture.log.append([anEvent({ projectId: 'prj_1' })]);
+    await fixture.worker.runDue();
     const [delivery] = (await call('GET', `${url}/${id}/deliveries`, alice)).body.data as { id: string }[];
     const paths: [string, string, object?][] = [
       ['GET', `/${id}`],
@@ -177,20 +177,20 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     const made = await create({ events: ['key.created'], project_id: 'prj_2' });
     const sent = await call('POST', `${url}/${made.id}/test`, alice);
     expect(sent).toMatchObject({ status: 202, body: { event_type: 'key.created', status: 'pending', attempts: 0 } });
-    await stand.worker.runDue();
+    await fixture.worker.runDue();
     const { headers, body } = lastMessage();
-    const now = () => stand.now();
+    const now = () => fixture.now();
     expect(verifyWebhook({ headers, body }, String(made.body.secret), { now })).toMatchObject({
       ok: true,
       event: { id: sent.body.event_id, type: 'key.created', project_id: 'prj_2', data: { test: true } },
     });
-    expect(await stand.log.find(ALICE, String(sent.body.event_id))).toBeUndefined();
+    expect(await fixture.log.find(ALICE, String(sent.body.event_id))).toBeUndefined();
     expect((await call('POST', `${url}/${made.id}/test`, alice, { type: 'call.failed' })).body.event_type).toBe(
       'call.failed',
     );
 
     receiver.respond(status(500));
-    await stand.worker.runDue();
+    await fixture.worker.runDue();
     expect((await call('GET', `${url}/${made.id}/deliveries?status=failed`, alice)).body.data).toMatchObject([
       { attempts: 1 },
     ]);
@@ -199,8 +199,8 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
   test('a failed delivery shows its log, and is made once more when it is asked for', async () => {
     receiver.respond((res) => void res.writeHead(500).end('no'));
     const { id } = await create();
-    await stand.tell(anEvent());
-    await stand.worker.runDue();
+    await fixture.tell(anEvent());
+    await fixture.worker.runDue();
     const [{ id: delivery }] = (await call('GET', `${url}/${id}/deliveries`, alice)).body.data as [{ id: string }];
     const path = `${url}/${id}/deliveries/${delivery}`;
     expect((await call('GET', path, alice)).body).toEqual({
@@ -209,8 +209,8 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       event_type: 'payment.settled',
       status: 'pending',
       attempts: 1,
-      next_attempt_at: new Date(stand.now() + 5_000).toISOString(),
-      created_at: new Date(stand.now()).toISOString(),
+      next_attempt_at: new Date(fixture.now() + 5_000).toISOString(),
+      created_at: new Date(fixture.now()).toISOString(),
       finished_at: null,
       log: [
         { number: 1, at: expect.any(String), duration_ms: expect.any(Number), status: 500, error: null, answer: 'no' },
@@ -218,7 +218,7 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     });
     receiver.respond(status(200));
     expect(await call('POST', `${path}/retry`, alice)).toMatchObject({ status: 202, body: { status: 'pending' } });
-    await stand.worker.runDue();
+    await fixture.worker.runDue();
     expect((await call('GET', path, alice)).body).toMatchObject({
       status: 'delivered',
       attempts: 2,
@@ -232,10 +232,10 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       status: 'disabled',
       disabled_reason: 'owner',
     });
-    await stand.tell(anEvent());
-    await stand.worker.runDue();
+    await fixture.tell(anEvent());
+    await fixture.worker.runDue();
     const before = receiver.received.length;
-    const since = { since: new Date(stand.now()).toISOString() };
+    const since = { since: new Date(fixture.now()).toISOString() };
     for (const [path, body] of [['test'], ['recover', since]] as const) {
       expect(await call('POST', `${url}/${id}/${path}`, alice, body)).toMatchObject({
         status: 409,
@@ -250,7 +250,7 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       status: 202,
       body: { recovered: 1 },
     });
-    await stand.worker.runDue();
+    await fixture.worker.runDue();
     expect(receiver.received.length).toBe(before + 1);
   });
 
@@ -259,16 +259,16 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     const { body: rotated } = await call('POST', `${url}/${id}/rotate`, alice);
     expect(rotated).toMatchObject({
       secret: expect.stringMatching(/^whsec_/),
-      previous_secret_expires_at: new Date(stand.now() + 86_400_000).toISOString(),
+      previous_secret_expires_at: new Date(fixture.now() + 86_400_000).toISOString(),
     });
-    const now = () => stand.now();
+    const now = () => fixture.now();
     const check = (secret: unknown) => verifyWebhook(lastMessage(), String(secret), { now }).ok;
-    await stand.tell(anEvent());
-    await stand.worker.runDue();
+    await fixture.tell(anEvent());
+    await fixture.worker.runDue();
     expect([check(made.secret), check(rotated.secret)]).toEqual([true, true]);
-    await stand.advance(86_400_000);
-    await stand.tell(anEvent());
-    await stand.worker.runDue();
+    await fixture.advance(86_400_000);
+    await fixture.tell(anEvent());
+    await fixture.worker.runDue();
     expect([check(made.secret), check(rotated.secret)]).toEqual([false, true]);
     expect(new Webhook(String(rotated.secret))).toBeDefined();
   });

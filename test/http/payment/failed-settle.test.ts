@@ -3,9 +3,9 @@ import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { Refusal } from '../../../src/protocol/types.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 /** Where a token account holds its amount. */
@@ -29,22 +29,22 @@ const SECRETIVE: readonly (readonly [string, Handler])[] = [
 ];
 
 describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let handler: Handler = () => undefined;
   let runs = 0;
   let failures: Refusal[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo, sandbox } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo, sandbox } = fixture;
     const gate = requirePayment({
       facilitator,
       payTo,
       price: '$0.01',
       onFailed: ({ refusal }) => failures.push(refusal),
     });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.use((_req, res, next) => {
         res.setHeader('X-Before', 'kept');
         next();
@@ -67,7 +67,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
       sandbox.setAccount(account, { ...state, data });
     }
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
     failures = [];
@@ -75,8 +75,8 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
 
   test.each(SECRETIVE)('leaks nothing of an answer written with %s', async (_what, secretive) => {
     handler = secretive;
-    const payer = await stand.sandbox.createWallet({ usdc: '1' });
-    const { v2 } = await signPayment({ ...stand, payer }, `${url}/report`);
+    const payer = await fixture.sandbox.createWallet({ usdc: '1' });
+    const { v2 } = await signPayment({ ...fixture, payer }, `${url}/report`);
     const answer = await fetch(`${url}/report`, { headers: v2, redirect: 'manual' });
     const body = await answer.text();
     const said = [answer.statusText, body, ...[...answer.headers].flat()].join('\n');
@@ -98,14 +98,14 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
 
   test('lets go of the payment: once the payer has the money again, the same payment is good', async () => {
     handler = (_req, res) => res.send('first');
-    const payer = await stand.sandbox.createWallet({ usdc: '1' });
-    const { v2 } = await signPayment({ ...stand, payer }, `${url}/report`);
+    const payer = await fixture.sandbox.createWallet({ usdc: '1' });
+    const { v2 } = await signPayment({ ...fixture, payer }, `${url}/report`);
     const refused = await fetch(`${url}/report`, { headers: v2 });
     handler = (_req, res) => {
-      stand.sandbox.fundToken(payer.publicKey.toBase58(), USDC, 10_000n);
+      fixture.sandbox.fundToken(payer.publicKey.toBase58(), USDC, 10_000n);
       res.send('second');
     };
-    stand.sandbox.fundToken(payer.publicKey.toBase58(), USDC, 10_000n);
+    fixture.sandbox.fundToken(payer.publicKey.toBase58(), USDC, 10_000n);
     const paid = await fetch(`${url}/report`, { headers: v2 });
 
     expect([refused.status, paid.status]).toEqual([402, 200]);
@@ -115,7 +115,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
 });
 
 test('a ledger that fails while the money is taken leaves no client waiting, and the payment is good afterwards', async () => {
-  const stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+  const fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
   const memory = createMemoryLedger();
   let broken = true;
   const ledger = ledgerWith(memory, {
@@ -124,14 +124,14 @@ test('a ledger that fails while the money is taken leaves no client waiting, and
       return memory.recordBroadcast(id, lease, broadcast);
     },
   });
-  const facilitator = stand.facilitatorWith({ ledger });
-  const url = await stand.serve((app) => {
+  const facilitator = fixture.facilitatorWith({ ledger });
+  const url = await fixture.serve((app) => {
     app.set('env', 'test');
-    app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+    app.get('/report', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
       res.set('X-Secret', SECRET).send(SECRET);
     });
   });
-  const { v2 } = await signPayment(stand, `${url}/report`);
+  const { v2 } = await signPayment(fixture, `${url}/report`);
   const failed = await fetch(`${url}/report`, { headers: v2 });
   const text = await failed.text();
   broken = false;
@@ -141,6 +141,6 @@ test('a ledger that fails while the money is taken leaves no client waiting, and
   expect(failed.headers.get('x-secret')).toBeNull();
   expect(text).not.toContain(SECRET);
   expect(paid.status).toBe(200);
-  expect(stand.sandbox.calls.sendTransaction).toBe(1);
-  await stand.close();
+  expect(fixture.sandbox.calls.sendTransaction).toBe(1);
+  await fixture.close();
 });

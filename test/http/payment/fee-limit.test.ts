@@ -5,11 +5,11 @@ import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { openSqlite } from '../../../src/storage/sql/sqlite/sqlite-database.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { type ServiceResponse, signCreated, useNativeStand } from '../../helpers/native-stand.js';
-import { type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { newProjectId, openPayoutStand } from '../../helpers/payout-stand.js';
+import { type ServiceResponse, signCreated, useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { newProjectId, openPayoutFixture } from '../../helpers/fixtures/payout-fixture.js';
 import { testClock } from '../../helpers/test-clock.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const HOUR_MS = 3_600_000;
@@ -20,7 +20,7 @@ const { now, advance } = testClock(Date.now());
 
 describe('as much was paid for network fees as may be in an hour', () => {
   const ledger = createMemoryLedger({ now });
-  const stand = useNativeStand({ maxFeeLamportsPerHour: LIMIT, now, ledger });
+  const fixture = useNativeFixture({ maxFeeLamportsPerHour: LIMIT, now, ledger });
   const warnings: object[] = [];
   let storage: Storage;
   let paid: string;
@@ -32,8 +32,8 @@ describe('as much was paid for network fees as may be in an hour', () => {
   let selfPaid: readonly [string, Uint8Array];
   let endsAt: number;
 
-  const feePayer = () => stand().feePayer.publicKey.toBase58();
-  const spent = () => [stand().sandbox.balance(feePayer()), stand().sandbox.calls['sendTransaction'] ?? 0];
+  const feePayer = () => fixture().feePayer.publicKey.toBase58();
+  const spent = () => [fixture().sandbox.balance(feePayer()), fixture().sandbox.calls['sendTransaction'] ?? 0];
   const pay = async ({ v2 }: SignedPayment) => read(await fetch(paid, { headers: v2 }));
   const ask = async (path: string) => read(await fetch(new URL(path, paid)));
 
@@ -49,7 +49,7 @@ describe('as much was paid for network fees as may be in an hour', () => {
 
   beforeAll(async () => {
     storage = await openStorage('memory:', { now });
-    const { facilitator, payTo, payer, sandbox, serve, create, draft, settle } = stand();
+    const { facilitator, payTo, payer, sandbox, serve, create, draft, settle } = fixture();
     const logger = { info() {}, error() {}, warn: (fields: object) => void warnings.push(fields) };
     watchFees(facilitator, { counters: storage.counters, events: storage.gateway.events, logger, now });
     const origin = await serve((app) => {
@@ -81,12 +81,12 @@ describe('as much was paid for network fees as may be in an hour', () => {
     const before = spent();
     const { accepted, transaction, ...first } = late[0]!;
     expectRefused(await pay({ accepted, transaction, ...first }));
-    expectRefused(await stand().settle(...lateNative));
+    expectRefused(await fixture().settle(...lateNative));
     const payload = { transaction: Buffer.from(transaction).toString('base64') };
     const paymentPayload = { x402Version: 2, accepted, payload };
     const body = { x402Version: 2, paymentPayload, paymentRequirements: accepted };
-    expectRefused(await stand().post('/settle', body));
-    expectRefused(await stand().post('/verify', body));
+    expectRefused(await fixture().post('/settle', body));
+    expectRefused(await fixture().post('/verify', body));
 
     expect([spent(), runs]).toEqual([before, 1]);
     for (const bytes of [transaction, lateNative[1]]) {
@@ -97,16 +97,16 @@ describe('as much was paid for network fees as may be in an hour', () => {
 
   test('nothing is offered, and health, readiness and the log say why', async () => {
     expectRefused(await ask('/paid'));
-    expect((await stand().get('/supported')).body).toMatchObject({
+    expect((await fixture().get('/supported')).body).toMatchObject({
       kinds: [],
       signers: { 'solana:*': [feePayer(), expect.any(String)] },
     });
-    expect((await stand().get('/health')).body).toMatchObject({
+    expect((await fixture().get('/health')).body).toMatchObject({
       status: 'degraded',
       networks: { 'solana-devnet': 'down' },
       facilitation: { status: 'disabled' },
     });
-    const ready = await stand().get('/readyz');
+    const ready = await fixture().get('/readyz');
     expect(ready).toMatchObject({
       status: 503,
       body: {
@@ -127,16 +127,16 @@ describe('as much was paid for network fees as may be in an hour', () => {
   });
 
   test('who pays the network fee is served as ever', async () => {
-    const before = stand().sandbox.balance(feePayer());
-    expect(await stand().settle(...selfPaid)).toMatchObject({ status: 200, body: { success: true } });
-    expect(stand().sandbox.balance(feePayer())).toBe(before);
+    const before = fixture().sandbox.balance(feePayer());
+    expect(await fixture().settle(...selfPaid)).toMatchObject({ status: 200, body: { success: true } });
+    expect(fixture().sandbox.balance(feePayer())).toBe(before);
   });
 
   test('when the hour is over, what was refused is taken', async () => {
     await advance(endsAt - now() + 1);
     expect(await pay(late[0]!)).toMatchObject({ status: 200 });
     expect(await ask('/paid')).toMatchObject({ status: 402 });
-    expect((await stand().get('/health')).body).toMatchObject({ status: 'healthy' });
+    expect((await fixture().get('/health')).body).toMatchObject({ status: 'healthy' });
     expect(await pay(late[1]!)).toMatchObject({ status: 200 });
     expect(runs).toBe(3);
     expect(warnings).toHaveLength(1);
@@ -145,32 +145,32 @@ describe('as much was paid for network fees as may be in an hour', () => {
 
 describe('payouts', () => {
   test('wait as well, and are made when the hour is over', async () => {
-    const stand = await openPayoutStand();
+    const fixture = await openPayoutFixture();
     const database = await openSqlite(':memory:');
-    const options = { splitKeypair: stand.split, maxFeeLamportsPerHour: 15_000n, now: stand.now };
-    const instance = stand.instance(database, () => stand.facilitatorWith(options).payouts!);
-    const [projectId, recipient] = [newProjectId(), await stand.newRecipient()];
-    const owe = () => stand.land(database, projectId, [{ recipient, amount: 100n }]);
+    const options = { splitKeypair: fixture.split, maxFeeLamportsPerHour: 15_000n, now: fixture.now };
+    const instance = fixture.instance(database, () => fixture.facilitatorWith(options).payouts!);
+    const [projectId, recipient] = [newProjectId(), await fixture.newRecipient()];
+    const owe = () => fixture.land(database, projectId, [{ recipient, amount: 100n }]);
     try {
       await owe();
       await instance.payouts.request(projectId);
-      await until(() => stand.held(recipient) === 100n);
+      await until(() => fixture.held(recipient) === 100n);
       await owe();
-      const signed = stand.sandbox.balance(stand.feePayer.publicKey.toBase58());
+      const signed = fixture.sandbox.balance(fixture.feePayer.publicKey.toBase58());
       await instance.payouts.request(projectId);
       await until(() => instance.faults.length > 0);
       expect(instance.faults).toMatchObject([{ code: 'fee_limit_reached' }]);
-      expect(stand.sandbox.balance(stand.feePayer.publicKey.toBase58())).toBe(signed);
+      expect(fixture.sandbox.balance(fixture.feePayer.publicKey.toBase58())).toBe(signed);
 
-      await stand.advance(HOUR_MS + 1);
+      await fixture.advance(HOUR_MS + 1);
       await until(async () => {
         await instance.payouts.run();
-        return stand.held(recipient) === 200n;
+        return fixture.held(recipient) === 200n;
       });
     } finally {
       await instance.payouts.close();
       await database.close();
-      await stand.close();
+      await fixture.close();
     }
   });
 });

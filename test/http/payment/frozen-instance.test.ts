@@ -2,10 +2,10 @@ import { createFacilitator } from '../../../src/facilitator/create-facilitator.j
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { signPayment } from '../../helpers/payments.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const LEASE_MS = 500;
@@ -13,20 +13,20 @@ const LEASE_MS = 500;
 /** Two instances on one database. The first stands still in its handler: it is not heard of for longer than its lease lasts. */
 describe.each(['after', 'before'] as const)("an instance that was frozen in its handler (settle: '%s')", (settle) => {
   const folder = testFolder();
-  let stand: TollStand;
+  let fixture: TollFixture;
   let storage: Storage;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`);
   });
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
   });
 
   test('does not put its response in the place of the one that was given meanwhile', async () => {
-    const { sandbox, payTo, feePayer } = stand;
+    const { sandbox, payTo, feePayer } = fixture;
     let isFrozen = true;
     let wake: () => void = () => undefined;
     const runs: string[] = [];
@@ -34,7 +34,7 @@ describe.each(['after', 'before'] as const)("an instance that was frozen in its 
       const { network, rpcUrl, wsUrl } = sandbox;
       const own = { network, rpcUrl, wsUrl, keypair: feePayer, check: false, leaseMs: LEASE_MS };
       const facilitator = createFacilitator({ ...own, ledger, idempotency: storage.idempotency });
-      return stand.serve((app) => {
+      return fixture.serve((app) => {
         app.set('env', 'test');
         app.get('/report', requirePayment({ facilitator, payTo, price: '$0.01', settle }), async (_req, res) => {
           runs.push(name);
@@ -58,7 +58,7 @@ describe.each(['after', 'before'] as const)("an instance that was frozen in its 
         }),
     );
     const second = await shop('the second', storage.ledger, async () => undefined);
-    const { v2 } = await signPayment(stand, `${first}/report`);
+    const { v2 } = await signPayment(fixture, `${first}/report`);
     const ask = async (url: string) => {
       const response = await fetch(`${url}/report`, { headers: v2 });
       return `${response.status} ${await response.text()}`;

@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { NextFunction, Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { createGate, receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { createGate, receiptOf, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -12,7 +12,7 @@ const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 type Behaviour = (req: Request, res: ServerAnswer, next: NextFunction) => unknown;
 
 describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let balance: bigint;
   let runs = 0;
@@ -21,7 +21,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   let misbehave: Behaviour = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     const memory = createMemoryLedger();
     const ledger = ledgerWith(memory, {
       forget(id, lease) {
@@ -29,8 +29,8 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
         return memory.forget(id, lease);
       },
     });
-    const facilitator = stand.facilitatorWith({ ledger });
-    const { payTo } = stand;
+    const facilitator = fixture.facilitatorWith({ ledger });
+    const { payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const handler: Behaviour = (req, res, next) => {
       runs += 1;
@@ -40,7 +40,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
       if (statusCode === 203) throw new Error('the rule of the seller is broken');
       return statusCode !== 302;
     };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.set('env', 'test');
       app.get('/report', requirePayment(options), handler);
       app.get('/hurry', requirePayment({ ...options, handlerTimeoutMs: 50 }), handler);
@@ -49,24 +49,24 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     }, express);
   });
   // A promise that rejects unheard fails the test that runs.
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
     forgotten = 0;
-    balance = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+    balance = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
   });
 
-  const spent = (): bigint => balance - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const spent = (): bigint => balance - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   async function signFor(path: string, behaviour: Behaviour): Promise<SignedPayment> {
     misbehave = behaviour;
-    const payment = await signPayment(stand, `${url}${path}`);
-    stand.sandbox.resetCalls();
+    const payment = await signPayment(fixture, `${url}${path}`);
+    fixture.sandbox.resetCalls();
     return payment;
   }
 
   function expectNothingCharged(): void {
-    expect(stand.sandbox.calls.sendTransaction).toBe(0);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(0);
     expect(spent()).toBe(0n);
   }
 
@@ -272,15 +272,15 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     leave.open();
 
     expect(runs).toBe(2);
-    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(1);
   });
 
   test('the client goes away before it is reached: it does not run', async () => {
     const payment = await signFor('/report', (_req, res) => res.send('delivered'));
-    stand.sandbox.faults.add({ kind: 'delay', method: 'simulateTransaction', delayMs: 100, times: 1 });
+    fixture.sandbox.faults.add({ kind: 'delay', method: 'simulateTransaction', delayMs: 100, times: 1 });
     const leaving = new AbortController();
     const request = fetch(`${url}/report`, { headers: payment.v2, signal: leaving.signal });
-    await until(() => stand.sandbox.calls.simulateTransaction === 1);
+    await until(() => fixture.sandbox.calls.simulateTransaction === 1);
     leaving.abort();
     await expect(request).rejects.toThrow();
     await until(() => forgotten === 1);
@@ -289,6 +289,6 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
     await expectStillGood(payment, '/report');
 
     expect(runs).toBe(1);
-    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(1);
   });
 });

@@ -5,8 +5,8 @@ import { pipeline, Readable } from 'node:stream';
 import { pipeline as pipelineAsync } from 'node:stream/promises';
 import type { NextFunction, Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { type PaymentHeaders, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 
 type Handler = (req: Request, res: ServerAnswer, next: NextFunction) => unknown;
 
@@ -63,20 +63,20 @@ const HANDLERS: readonly (readonly [string, Handler])[] = [
 ];
 
 describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let handler: Handler = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ slotMs: 5, maxBlockhashAgeBlocks: 8000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ slotMs: 5, maxBlockhashAgeBlocks: 8000 });
+    const { facilitator, payTo } = fixture;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.get('/free', (req, res, next) => handler(req, res, next));
       app.get('/paid', gate, (req, res, next) => handler(req, res, next));
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   /** Everything that comes over the wire, but for what the gate adds and what depends on the time. */
   async function wire(path: string, init: { method?: string; headers?: PaymentHeaders } = {}) {
@@ -86,7 +86,7 @@ describe.each(EXPRESSES)('a paid answer arrives as the handler gave it, %s', (_n
   }
 
   async function pay(init: { method?: string; headers?: PaymentHeaders } = {}) {
-    const { v2 } = await signPayment(stand, `${url}/paid`, { init });
+    const { v2 } = await signPayment(fixture, `${url}/paid`, { init });
     return { ...init, headers: { ...init.headers, ...v2 } };
   }
 

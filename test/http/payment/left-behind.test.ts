@@ -2,21 +2,21 @@ import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { type PaymentHeaders, receiptOf, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { type PaymentHeaders, receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const ATTEMPTS = 4;
 
 describe('what requests leave behind', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   const open = new Set<string>();
   let fail: (req: Request, res: ServerAnswer) => unknown = () => undefined;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     // One payment too many that is not let go of, and the ledger is full.
     const memory = createMemoryLedger({ maxOpen: 1 });
     const ledger = ledgerWith(memory, {
@@ -38,9 +38,9 @@ describe('what requests leave behind', () => {
         return memory.served(id, lease);
       },
     });
-    const facilitator = stand.facilitatorWith({ ledger });
-    const options = { facilitator, payTo: stand.payTo, price: '$0.01', maxHeldBytes: 1000 };
-    url = await stand.serve((app) => {
+    const facilitator = fixture.facilitatorWith({ ledger });
+    const options = { facilitator, payTo: fixture.payTo, price: '$0.01', maxHeldBytes: 1000 };
+    url = await fixture.serve((app) => {
       app.set('env', 'test');
       app.get('/report', requirePayment(options), (req, res) => fail(req, res));
       app.get('/hurry', requirePayment({ ...options, handlerTimeoutMs: 20 }), (req, res) => fail(req, res));
@@ -49,15 +49,15 @@ describe('what requests leave behind', () => {
       );
     });
   });
-  afterAll(() => stand.close());
-  afterEach(() => stand.sandbox.faults.clear());
+  afterAll(() => fixture.close());
+  afterEach(() => fixture.sandbox.faults.clear());
 
   function broken(): never {
     throw new Error('a listener is broken');
   }
 
-  async function attempt(path: string, payer = stand.payer, init: RequestInit = {}): Promise<number> {
-    const { v2 } = await signPayment({ ...stand, payer }, `${url}${path}`);
+  async function attempt(path: string, payer = fixture.payer, init: RequestInit = {}): Promise<number> {
+    const { v2 } = await signPayment({ ...fixture, payer }, `${url}${path}`);
     const answer = await fetch(`${url}${path}`, { ...init, headers: v2 });
     await answer.arrayBuffer();
     return answer.status;
@@ -81,7 +81,7 @@ describe('what requests leave behind', () => {
   });
 
   test('a refusal of the chain holds no payment', async () => {
-    const poor = await stand.sandbox.createWallet({ usdc: '0' });
+    const poor = await fixture.sandbox.createWallet({ usdc: '0' });
     for (let times = 0; times < ATTEMPTS; times += 1) expect(await attempt('/report', poor)).toBe(402);
     expect(open.size).toBe(0);
   });
@@ -109,7 +109,7 @@ describe('what requests leave behind', () => {
 
   // Last: an endpoint that failed rests for a while.
   test('an outage holds no payment', async () => {
-    stand.sandbox.faults.add({ kind: 'error', method: 'simulateTransaction' });
+    fixture.sandbox.faults.add({ kind: 'error', method: 'simulateTransaction' });
     for (let times = 0; times < ATTEMPTS; times += 1) expect(await attempt('/report')).toBe(503);
     expect(open.size).toBe(0);
   });
@@ -118,16 +118,16 @@ describe('what requests leave behind', () => {
 describe('responses that are kept for a payer who comes again', () => {
   const SIZE = 10_000;
   const ROOM = 4;
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     const idempotency = createMemoryIdempotencyStore({ maxBytes: ROOM * (SIZE + 2_000) });
-    const facilitator = stand.facilitatorWith({ idempotency, ledger: createMemoryLedger() });
-    const options = { facilitator, payTo: stand.payTo, price: '$0.01' };
-    url = await stand.serve((app) => {
+    const facilitator = fixture.facilitatorWith({ idempotency, ledger: createMemoryLedger() });
+    const options = { facilitator, payTo: fixture.payTo, price: '$0.01' };
+    url = await fixture.serve((app) => {
       app.get(['/report', '/other'], requirePayment(options), (_req, res) => {
         runs += 1;
         res.send(String(runs).padEnd(SIZE));
@@ -138,7 +138,7 @@ describe('responses that are kept for a payer who comes again', () => {
       });
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
   });
@@ -146,7 +146,7 @@ describe('responses that are kept for a payer who comes again', () => {
   const get = (path: string, headers: PaymentHeaders) => fetch(`${url}${path}`, { headers });
 
   async function pay(path: string): Promise<PaymentHeaders> {
-    const { v2 } = await signPayment(stand, `${url}${path}`);
+    const { v2 } = await signPayment(fixture, `${url}${path}`);
     expect((await get(path, v2)).status).toBe(200);
     return v2;
   }
@@ -179,7 +179,7 @@ describe('responses that are kept for a payer who comes again', () => {
   });
 
   test('are for the same address only', async () => {
-    const { v2 } = await signPayment(stand, `${url}/report?page=1`);
+    const { v2 } = await signPayment(fixture, `${url}/report?page=1`);
     const first = await get('/report?page=1', v2);
     const [other, again] = [await get('/report?page=2', v2), await get('/report?page=1', v2)];
 

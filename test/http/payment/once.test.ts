@@ -1,25 +1,31 @@
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { createGate, receiptOf, signPayment, stolenFrom, withOtherFeePayerBytes } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import {
+  createGate,
+  receiptOf,
+  signPayment,
+  stolenFrom,
+  withOtherFeePayerBytes,
+} from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 
 describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served: string[] = [];
   let balance: bigint;
   const slow = { entered: createGate(), leave: createGate() };
 
-  const spent = (): bigint => balance - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const spent = (): bigint => balance - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.set('trust proxy', true);
       app.all(['/report', '/other'], gate, (req, res) => {
         served.push(`${req.method} ${req.path}`);
@@ -37,14 +43,14 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
       });
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     served = [];
-    balance = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+    balance = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
   });
 
   test.each(['v1', 'v2'] as const)('twenty copies at once run the handler once: %s', async (version) => {
-    const headers = (await signPayment(stand, `${url}/report`))[version];
+    const headers = (await signPayment(fixture, `${url}/report`))[version];
     const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/report`, { headers })));
     const texts = new Set<string>();
     for (const answer of answers) {
@@ -61,7 +67,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   });
 
   test('twenty copies at once in two versions are for the version that came first', async () => {
-    const { v1, v2 } = await signPayment(stand, `${url}/report`);
+    const { v1, v2 } = await signPayment(fixture, `${url}/report`);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) => fetch(`${url}/report`, { headers: index % 2 === 0 ? v2 : v1 })),
     );
@@ -74,7 +80,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   });
 
   test('a copy that comes while the first is being served is 409 payment_in_progress', async () => {
-    const { v2 } = await signPayment(stand, `${url}/slow`);
+    const { v2 } = await signPayment(fixture, `${url}/slow`);
     const first = fetch(`${url}/slow`, { headers: v2 });
     await slow.entered.opened;
     const copy = await fetch(`${url}/slow`, { headers: v2 });
@@ -89,7 +95,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   });
 
   test.each(['v1', 'v2'] as const)('the same request again gets the same response again: %s', async (version) => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const headers = payment[version];
     const first = await fetch(`${url}/report`, { headers });
     const again = await fetch(`${url}/report`, { headers });
@@ -102,7 +108,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
     expect(first.status).toBe(200);
     expect(first.headers.get('cache-control')).toBe('private');
     expect(first.headers.get('idempotency-replayed')).toBeNull();
-    expect(receipt(first)).toMatchObject({ success: true, payer: stand.payer.publicKey.toBase58() });
+    expect(receipt(first)).toMatchObject({ success: true, payer: fixture.payer.publicKey.toBase58() });
     expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     expect(await again.text()).toBe(await first.text());
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'));
@@ -122,7 +128,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
     ['another spelling of the path', '/report/', 'GET'],
     ['another query', '/report?more', 'GET'],
   ])('used before, it is refused on %s and shows its receipt', async (_what, path, method) => {
-    const { v2 } = await signPayment(stand, `${url}/report`);
+    const { v2 } = await signPayment(fixture, `${url}/report`);
     const first = await fetch(`${url}/report`, { headers: v2 });
     const again = await fetch(`${url}${path}`, { headers: v2, method });
 
@@ -134,7 +140,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   });
 
   test('at once on two routes, it is served on one', async () => {
-    const { v2 } = await signPayment(stand, `${url}/report`);
+    const { v2 } = await signPayment(fixture, `${url}/report`);
     const answers = await Promise.all(
       ['/report', '/other', '/same-price'].map((path) => fetch(`${url}${path}`, { headers: v2 })),
     );
@@ -145,7 +151,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   });
 
   test('other bytes in the slot of the fee payer do not make it another payment', async () => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const copies = [payment, ...[1, 2, 255].map((fill) => withOtherFeePayerBytes(payment, fill))];
     const answers = await Promise.all(copies.map(({ v2 }) => fetch(`${url}/report`, { headers: v2 })));
     const later = await fetch(`${url}/report`, { headers: withOtherFeePayerBytes(payment, 7).v2 });
@@ -163,7 +169,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
     ['v2', 'v1'],
     ['v2', 'v2'],
   ] as const)("paid in %s, somebody else's copy in %s gains nothing but a receipt", async (paid, brought) => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const first = await fetch(`${url}/report`, { headers: payment[paid] });
     const copy = (await stolenFrom(payment, `${url}/report`))[brought];
     const thief = await fetch(`${url}/report`, { headers: { ...copy, 'x-forwarded-for': '192.0.2.66' } });

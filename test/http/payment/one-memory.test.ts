@@ -3,22 +3,22 @@ import { remoteFacilitator } from '../../../src/facilitator/remote/remote-facili
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { serveFacilitator } from '../../helpers/facilitator-server.js';
-import { receiptOf, signPayment, stolenFrom } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { serveFacilitator } from '../../helpers/fixtures/facilitator-server.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment, stolenFrom } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
 
 /** Two facilitators without a ledger, of one key, in this process. */
-const PAIRS: readonly (readonly [string, (stand: TollStand) => Promise<readonly [Facilitator, Facilitator]>])[] = [
-  ['that settle themselves', async (stand) => [stand.facilitatorWith({}), stand.facilitatorWith({})]],
+const PAIRS: readonly (readonly [string, (fixture: TollFixture) => Promise<readonly [Facilitator, Facilitator]>])[] = [
+  ['that settle themselves', async (fixture) => [fixture.facilitatorWith({}), fixture.facilitatorWith({})]],
   [
     'that settle elsewhere',
-    async (stand) => {
-      const elsewhere = await serveFacilitator(stand.facilitatorWith({ ledger: createMemoryLedger() }));
+    async (fixture) => {
+      const elsewhere = await serveFacilitator(fixture.facilitatorWith({ ledger: createMemoryLedger() }));
       closers.push(elsewhere.close);
-      const { network, tokens } = stand.facilitator;
+      const { network, tokens } = fixture.facilitator;
       const [one, other] = [1, 2].map(() => remoteFacilitator({ url: elsewhere.url, network, tokens }));
       if (one === undefined || other === undefined) throw new Error('two were made');
       closers.unshift(one.close, other.close);
@@ -30,17 +30,17 @@ const PAIRS: readonly (readonly [string, (stand: TollStand) => Promise<readonly 
 const closers: (() => Promise<void>)[] = [];
 
 describe.each(PAIRS)('two facilitators of one key %s', (_name, open) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served: string[] = [];
   let balance: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const [one, other] = await open(stand);
-    url = await stand.serve((app) => {
+    fixture = await openTollFixture();
+    const [one, other] = await open(fixture);
+    url = await fixture.serve((app) => {
       for (const [path, facilitator] of [['/one', one] as const, ['/other', other] as const]) {
-        app.get(path, requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+        app.get(path, requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
           served.push(path);
           res.send(`goods ${served.length}`);
         });
@@ -53,15 +53,15 @@ describe.each(PAIRS)('two facilitators of one key %s', (_name, open) => {
   });
   afterAll(async () => {
     for (const close of closers.splice(0)) await close();
-    await stand.close();
+    await fixture.close();
   });
 
-  const spendable = () => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
-  const feeLamports = () => stand.sandbox.account(stand.feePayer.publicKey.toBase58())?.lamports ?? 0n;
+  const spendable = () => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
+  const feeLamports = () => fixture.sandbox.account(fixture.feePayer.publicKey.toBase58())?.lamports ?? 0n;
 
   test('serve one payment once, shown on the routes of both at once', async () => {
     const fees = feeLamports();
-    const { v2: headers } = await signPayment(stand, `${url}/one`);
+    const { v2: headers } = await signPayment(fixture, `${url}/one`);
     const answers = await Promise.all(['/one', '/other'].map((path) => fetch(`${url}${path}`, { headers })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 402]);
     expect(served).toHaveLength(1);
@@ -70,7 +70,7 @@ describe.each(PAIRS)('two facilitators of one key %s', (_name, open) => {
   });
 
   test('serve one payment once, shown on the routes of both one after the other', async () => {
-    const { v2: headers } = await signPayment(stand, `${url}/one`);
+    const { v2: headers } = await signPayment(fixture, `${url}/one`);
     const first = await fetch(`${url}/other`, { headers });
     const elsewhere = await fetch(`${url}/one`, { headers });
     const again = await fetch(`${url}/other`, { headers });
@@ -85,7 +85,7 @@ describe.each(PAIRS)('two facilitators of one key %s', (_name, open) => {
   });
 
   test('serve two payments, each on its route', async () => {
-    const payments = [await signPayment(stand, `${url}/one`), await signPayment(stand, `${url}/other`)];
+    const payments = [await signPayment(fixture, `${url}/one`), await signPayment(fixture, `${url}/other`)];
     const answers = await Promise.all(
       ['/one', '/other'].map((path, index) => fetch(`${url}${path}`, { headers: payments[index]?.v2 ?? {} })),
     );
@@ -96,16 +96,16 @@ describe.each(PAIRS)('two facilitators of one key %s', (_name, open) => {
 });
 
 describe('a facilitator without a ledger that is made when another was closed', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   beforeAll(async () => {
-    stand = await openTollStand();
+    fixture = await openTollFixture();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   async function shop(facilitator: EmbeddedFacilitator): Promise<string> {
-    const gate = requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' });
+    const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' });
     let runs = 0;
-    return stand.serve((app) =>
+    return fixture.serve((app) =>
       app.get('/', gate, (_req, res) => {
         runs += 1;
         res.send(`goods ${runs}`);
@@ -114,23 +114,23 @@ describe('a facilitator without a ledger that is made when another was closed', 
   }
 
   test('refuses what that one has served, with its receipt; what is paid anew is served', async () => {
-    const first = stand.facilitatorWith({});
+    const first = fixture.facilitatorWith({});
     const old = await shop(first);
-    const { v2: headers } = await signPayment(stand, old);
+    const { v2: headers } = await signPayment(fixture, old);
     expect((await fetch(old, { headers })).status).toBe(200);
     await first.close();
-    const anew = await shop(stand.facilitatorWith({}));
+    const anew = await shop(fixture.facilitatorWith({}));
     const again = await fetch(anew, { headers });
     expect(again.status).toBe(402);
     expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
-    const fresh = await signPayment(stand, anew);
+    const fresh = await signPayment(fixture, anew);
     expect((await fetch(anew, { headers: fresh.v2 })).status).toBe(200);
   });
 
   test('leaves the memory of one that is still open alone when it is closed', async () => {
-    const [staying, leaving] = [stand.facilitatorWith({}), stand.facilitatorWith({})];
+    const [staying, leaving] = [fixture.facilitatorWith({}), fixture.facilitatorWith({})];
     const url = await shop(staying);
-    const payment = await signPayment(stand, url);
+    const payment = await signPayment(fixture, url);
     const stolen = await stolenFrom(payment, url);
     expect((await fetch(url, { headers: payment.v2 })).status).toBe(200);
     await leaving.close();

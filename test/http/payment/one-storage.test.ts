@@ -6,14 +6,14 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { ledgerOfTheDead } from '../../helpers/ledgers.js';
-import { signPayment } from '../../helpers/payments.js';
-import { accessTokenFor } from '../../helpers/sign-in.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { accessTokenFor } from '../../helpers/http/sign-in.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { ledgerOfTheDead } from '../../helpers/storage/ledgers.js';
 import { testClock } from '../../helpers/test-clock.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
+import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
-import { walletKeyOf } from '../../helpers/wallet-key.js';
 
 const JWT_SECRET = 'a secret of thirty-two bytes or more';
 const LEASE_MS = 30_000;
@@ -22,22 +22,22 @@ const DAY_MS = 86_400_000;
 describe('a facilitator that was given a storage', () => {
   const folder = testFolder();
   const { now, advance } = testClock(Date.now());
-  let stand: TollStand;
+  let fixture: TollFixture;
   let storage: Storage;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
   });
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
   });
 
   const sell = (facilitator: EmbeddedFacilitator): Promise<string> =>
-    stand.serve((app) => {
+    fixture.serve((app) => {
       app.set('env', 'test');
-      app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+      app.get('/report', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
         res.send('paid');
       });
     });
@@ -45,7 +45,7 @@ describe('a facilitator that was given a storage', () => {
   async function pay(url: string, times = 1): Promise<number[]> {
     const statuses: number[] = [];
     for (let time = 0; time < times; time += 1) {
-      const { v2 } = await signPayment(stand, `${url}/report`);
+      const { v2 } = await signPayment(fixture, `${url}/report`);
       const response = await fetch(`${url}/report`, { headers: v2 });
       await response.arrayBuffer();
       statuses.push(response.status);
@@ -55,11 +55,11 @@ describe('a facilitator that was given a storage', () => {
 
   test('brings to an end, unasked, what a dead instance has sent', async () => {
     const silenced = ledgerOfTheDead(storage.ledger);
-    expect(await pay(await sell(stand.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 })))).toEqual([500]);
+    expect(await pay(await sell(fixture.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 })))).toEqual([500]);
     await advance(LEASE_MS);
 
     const recovered: unknown[] = [];
-    stand.facilitatorWith({ storage, now }).on('payments.recovered', (found) => recovered.push(found));
+    fixture.facilitatorWith({ storage, now }).on('payments.recovered', (found) => recovered.push(found));
     await until(() => recovered.length > 0);
 
     expect(recovered).toEqual([{ settled: 1, failed: 0, expired: 0, open: 0 }]);
@@ -67,7 +67,7 @@ describe('a facilitator that was given a storage', () => {
 
   test('shares the bound on fees with the others that were given it', async () => {
     const bounded = { storage, now, maxFeeLamportsPerHour: 30_000n };
-    const urls = await Promise.all([bounded, bounded].map((options) => sell(stand.facilitatorWith(options))));
+    const urls = await Promise.all([bounded, bounded].map((options) => sell(fixture.facilitatorWith(options))));
     const statuses = [];
     for (const url of [...urls, ...urls]) {
       const response = await fetch(`${url}/report`);
@@ -82,12 +82,12 @@ describe('a facilitator that was given a storage', () => {
     const urls: string[] = [];
     const identities: WalletIdentity[] = [];
     for (const _instance of [1, 2]) {
-      const facilitator = stand.facilitatorWith({ storage, now });
+      const facilitator = fixture.facilitatorWith({ storage, now });
       const identity = createIdentity({ facilitator, jwtSecret: JWT_SECRET, domain: 'shop.example' });
       const gateway = createGateway({ facilitator });
       identities.push(identity);
       urls.push(
-        await stand.serve((app) => {
+        await fixture.serve((app) => {
           const gate = requireTokenBalance({ facilitator, identity, mint: 'USDC', minBalance: 1 });
           app.get('/club', gate, (_req, res) => void res.send('in'));
           app.use(createRouter({ facilitator, identity, gateway }));
@@ -97,7 +97,7 @@ describe('a facilitator that was given a storage', () => {
     const [first, second] = identities;
     if (first === undefined || second === undefined) throw new Error('there are two');
     const headers = await accessTokenFor(
-      walletKeyOf(stand.payer.secretKey.subarray(0, 32)),
+      walletKeyOf(fixture.payer.secretKey.subarray(0, 32)),
       first,
       'https://shop.example/',
     );
@@ -116,7 +116,7 @@ describe('a facilitator that was given a storage', () => {
     const watched = { ...storage, prune: async (time: number) => prunes.push(time) };
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     try {
-      const facilitator = stand.facilitatorWith({ storage: watched, now });
+      const facilitator = fixture.facilitatorWith({ storage: watched, now });
       await jest.advanceTimersByTimeAsync(60_000);
       await facilitator.close();
     } finally {
@@ -131,7 +131,7 @@ describe('a facilitator that was given a storage', () => {
     const closed = await openStorage(`sqlite:${folder.newPath('db')}`);
     await closed.close();
     const faults: unknown[] = [];
-    const facilitator = stand.facilitatorWith({ storage: closed, onFault: (error) => faults.push(error) });
+    const facilitator = fixture.facilitatorWith({ storage: closed, onFault: (error) => faults.push(error) });
     await until(() => faults.length > 0);
     await facilitator.close();
 
@@ -140,9 +140,9 @@ describe('a facilitator that was given a storage', () => {
 });
 
 test('a gateway without a storage of its own or of its facilitator is told where to get one', async () => {
-  const stand = await openTollStand();
-  const { facilitator } = stand;
-  await stand.close();
+  const fixture = await openTollFixture();
+  const { facilitator } = fixture;
+  await fixture.close();
 
   expect(() => createGateway({ facilitator })).toThrow(/option "storage" is missing.*openStorage/);
 });

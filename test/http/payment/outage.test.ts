@@ -2,34 +2,34 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
-import { receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const FAULTS: readonly FaultKind[] = ['disconnect', '429', 'hang', 'error'];
 
 describe('a chain that cannot be reached', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
   let verified = 0;
   let before: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const hurried = stand.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 }, QUICK);
-    const patient = stand.facilitatorWith({ rpcTimeoutMs: 1500 }, QUICK);
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const hurried = fixture.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 }, QUICK);
+    const patient = fixture.facilitatorWith({ rpcTimeoutMs: 1500 }, QUICK);
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>
       requirePayment({
         facilitator,
-        payTo: stand.payTo,
+        payTo: fixture.payTo,
         price: '$0.01',
         settle,
         onVerified() {
           verified += 1;
         },
       });
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       const routes = {
         after: gate(hurried, 'after'),
         before: gate(hurried, 'before'),
@@ -43,15 +43,15 @@ describe('a chain that cannot be reached', () => {
       }
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
     verified = 0;
     before = balance();
   });
-  afterEach(() => stand.sandbox.faults.clear());
+  afterEach(() => fixture.sandbox.faults.clear());
 
-  const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const balance = (): bigint => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   async function expectUnavailable(answer: Response): Promise<void> {
     expect(answer.status).toBe(503);
@@ -61,7 +61,7 @@ describe('a chain that cannot be reached', () => {
     expect(answer.headers.get('payment-response')).toBeNull();
     const body = await answer.text();
     expect(JSON.parse(body)).toMatchObject({ code: 'payment_backend_unavailable', status: 503, retryable: true });
-    expect(body).not.toContain(new URL(stand.sandbox.rpcUrl).host);
+    expect(body).not.toContain(new URL(fixture.sandbox.rpcUrl).host);
     expect(balance()).toBe(before);
   }
 
@@ -79,13 +79,13 @@ describe('a chain that cannot be reached', () => {
   }
 
   test('an unpaid request is answered as ever', async () => {
-    stand.sandbox.faults.add({ kind: 'disconnect' });
+    fixture.sandbox.faults.add({ kind: 'disconnect' });
     expect((await fetch(`${url}/after`)).status).toBe(402);
   });
 
   test.each(FAULTS)('%s while verifying: 503, nothing is held, a retry works when it is back', async (kind) => {
-    const payment = await signPayment(stand, `${url}/after`);
-    const fault = stand.sandbox.faults.add({ kind, method: 'simulateTransaction' });
+    const payment = await signPayment(fixture, `${url}/after`);
+    const fault = fixture.sandbox.faults.add({ kind, method: 'simulateTransaction' });
     await expectUnavailable(await fetch(`${url}/after`, { headers: payment.v2 }));
     expect([runs, verified]).toEqual([0, 0]);
     fault.remove();
@@ -97,8 +97,8 @@ describe('a chain that cannot be reached', () => {
 
   describe.each(['/after', '/before'])('while settling on %s', (path) => {
     test("a node's own error, so nothing was sent: 503, a retry works when it is back", async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
-      const fault = stand.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
+      const payment = await signPayment(fixture, `${url}${path}`);
+      const fault = fixture.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
       await expectUnavailable(await fetch(`${url}${path}`, { headers: payment.v2 }));
       fault.remove();
 
@@ -111,11 +111,11 @@ describe('a chain that cannot be reached', () => {
     test.each<FaultKind>(['disconnect', 'hang', '429'])(
       '%s, so it may have been sent: the outcome is unknown, until the chain decides',
       async (kind) => {
-        const payment = await signPayment(stand, `${url}${path}`);
-        const fault = stand.sandbox.faults.add({ kind, method: 'sendTransaction' });
+        const payment = await signPayment(fixture, `${url}${path}`);
+        const fault = fixture.sandbox.faults.add({ kind, method: 'sendTransaction' });
         const unknown = await fetch(`${url}${path}`, { headers: payment.v2 });
         fault.remove();
-        const decided = await untilDecided(payment, path, () => stand.sandbox.expireBlockhashes());
+        const decided = await untilDecided(payment, path, () => fixture.sandbox.expireBlockhashes());
 
         expect(unknown.status).toBe(503);
         expect(receiptOf(unknown)).toMatchObject({ errorReason: 'settlement_pending' });
@@ -127,8 +127,8 @@ describe('a chain that cannot be reached', () => {
   });
 
   test.each<FaultKind>(['disconnect', '429', 'error'])('%s once while settling is not noticed', async (kind) => {
-    const payment = await signPayment(stand, `${url}/patient`);
-    stand.sandbox.faults.add({ kind, method: 'sendTransaction', times: 1 });
+    const payment = await signPayment(fixture, `${url}/patient`);
+    fixture.sandbox.faults.add({ kind, method: 'sendTransaction', times: 1 });
     const answer = await fetch(`${url}/patient`, { headers: payment.v2 });
 
     expect(answer.status).toBe(200);
@@ -136,13 +136,13 @@ describe('a chain that cannot be reached', () => {
   });
 
   test('a fee payer that has run dry is our fault, and the payment is good once it is refilled', async () => {
-    const dry = await stand.sandbox.createWallet({});
-    const facilitator = stand.facilitatorWith({ keypair: dry });
-    const poor = await stand.serve((app) => {
+    const dry = await fixture.sandbox.createWallet({});
+    const facilitator = fixture.facilitatorWith({ keypair: dry });
+    const poor = await fixture.serve((app) => {
       for (const settle of ['after', 'before'] as const) {
         app.get(
           `/${settle}`,
-          requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle }),
+          requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle }),
           (_req, res) => {
             runs += 1;
             res.send('delivered');
@@ -151,14 +151,14 @@ describe('a chain that cannot be reached', () => {
       }
     });
     for (const path of ['/after', '/before']) {
-      const { v2 } = await signPayment(stand, `${poor}${path}`);
+      const { v2 } = await signPayment(fixture, `${poor}${path}`);
       await expectUnavailable(await fetch(`${poor}${path}`, { headers: v2 }));
-      stand.sandbox.airdrop(dry.publicKey.toBase58(), 1_000_000n);
+      fixture.sandbox.airdrop(dry.publicKey.toBase58(), 1_000_000n);
       const paid = await fetch(`${poor}${path}`, { headers: v2 });
       expect(paid.status).toBe(200);
       before = balance();
-      const state = stand.sandbox.account(dry.publicKey.toBase58());
-      if (state !== null) stand.sandbox.setAccount(dry.publicKey.toBase58(), { ...state, lamports: 0n });
+      const state = fixture.sandbox.account(dry.publicKey.toBase58());
+      if (state !== null) fixture.sandbox.setAccount(dry.publicKey.toBase58(), { ...state, lamports: 0n });
     }
     expect(runs).toBe(2);
   });

@@ -3,20 +3,20 @@ import { Connection, Keypair, PublicKey, SystemProgram, type TransactionInstruct
 import { splitAmount } from '../../../src/protocol/money/split.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
-import { confirmed, sendToChain } from '../../helpers/direct-transfer.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { CALL_PRICE, proofHeader } from '../../helpers/gateway-client.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { handOver, madeInside, transferChecked } from '../../helpers/raw-instructions.js';
+import { CALL_PRICE, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { confirmed, sendToChain } from '../../helpers/transactions/direct-transfer.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { handOver, madeInside, transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const [{ mint, program, decimals }] = SANDBOX_TOKENS as [(typeof SANDBOX_TOKENS)[number]];
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const at = (owner: string): string => associatedTokenAddress(owner, mint, program);
 
-/** A request for the price of the stand's project, made under its key. */
+/** A request for the price of the fixture's project, made under its key. */
 async function request() {
-  const { client, project, key } = stand();
+  const { client, project, key } = fixture();
   const asked = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
   const { body } = await client.ask('POST', '/create-payment', asked, key.headers);
   return { id: String(body['payment_id']), reference: String(body['reference']) };
@@ -46,7 +46,7 @@ async function payFrom(
   reference: string,
   after: readonly TransactionInstruction[] = [],
 ): Promise<string> {
-  const { sandbox, project } = stand();
+  const { sandbox, project } = fixture();
   const legs = splitAmount(CALL_PRICE, project.split);
   const paying = legs.map((it) => transfer(addressOf(account), at(it.recipient), wallet, it.amount));
   paying[0]?.keys.push({ pubkey: new PublicKey(reference), isSigner: false, isWritable: false });
@@ -60,7 +60,7 @@ async function payFrom(
 
 /** What the service says of a request, and of the call that is made with its signature. */
 async function told({ id }: { readonly id: string }, signature: string) {
-  const { client, project, key, upstream } = stand();
+  const { client, project, key, upstream } = fixture();
   const { body } = await client.ask('GET', `/payments/${id}`);
   const { status } = await client.call(project.slug, { headers: { ...key.headers, ...proofHeader(signature) } });
   const upstreamWasTold = upstream.received.at(-1)?.headers['x-tollhouse-payer'];
@@ -71,8 +71,8 @@ test.each([
   ['at the top level', (it: TransactionInstruction) => it],
   ['inside of another instruction', madeInside],
 ])('who gives the account that paid to another wallet has paid all the same: %s', async (_where, made) => {
-  const { wallet: thief } = await stand().newCaller();
-  const victim = addressOf(stand().payer);
+  const { wallet: thief } = await fixture().newCaller();
+  const victim = addressOf(fixture().payer);
   const account = Keypair.generate();
   const asked = await request();
   const given = made(handOver(addressOf(account), victim, { by: addressOf(thief) }));
@@ -83,7 +83,7 @@ test.each([
 });
 
 test('and its twin: who keeps it', async () => {
-  const { wallet } = await stand().newCaller();
+  const { wallet } = await fixture().newCaller();
   const asked = await request();
   const signature = await payFrom(Keypair.generate(), wallet, asked.reference);
   const payer = addressOf(wallet);

@@ -1,22 +1,22 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 /** Where a token account holds its amount. */
 const [AMOUNT_START, AMOUNT_END] = [64, 72];
 
-let stand: TollStand;
+let fixture: TollFixture;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2_000 });
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 test('a payment that failed on the chain is answered with its signature and fresh terms, and nothing is served', async () => {
-  const { facilitator, payTo, sandbox } = stand;
+  const { facilitator, payTo, sandbox } = fixture;
   const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
-  const url = await stand.serve((app) => app.get('/report', gate, (_req, res) => void res.send('sold')));
+  const url = await fixture.serve((app) => app.get('/report', gate, (_req, res) => void res.send('sold')));
   const payer = await sandbox.createWallet({ usdc: '1' });
   const { v2 } = await signPayment({ sandbox, payer }, `${url}/report`);
 

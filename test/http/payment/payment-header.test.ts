@@ -3,23 +3,23 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { askTerms, encodeHeader, signPayment } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms, encodeHeader, signPayment } from '../../helpers/transactions/payments.js';
 
 /** Node's own limit for all headers together is 16 KiB; a server that raises it must still be safe. */
 const MAX_HEADER_SIZE = 256 * 1024;
 
 describe.each(EXPRESSES)('a payment header that cannot be read, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let server: Server;
   let url: string;
   let served = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const facilitator = stand.facilitatorWith({ blockhashHints: false });
+    fixture = await openTollFixture();
+    const facilitator = fixture.facilitatorWith({ blockhashHints: false });
     const app: Express = express();
-    app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+    app.get('/report', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
       served += 1;
       res.send('paid');
     });
@@ -30,14 +30,14 @@ describe.each(EXPRESSES)('a payment header that cannot be read, %s', (_name, exp
   afterAll(async () => {
     server.close();
     server.closeAllConnections();
-    await stand.close();
+    await fixture.close();
   });
 
   async function refusalOf(name: string, value: string) {
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     const answer = await fetch(url, { headers: { [name]: value } });
     const body = (await answer.json()) as Record<string, unknown>;
-    expect(stand.sandbox.calls.total).toBe(0);
+    expect(fixture.sandbox.calls.total).toBe(0);
     expect(served).toBe(0);
     return { answer, body };
   }
@@ -113,7 +113,7 @@ describe.each(EXPRESSES)('a payment header that cannot be read, %s', (_name, exp
   });
 
   test('a header that comes twice is 400', async () => {
-    const { v2 } = await signPayment(stand, url);
+    const { v2 } = await signPayment(fixture, url);
     const value = v2['payment-signature'] ?? '';
     await expectRefused('payment-signature', `${value}, ${value}`, /is not base64/);
   });

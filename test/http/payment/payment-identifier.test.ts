@@ -6,6 +6,7 @@ import { idempotency } from '../../../src/middleware/idempotency/idempotency.js'
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import {
   askTerms,
   carry,
@@ -15,8 +16,7 @@ import {
   type SignedPayment,
   signPayment,
   stolenFrom,
-} from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+} from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const newId = () => `pay_${randomUUID()}`;
@@ -43,20 +43,20 @@ function named({ transaction, accepted }: SignedPayment, id: unknown): PaymentHe
 }
 
 describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served = 0;
   let gone = false;
   let gate = createGate();
   let entered = createGate();
 
-  const ours = () => stand.sandbox.tokenBalance(stand.payTo, '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
+  const ours = () => fixture.sandbox.tokenBalance(fixture.payTo, '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const terms = { facilitator, payTo, price: '$0.01' };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       app.all(['/report', '/other'], requirePayment(terms), express.json(), (req, res) => {
         served += 1;
         res.set('X-Served', String(served)).json({ served, body: req.body ?? null });
@@ -76,7 +76,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
         await gate.opened;
         res.json({ served });
       });
-      const hurried = stand.facilitatorWith({ settleTimeoutMs: 150 });
+      const hurried = fixture.facilitatorWith({ settleTimeoutMs: 150 });
       app.get('/hurried', requirePayment({ ...terms, facilitator: hurried }), (_req, res) => {
         served += 1;
         res.json({ served });
@@ -121,7 +121,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
       });
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     served = 0;
     gone = false;
@@ -142,7 +142,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     'the same payment again at %s gets the paid answer again, with its receipt',
     async (path) => {
       const before = ours();
-      const headers = named(await signPayment(stand, url + path), newId());
+      const headers = named(await signPayment(fixture, url + path), newId());
       const first = await fetch(url + path, { headers });
       const again = await settled(path, { headers });
 
@@ -160,7 +160,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   );
 
   test('whoever read the transaction on the chain, or has another identifier, gets no answer', async () => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const headers = named(payment, newId());
     await fetch(`${url}/report`, { headers });
     const stolen = await stolenFrom(payment, `${url}/report`);
@@ -173,7 +173,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   });
 
   test('a client that does not send back what it was offered is known by its identifier', async () => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const { nonce: _, ...extra } = payment.accepted.extra;
     const plain = { ...payment, accepted: { ...payment.accepted, extra } };
     const headers = named(plain, newId());
@@ -190,9 +190,9 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
   test('another payment under the same identifier is 409, and is not charged', async () => {
     const id = newId();
-    await fetch(`${url}/report`, { headers: named(await signPayment(stand, `${url}/report`), id) });
+    await fetch(`${url}/report`, { headers: named(await signPayment(fixture, `${url}/report`), id) });
     const before = ours();
-    const other = await fetch(`${url}/report`, { headers: named(await signPayment(stand, `${url}/report`), id) });
+    const other = await fetch(`${url}/report`, { headers: named(await signPayment(fixture, `${url}/report`), id) });
 
     expect(other.status).toBe(409);
     expect(await other.json()).toMatchObject({ code: 'payment_identifier_conflict', retryable: false });
@@ -202,7 +202,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   test('of two payments at once under one identifier one is charged', async () => {
     const before = ours();
     const id = newId();
-    const payments = [await signPayment(stand, `${url}/report`), await signPayment(stand, `${url}/report`)];
+    const payments = [await signPayment(fixture, `${url}/report`), await signPayment(fixture, `${url}/report`)];
     const answers = await Promise.all(payments.map((it) => fetch(`${url}/report`, { headers: named(it, id) })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
     expect([served, ours() - before]).toEqual([1, 10_000n]);
@@ -213,7 +213,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     ['another query', '/report?more', '{"a":1}'],
   ])('the same payment with %s is used up', async (_what, path, body) => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"a":1}' };
-    const headers = { ...init.headers, ...named(await signPayment(stand, `${url}/report`, { init }), newId()) };
+    const headers = { ...init.headers, ...named(await signPayment(fixture, `${url}/report`, { init }), newId()) };
     expect((await fetch(`${url}/report`, { ...init, headers })).status).toBe(200);
     const other = await fetch(url + path, { ...init, headers, body });
     expect([other.status, await codeOf(other)]).toEqual([402, 'payment_already_used']);
@@ -222,14 +222,14 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   });
 
   test('on another route the identifier is another one, and the payment is used up', async () => {
-    const headers = named(await signPayment(stand, `${url}/report`), newId());
+    const headers = named(await signPayment(fixture, `${url}/report`), newId());
     await fetch(`${url}/report`, { headers });
     const other = await fetch(`${url}/other`, { headers });
     expect([other.status, await codeOf(other), served]).toEqual([402, 'payment_already_used', 1]);
   });
 
   test('while the first is being served the same is 409 payment_in_progress', async () => {
-    const headers = named(await signPayment(stand, `${url}/slow`), newId());
+    const headers = named(await signPayment(fixture, `${url}/slow`), newId());
     const first = fetch(`${url}/slow`, { headers });
     await entered.opened;
     const during = await fetch(`${url}/slow`, { headers });
@@ -241,7 +241,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   });
 
   test('an answer that did not arrive is not lost: the same payment gets it', async () => {
-    const headers = named(await signPayment(stand, `${url}/slow`), newId());
+    const headers = named(await signPayment(fixture, `${url}/slow`), newId());
     const gone = new Promise((resolve) => {
       const sent = request(`${url}/slow`, { headers }).once('error', resolve).once('close', resolve);
       sent.end();
@@ -257,12 +257,12 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
   test('while it is not known whether it was charged, no other payment goes under its identifier', async () => {
     const id = newId();
-    const headers = named(await signPayment(stand, `${url}/hurried`), id);
-    const other = named(await signPayment(stand, `${url}/hurried`), id);
-    stand.sandbox.pauseSlots();
+    const headers = named(await signPayment(fixture, `${url}/hurried`), id);
+    const other = named(await signPayment(fixture, `${url}/hurried`), id);
+    fixture.sandbox.pauseSlots();
     const unknown = await fetch(`${url}/hurried`, { headers });
     const refused = await fetch(`${url}/hurried`, { headers: other });
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
 
     expect([unknown.status, await codeOf(unknown)]).toEqual([503, 'settlement_pending']);
     expect([refused.status, await codeOf(refused)]).toEqual([409, 'payment_identifier_conflict']);
@@ -275,7 +275,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
   test('an error of the handler is not kept; the same payment may try again, and another one too', async () => {
     const id = newId();
-    const payment = named(await signPayment(stand, `${url}/fails`), id);
+    const payment = named(await signPayment(fixture, `${url}/fails`), id);
     expect((await fetch(`${url}/fails`, { headers: payment })).status).toBe(500);
     const retried = await settled('/fails', { headers: payment });
     expect([retried.status, served]).toEqual([200, 2]);
@@ -283,14 +283,14 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
   test('a refused payment leaves its identifier free', async () => {
     const id = newId();
-    const refused = await signPayment(stand, `${url}/report`, { change: { amount: '1' } });
+    const refused = await signPayment(fixture, `${url}/report`, { change: { amount: '1' } });
     expect((await fetch(`${url}/report`, { headers: named(refused, id) })).status).toBe(402);
-    const good = await fetch(`${url}/report`, { headers: named(await signPayment(stand, `${url}/report`), id) });
+    const good = await fetch(`${url}/report`, { headers: named(await signPayment(fixture, `${url}/report`), id) });
     expect(good.status).toBe(200);
   });
 
   test('whatever was held until it was paid is kept, however long: the same payment gets it again', async () => {
-    const headers = named(await signPayment(stand, `${url}/large`), newId());
+    const headers = named(await signPayment(fixture, `${url}/large`), newId());
     const first = Buffer.from(await (await fetch(`${url}/large`, { headers })).arrayBuffer());
     const again = await settled('/large', { headers });
     expect([first.length, again.status, served]).toEqual([4_194_304, 200, 1]);
@@ -303,7 +303,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     ['of other characters', 'pay 1234567890abcdef'],
     ['no text', 1234567890123456],
   ])('an identifier that is %s is 400', async (_what, id) => {
-    const answer = await fetch(`${url}/report`, { headers: named(await signPayment(stand, `${url}/report`), id) });
+    const answer = await fetch(`${url}/report`, { headers: named(await signPayment(fixture, `${url}/report`), id) });
     expect([answer.status, await codeOf(answer), served]).toEqual([400, 'invalid_payment_identifier', 0]);
   });
 
@@ -313,7 +313,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     expect(await declared('/strict')).toMatchObject({ info: { required: true } });
     expect(await declared('/plain')).toBeUndefined();
 
-    const payment = await signPayment(stand, `${url}/strict`);
+    const payment = await signPayment(fixture, `${url}/strict`);
     for (const headers of [payment.v2, payment.v1]) {
       const answer = await fetch(`${url}/strict`, { headers });
       expect([answer.status, await codeOf(answer)]).toEqual([400, 'invalid_payment_identifier']);
@@ -322,7 +322,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
     const id = newId();
     for (const _ of ['one', 'other']) {
-      const plain = named(await signPayment(stand, `${url}/plain`), id);
+      const plain = named(await signPayment(fixture, `${url}/plain`), id);
       expect((await fetch(`${url}/plain`, { headers: plain })).status).toBe(200);
     }
   });
@@ -331,7 +331,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     'behind an Idempotency-Key at %s: a client that goes blocks nothing and gains nothing',
     async (path) => {
       const key = { 'idempotency-key': randomUUID() };
-      const payment = await signPayment(stand, url + path, { init: { method: 'POST' } });
+      const payment = await signPayment(fixture, url + path, { init: { method: 'POST' } });
       const headers = { ...key, ...payment.v2 };
       const before = ours();
       await abandoned(url + path, headers, entered.opened);
@@ -352,12 +352,12 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
 
   test('behind an Idempotency-Key: an answer that is kept for its client counts as delivered', async () => {
     const key = { 'idempotency-key': randomUUID() };
-    const payment = await signPayment(stand, `${url}/keyed-late`, { init: { method: 'POST' } });
+    const payment = await signPayment(fixture, `${url}/keyed-late`, { init: { method: 'POST' } });
     const headers = { ...key, ...payment.v2 };
-    stand.sandbox.pauseSlots();
+    fixture.sandbox.pauseSlots();
     await abandoned(`${url}/keyed-late`, headers, entered.opened);
     await until(() => gone);
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     const kept = await settled('/keyed-late', { method: 'POST', headers });
     expect([kept.status, kept.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
     const stolen = await stolenFrom(payment, `${url}/keyed-late`, { method: 'POST' });
@@ -371,7 +371,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
     const key = { 'idempotency-key': randomUUID() };
     const init = { method: 'POST', headers: key };
     expect((await fetch(`${url}/keyed`, init)).status).toBe(402);
-    const { v2 } = await signPayment(stand, `${url}/keyed`, { init });
+    const { v2 } = await signPayment(fixture, `${url}/keyed`, { init });
     const paid = await fetch(`${url}/keyed`, { method: 'POST', headers: { ...key, ...v2 } });
     const again = await fetch(`${url}/keyed`, init);
     expect([paid.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true']);

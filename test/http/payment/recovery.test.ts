@@ -3,11 +3,11 @@ import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facili
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { ledgerOfTheDead, ledgerWith } from '../../helpers/ledgers.js';
-import { createGate, signPayment } from '../../helpers/payments.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { ledgerOfTheDead, ledgerWith } from '../../helpers/storage/ledgers.js';
 import { testClock } from '../../helpers/test-clock.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { createGate, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -18,7 +18,7 @@ const NOTHING = { settled: 0, failed: 0, expired: 0, open: 0 };
 describe('what a dead instance leaves', () => {
   const folder = testFolder();
   const { now, advance } = testClock(Date.now());
-  let stand: TollStand;
+  let fixture: TollFixture;
   let storage: Storage;
   let dead: EmbeddedFacilitator;
   let alive: EmbeddedFacilitator;
@@ -28,30 +28,30 @@ describe('what a dead instance leaves', () => {
   let balance: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
     const silenced = ledgerOfTheDead(storage.ledger);
-    dead = stand.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 });
-    alive = stand.facilitatorWith({ ledger: storage.ledger });
+    dead = fixture.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 });
+    alive = fixture.facilitatorWith({ ledger: storage.ledger });
     deadUrl = await serve(dead);
     aliveUrl = await serve(alive);
   });
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await storage.close();
   });
   beforeEach(() => {
     runs = 0;
-    balance = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+    balance = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
   });
-  afterEach(() => stand.sandbox.faults.clear());
+  afterEach(() => fixture.sandbox.faults.clear());
 
-  const spent = (): bigint => balance - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const spent = (): bigint => balance - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   function serve(facilitator: EmbeddedFacilitator): Promise<string> {
-    return stand.serve((app) => {
+    return fixture.serve((app) => {
       app.set('env', 'test');
-      app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+      app.get('/report', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
         runs += 1;
         res.send('paid');
       });
@@ -59,7 +59,7 @@ describe('what a dead instance leaves', () => {
   }
 
   async function payTheDead() {
-    const { v2 } = await signPayment(stand, `${deadUrl}/report`);
+    const { v2 } = await signPayment(fixture, `${deadUrl}/report`);
     const answer = await fetch(`${deadUrl}/report`, { headers: v2 });
     await answer.arrayBuffer();
     expect(answer.status).toBeGreaterThanOrEqual(500);
@@ -98,13 +98,13 @@ describe('what a dead instance leaves', () => {
   });
 
   test('and has not landed is looked at until it can land no longer; then its payer may pay anew', async () => {
-    stand.sandbox.faults.add({ kind: 'drop' });
+    fixture.sandbox.faults.add({ kind: 'drop' });
     const v2 = await payTheDead();
     await advance(LEASE_MS);
     expect(await alive.recover()).toEqual({ ...NOTHING, open: 1 });
     expect(await alive.recover()).toEqual(NOTHING);
     async function lookWhenItIsDead() {
-      stand.sandbox.expireBlockhashes();
+      fixture.sandbox.expireBlockhashes();
       await advance(LEASE_MS);
       return alive.recover();
     }
@@ -121,10 +121,10 @@ describe('what a dead instance leaves', () => {
   test('stays open while the chain cannot be asked', async () => {
     await payTheDead();
     await advance(LEASE_MS);
-    stand.sandbox.faults.add({ kind: 'error', method: 'getSignatureStatuses' });
-    stand.sandbox.faults.add({ kind: 'silent' });
+    fixture.sandbox.faults.add({ kind: 'error', method: 'getSignatureStatuses' });
+    fixture.sandbox.faults.add({ kind: 'silent' });
     expect(await alive.recover()).toEqual({ ...NOTHING, open: 1 });
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     await advance(LEASE_MS);
     expect(await alive.recover()).toEqual({ ...NOTHING, settled: 1 });
   });
@@ -139,14 +139,14 @@ describe('what a dead instance leaves', () => {
         return isHeld;
       },
     });
-    const slow = stand.facilitatorWith({ ledger, leaseMs });
+    const slow = fixture.facilitatorWith({ ledger, leaseMs });
     const gate = createGate();
-    const url = await stand.serve((app) => {
-      app.get('/report', requirePayment({ facilitator: slow, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+    const url = await fixture.serve((app) => {
+      app.get('/report', requirePayment({ facilitator: slow, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
         void gate.opened.then(() => res.send('paid'));
       });
     });
-    const { v2 } = await signPayment(stand, `${url}/report`);
+    const { v2 } = await signPayment(fixture, `${url}/report`);
     const staysHeld = async () => {
       for (let times = 0; times < 3; times += 1) {
         const enough = beats + 2;
@@ -158,12 +158,12 @@ describe('what a dead instance leaves', () => {
     };
     const answer = fetch(`${url}/report`, { headers: v2 });
     await staysHeld();
-    stand.sandbox.pauseSlots();
-    stand.sandbox.resetCalls();
+    fixture.sandbox.pauseSlots();
+    fixture.sandbox.resetCalls();
     gate.open();
-    await until(() => stand.sandbox.calls.sendTransaction === 1);
+    await until(() => fixture.sandbox.calls.sendTransaction === 1);
     await staysHeld();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
 
     expect((await answer).status).toBe(200);
     // The response is kept in the memory of the instance that gave it.
@@ -173,7 +173,7 @@ describe('what a dead instance leaves', () => {
   test('is shared by those who live: each payment is settled by one of them', async () => {
     await Promise.all(Array.from({ length: 6 }, payTheDead));
     await advance(LEASE_MS);
-    const other = stand.facilitatorWith({ ledger: storage.ledger });
+    const other = fixture.facilitatorWith({ ledger: storage.ledger });
     const told: string[] = [];
     for (const facilitator of [alive, other]) facilitator.on('payment.settled', ({ id }) => told.push(id));
     const counts = await Promise.all([alive.recover(), other.recover()]);
@@ -184,10 +184,10 @@ describe('what a dead instance leaves', () => {
   });
 
   test('of a payment request is settled with it', async () => {
-    const { payer, payTo } = stand;
+    const { payer, payTo } = fixture;
     const wanted = { amount: '0.5', token: 'USDC', recipient: payTo, payer: payer.publicKey.toBase58() };
     // A new one: the others remember a blockhash from before the chain was moved on.
-    const { request, transfer } = await stand.facilitatorWith({ ledger: storage.ledger }).createPayment(wanted);
+    const { request, transfer } = await fixture.facilitatorWith({ ledger: storage.ledger }).createPayment(wanted);
     const transaction = VersionedTransaction.deserialize(transfer.transaction!);
     transaction.sign([payer]);
     await expect(dead.settleRequest(request.id, transaction.serialize())).rejects.toThrow('dead');
@@ -203,7 +203,7 @@ describe('what a dead instance leaves', () => {
   });
 
   test('and was lost on its way is sent again when its payer brings it again', async () => {
-    stand.sandbox.faults.add({ kind: 'drop', times: 1 });
+    fixture.sandbox.faults.add({ kind: 'drop', times: 1 });
     const v2 = await payTheDead();
     await advance(LEASE_MS);
     const served = await ask(v2);

@@ -2,23 +2,23 @@ import { Keypair } from '@solana/web3.js';
 import type { Request } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { Refusal } from '../../../src/protocol/types.js';
-import { carry, receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { carry, receiptOf, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
 describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let served = 0;
   let failures: Refusal[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const facilitator = stand.facilitatorWith({ blockhashHints: false });
+    fixture = await openTollFixture();
+    const facilitator = fixture.facilitatorWith({ blockhashHints: false });
     const onFailed = ({ refusal }: { req: Request; refusal: Refusal }) => failures.push(refusal);
-    const options = { facilitator, payTo: stand.payTo, onFailed };
-    url = await stand.serve((app) => {
+    const options = { facilitator, payTo: fixture.payTo, onFailed };
+    url = await fixture.serve((app) => {
       const handler = (): void => {
         served += 1;
       };
@@ -26,14 +26,14 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
       app.get('/two', requirePayment({ ...options, price: ['$0.01', '0.01 USDT'] }), handler);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     failures = [];
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
   });
   afterEach(() => {
     expect(served).toBe(0);
-    expect(stand.sandbox.calls.sendTransaction).toBe(0);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(0);
   });
 
   const send = ({ v2 }: SignedPayment, path = '/report') => fetch(`${url}${path}`, { headers: v2 });
@@ -49,9 +49,9 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     ['another time-out', { maxTimeoutSeconds: 3600 }],
     ['another fee payer', { extra: { feePayer: Keypair.generate().publicKey.toBase58() } }],
   ])('%s is 402 no_matching_requirements with fresh terms, and costs no call', async (_what, change) => {
-    const payment = await signPayment(stand, `${url}/report`, {});
+    const payment = await signPayment(fixture, `${url}/report`, {});
     const claimed = carry(payment.transaction, { ...payment.accepted, ...change });
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     const answer = await send(claimed);
     const body = await answer.json();
 
@@ -60,11 +60,11 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     expect(body).toHaveProperty('accepts');
     expect(answer.headers.get('payment-required')).not.toBeNull();
     expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(stand.sandbox.calls.total).toBe(0);
+    expect(fixture.sandbox.calls.total).toBe(0);
   });
 
   test('terms with more in extra than was offered are taken for the offered ones', async () => {
-    const payment = await signPayment(stand, `${url}/report`);
+    const payment = await signPayment(fixture, `${url}/report`);
     const extra = { ...payment.accepted.extra, note: 'hello', lastValidBlockHeight: '1' };
     const answer = await send(withSignatureBroken(carry(payment.transaction, { ...payment.accepted, extra })));
 
@@ -72,8 +72,8 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
   });
 
   test('a transaction that pays less than it says is refused with the reason and fresh terms', async () => {
-    const cheap = await signPayment(stand, `${url}/report`, { change: { amount: '1' } });
-    stand.sandbox.resetCalls();
+    const cheap = await signPayment(fixture, `${url}/report`, { change: { amount: '1' } });
+    fixture.sandbox.resetCalls();
     const answer = await send(carry(cheap.transaction, { ...cheap.accepted, amount: '10000' }));
     const body = await answer.json();
     const reason = 'invalid_exact_svm_payload_amount_mismatch';
@@ -82,23 +82,23 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
     expect(body).toMatchObject({ code: 'payment_invalid', error: reason, x402Version: 1 });
     expect(receiptOf(answer)).toMatchObject({ success: false, errorReason: reason, transaction: '' });
     expect(answer.headers.get('x-payment-response')).not.toBeNull();
-    expect(failures).toMatchObject([{ reason, payer: stand.payer.publicKey.toBase58() }]);
-    expect(stand.sandbox.calls.total).toBe(0);
+    expect(failures).toMatchObject([{ reason, payer: fixture.payer.publicKey.toBase58() }]);
+    expect(fixture.sandbox.calls.total).toBe(0);
   });
 
   test('a broken signature of the payer costs no call', async () => {
-    const payment = await signPayment(stand, `${url}/report`);
-    stand.sandbox.resetCalls();
+    const payment = await signPayment(fixture, `${url}/report`);
+    fixture.sandbox.resetCalls();
     const answer = await send(withSignatureBroken(payment));
 
     expect(answer.status).toBe(402);
     expect(receiptOf(answer)).toMatchObject({ errorReason: 'invalid_exact_svm_payload_signature_invalid' });
-    expect(stand.sandbox.calls.total).toBe(0);
+    expect(fixture.sandbox.calls.total).toBe(0);
   });
 
   test('a payer who has too little is told so, in both versions', async () => {
-    const poor = await stand.sandbox.createWallet({ usdc: '0.009999' });
-    const { v1, v2 } = await signPayment({ ...stand, payer: poor }, `${url}/report`);
+    const poor = await fixture.sandbox.createWallet({ usdc: '0.009999' });
+    const { v1, v2 } = await signPayment({ ...fixture, payer: poor }, `${url}/report`);
     for (const headers of [v1, v2]) {
       const answer = await fetch(`${url}/report`, { headers });
       expect(answer.status).toBe(402);
@@ -107,28 +107,28 @@ describe.each(DAILY_EXPRESSES)('a payment that is not good for the route, %s', (
   });
 
   test('with several prices, version 1 hears what is wrong with the one it meant', async () => {
-    const poor = await stand.sandbox.createWallet({ usdc: '0', usdt: '0' });
+    const poor = await fixture.sandbox.createWallet({ usdc: '0', usdt: '0' });
     for (const choice of [0, 1]) {
-      const { v1 } = await signPayment({ ...stand, payer: poor }, `${url}/two`, { choice });
+      const { v1 } = await signPayment({ ...fixture, payer: poor }, `${url}/two`, { choice });
       const answer = await fetch(`${url}/two`, { headers: v1 });
       expect(await answer.json()).toMatchObject({ error: 'insufficient_funds' });
     }
   });
 
   test('an expired blockhash has a reason of its own, and the payer keeps the money', async () => {
-    const before = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
-    const payment = await signPayment(stand, `${url}/report`);
-    stand.sandbox.expireBlockhashes();
+    const before = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
+    const payment = await signPayment(fixture, `${url}/report`);
+    fixture.sandbox.expireBlockhashes();
     const answer = await send(payment);
 
     expect(answer.status).toBe(402);
     expect(await answer.json()).toMatchObject({ error: 'invalid_exact_svm_blockhash_expired' });
-    expect(stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC)).toBe(before);
+    expect(fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC)).toBe(before);
   });
 
   test('a refused payment is not held: it can come again and is judged anew', async () => {
-    const late = await stand.sandbox.createWallet({ usdc: '0' });
-    const payment = await signPayment({ ...stand, payer: late }, `${url}/two`);
+    const late = await fixture.sandbox.createWallet({ usdc: '0' });
+    const payment = await signPayment({ ...fixture, payer: late }, `${url}/two`);
     const first = await send(payment, '/two');
     const second = await send(payment, '/two');
 

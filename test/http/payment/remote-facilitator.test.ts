@@ -4,48 +4,48 @@ import type { RemoteFacilitatorOptions } from '../../../src/facilitator/remote/r
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import type { Payment, Terms } from '../../../src/protocol/types.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/core-payments.js';
-import { type FacilitatorServer, serveFacilitator } from '../../helpers/facilitator-server.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { type FacilitatorServer, serveFacilitator } from '../../helpers/fixtures/facilitator-server.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
 import { until } from '../../helpers/until.js';
 
 const USE = { resource: 'GET /report' };
 const UNAVAILABLE = expect.objectContaining({ code: 'payment_backend_unavailable' });
 
 describe('a facilitator that is asked over HTTP', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let server: FacilitatorServer;
   let closers: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand();
+    fixture = await openTollFixture();
   });
   beforeEach(async () => {
     server = await serve();
   });
   afterEach(async () => {
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     for (const close of closers.splice(0)) await close();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
-  /** A service of its own, with its own memory and the stand's fee payer. */
+  /** A service of its own, with its own memory and the fixture's fee payer. */
   async function serve(): Promise<FacilitatorServer> {
-    const served = await serveFacilitator(stand.facilitatorWith({ ledger: createMemoryLedger() }));
+    const served = await serveFacilitator(fixture.facilitatorWith({ ledger: createMemoryLedger() }));
     closers = [served.close, ...closers];
     return served;
   }
 
   function remote(options: Partial<RemoteFacilitatorOptions> = {}): Facilitator {
-    const { network, tokens } = stand.facilitator;
+    const { network, tokens } = fixture.facilitator;
     const facilitator = remoteFacilitator({ url: server.url, network, tokens, ...options });
     closers = [() => facilitator.close(), ...closers];
     return facilitator;
   }
 
   async function aPayment(facilitator: Facilitator) {
-    const terms = await offeredTerms(facilitator, stand.payTo);
-    return { terms, payment: await payTerms(stand, terms) };
+    const terms = await offeredTerms(facilitator, fixture.payTo);
+    return { terms, payment: await payTerms(fixture, terms) };
   }
 
   async function openClaim(facilitator: Facilitator, payment: Payment, terms: Terms) {
@@ -54,7 +54,7 @@ describe('a facilitator that is asked over HTTP', () => {
     return opened.claim;
   }
 
-  const balance = (terms: Terms) => stand.sandbox.tokenBalance(stand.payTo, terms.asset);
+  const balance = (terms: Terms) => fixture.sandbox.tokenBalance(fixture.payTo, terms.asset);
 
   /** Does `instead` for one path, and lets the rest through. */
   function at(path: string, instead: RequestHandler): RequestHandler {
@@ -181,7 +181,7 @@ describe('a facilitator that is asked over HTTP', () => {
     const before = balance(terms);
     const claim = await openClaim(facilitator, payment, terms);
     server.before = at('/settle', instead);
-    expect(await claim.settle()).toEqual({ status: 'pending', payer: stand.payer.publicKey.toBase58() });
+    expect(await claim.settle()).toEqual({ status: 'pending', payer: fixture.payer.publicKey.toBase58() });
     expect((await facilitator.openPayment(payment, terms, USE)).status).toBe('pending');
     expect(await facilitator.openPayment(payment, terms, { resource: 'GET /other' })).toEqual({ status: 'used' });
     server.before = (_req, _res, next) => next();
@@ -231,13 +231,13 @@ describe('a facilitator that is asked over HTTP', () => {
 
   test('a payment that fails at the settlement is refused with its reason and can be sent again', async () => {
     const facilitator = remote();
-    const terms = await offeredTerms(facilitator, stand.payTo);
-    const payer = await stand.sandbox.createWallet({ usdc: '0' });
-    const payment = await payTerms({ sandbox: stand.sandbox, payer }, terms);
+    const terms = await offeredTerms(facilitator, fixture.payTo);
+    const payer = await fixture.sandbox.createWallet({ usdc: '0' });
+    const payment = await payTerms({ sandbox: fixture.sandbox, payer }, terms);
     const opened = await facilitator.openPayment(payment, terms, { ...USE, simulate: false });
     if (opened.status !== 'open') throw new Error('not opened');
     expect(await opened.claim.settle()).toMatchObject({ status: 'failed', reason: 'insufficient_funds' });
-    stand.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
+    fixture.sandbox.fundToken(payer.publicKey.toBase58(), terms.asset, ONE_CENT);
     expect((await facilitator.settle(payment, terms)).status).toBe('settled');
   });
 
@@ -300,7 +300,7 @@ describe('a facilitator that is asked over HTTP', () => {
   });
 
   test('a path in the address is kept', async () => {
-    const url = await stand.serve((app) => {
+    const url = await fixture.serve((app) => {
       app.get('/deep/x402/supported', (_req, res) => res.redirect('/supported'));
     });
     await expect(remote({ url: `${url}/deep/x402/` }).supported()).rejects.toEqual(UNAVAILABLE);
@@ -348,16 +348,16 @@ describe('a facilitator that is asked over HTTP', () => {
     });
 
     test('a payment for one fee payer is asked about where that one is at home', async () => {
-      const keypair = await stand.sandbox.createWallet({ sol: '1' });
-      const other = await serveFacilitator(stand.facilitatorWith({ keypair }));
+      const keypair = await fixture.sandbox.createWallet({ sol: '1' });
+      const other = await serveFacilitator(fixture.facilitatorWith({ keypair }));
       closers = [other.close, ...closers];
       const facilitator = remote({ url: [server.url, other.url] });
       await facilitator.health();
       const { signers, kinds } = await facilitator.supported();
-      expect(signers).toEqual([stand.feePayer.publicKey.toBase58(), keypair.publicKey.toBase58()]);
+      expect(signers).toEqual([fixture.feePayer.publicKey.toBase58(), keypair.publicKey.toBase58()]);
       expect(kinds.map(({ feePayer }) => feePayer)).toEqual([signers[0]]);
-      const terms = { ...(await offeredTerms(facilitator, stand.payTo)), feePayer: keypair.publicKey.toBase58() };
-      expect((await facilitator.settle(await payTerms(stand, terms), terms)).status).toBe('settled');
+      const terms = { ...(await offeredTerms(facilitator, fixture.payTo)), feePayer: keypair.publicKey.toBase58() };
+      expect((await facilitator.settle(await payTerms(fixture, terms), terms)).status).toBe('settled');
       expect([server.count('/settle'), other.count('/settle')]).toEqual([0, 1]);
     });
   });

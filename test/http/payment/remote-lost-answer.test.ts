@@ -5,9 +5,9 @@ import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { toCaip2 } from '../../../src/protocol/networks/networks.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { referenceFacilitator } from '../../helpers/official-servers.js';
-import { receiptOf, type SignedPayment, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { referenceFacilitator } from '../../helpers/http/official-servers.js';
+import { receiptOf, type SignedPayment, signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -17,27 +17,27 @@ const FOUR_MINUTES = 240_000;
 /** What becomes of the responses to settlements. `swallow`: the facilitator does not even hear of them. */
 type Line = 'well' | 'lose' | 'swallow';
 
-const REMOTES: readonly (readonly [string, (stand: TollStand) => Promise<string>])[] = [
+const REMOTES: readonly (readonly [string, (fixture: TollFixture) => Promise<string>])[] = [
   [
     'our own router',
-    (stand) => {
-      const facilitator = stand.facilitatorWith({ ledger: createMemoryLedger() });
-      return stand.serve((app) => app.use(createRouter({ facilitator, limits: false })));
+    (fixture) => {
+      const facilitator = fixture.facilitatorWith({ ledger: createMemoryLedger() });
+      return fixture.serve((app) => app.use(createRouter({ facilitator, limits: false })));
     },
   ],
   [
     'the reference facilitator',
-    async (stand) => {
-      const { feePayer, sandbox } = stand;
+    async (fixture) => {
+      const { feePayer, sandbox } = fixture;
       const reference = await referenceFacilitator(feePayer, sandbox.rpcUrl, toCaip2('solana-devnet'));
-      return stand.serve((app) => app.use(reference));
+      return fixture.serve((app) => app.use(reference));
     },
   ],
 ];
 
 describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) => {
   const isOurs = name === 'our own router';
-  let stand: TollStand;
+  let fixture: TollFixture;
   let elsewhere: string;
   let url: string;
   let line: Line = 'well';
@@ -47,10 +47,10 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
   const closers: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    elsewhere = await open(stand);
-    const relay = await stand.serve(relayTo(elsewhere));
-    const { network, tokens, sandbox } = { ...stand.facilitator, ...stand };
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    elsewhere = await open(fixture);
+    const relay = await fixture.serve(relayTo(elsewhere));
+    const { network, tokens, sandbox } = { ...fixture.facilitator, ...fixture };
     const now = () => Date.now() + later;
     const make = (more: Partial<RemoteFacilitatorOptions>) => {
       const made = remoteFacilitator({ url: relay, network, tokens, now, ledger: createMemoryLedger(), ...more });
@@ -58,10 +58,10 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
       return made;
     };
     const facilitators = { chain: make({ rpcUrl: sandbox.rpcUrl }), blind: make({}) };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       for (const [path, facilitator] of Object.entries(facilitators)) {
         for (const settle of ['after', 'before'] as const) {
-          const gate = requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle });
+          const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle });
           app.get(`/${path}/${settle}`, gate, (req, res) => {
             runs.push(req.path);
             res.send('goods');
@@ -77,7 +77,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
   afterEach(() => jest.restoreAllMocks());
   afterAll(async () => {
     for (const close of closers) await close();
-    await stand.close();
+    await fixture.close();
   });
 
   /** Passes everything on; the responses to settlements only while the line is well. */
@@ -96,8 +96,8 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
   }
 
   const balances = () => ({
-    payer: stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC),
-    feePayer: stand.sandbox.account(stand.feePayer.publicKey.toBase58())?.lamports ?? 0n,
+    payer: fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC),
+    feePayer: fixture.sandbox.account(fixture.feePayer.publicKey.toBase58())?.lamports ?? 0n,
   });
   const paid = (): bigint => before.payer - balances().payer;
   const lost = (): bigint => before.feePayer - balances().feePayer;
@@ -123,7 +123,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
 
   describe.each(['/chain/after', '/chain/before'])('with rpcUrl, on %s', (path) => {
     test('the payer is served, once, and has paid once', async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       line = 'lose';
       const answer = await untilTold(path, payment);
       const again = await ask(path, payment);
@@ -136,7 +136,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
     });
 
     test('a settlement that never arrived is pending, and asked for again once there is a way', async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       line = 'swallow';
       const pending = await ask(path, payment);
       expect(pending.status).toBe(503);
@@ -146,9 +146,9 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
     });
 
     test('a settlement that never arrives is refused when its blockhash has expired: nothing was paid', async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       line = 'swallow';
-      const answer = await untilTold(path, payment, () => stand.sandbox.expireBlockhashes());
+      const answer = await untilTold(path, payment, () => fixture.sandbox.expireBlockhashes());
       expect(answer.status).toBe(402);
       expect(receiptOf(answer)).toMatchObject({ errorReason: 'invalid_exact_svm_transaction_expired' });
       expect([paid(), lost()]).toEqual([0n, 0n]);
@@ -157,7 +157,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
 
   describe.each(['/blind/after', '/blind/before'])('without rpcUrl, on %s', (path) => {
     test(`the payer is ${isOurs ? 'served, once' : 'refused at last'}, and has paid once`, async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       line = 'lose';
       expect((await ask(path, payment)).status).toBe(503);
       line = 'well';
@@ -174,7 +174,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
     test.each<Line>(['well', 'lose'])(
       'a payer who had it settled there himself is refused at once, the line being %s',
       async (state) => {
-        const payment = await signPayment(stand, `${url}${path}`);
+        const payment = await signPayment(fixture, `${url}${path}`);
         expect(await settleThere(payment)).toMatchObject({ success: true });
         line = state;
         const answers = [await ask(path, payment), await ask(path, payment)];
@@ -185,7 +185,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
     );
 
     test('what was given away once buys nothing else while its outcome is open', async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       line = 'swallow';
       expect((await ask(path, payment)).status).toBe(503);
       runs = [];

@@ -1,26 +1,26 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 describe('payments that are remembered in memory only', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
   });
 
   /** A process: a server and a facilitator that remembers nothing of the ones before. */
   async function start(newLedger: () => Promise<ReturnType<typeof createMemoryLedger>>, settle: 'after' | 'before') {
-    const facilitator = stand.facilitatorWith({ ledger: await newLedger() });
-    const url = await stand.serve((app) => {
-      app.get('/report', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle }), (_req, res) => {
+    const facilitator = fixture.facilitatorWith({ ledger: await newLedger() });
+    const url = await fixture.serve((app) => {
+      app.get('/report', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle }), (_req, res) => {
         runs += 1;
         res.send('paid');
       });
@@ -36,7 +36,7 @@ describe('payments that are remembered in memory only', () => {
   describe.each(Object.entries(LEDGERS))('%s', (_name, newLedger) => {
     test.each(['after', 'before'] as const)('a restart opens no replay: settle %s', async (settle) => {
       const before = await start(newLedger, settle);
-      const { v2, v1 } = await signPayment(stand, before);
+      const { v2, v1 } = await signPayment(fixture, before);
       const paid = await fetch(before, { headers: v2 });
       const after = await start(newLedger, settle);
       const again = [await fetch(after, { headers: v2 }), await fetch(after, { headers: v1 })];
@@ -57,10 +57,10 @@ describe('payments that are remembered in memory only', () => {
     const memory = await openStorage('memory:');
     const lasting = { ...memory.ledger };
     Reflect.deleteProperty(lasting, 'remembersSince');
-    stand.facilitatorWith({ ledger: lasting });
+    fixture.facilitatorWith({ ledger: lasting });
     const quiet = warn.mock.calls.length;
-    stand.facilitatorWith({ ledger: memory.ledger });
-    stand.facilitatorWith({});
+    fixture.facilitatorWith({ ledger: memory.ledger });
+    fixture.facilitatorWith({});
     const calls = [...warn.mock.calls];
     warn.mockRestore();
     process.env.NODE_ENV = environment;

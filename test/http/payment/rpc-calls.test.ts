@@ -1,18 +1,18 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { askTerms, encodeHeader, signPayment, withOtherFeePayerBytes } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms, encodeHeader, signPayment, withOtherFeePayerBytes } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 describe('calls to the chain', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const plain = stand.facilitatorWith({ blockhashHints: false });
-    const hinting = stand.facilitatorWith({ blockhashHints: true });
-    const options = { payTo: stand.payTo, price: '$0.01' };
-    url = await stand.serve((app) => {
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const plain = fixture.facilitatorWith({ blockhashHints: false });
+    const hinting = fixture.facilitatorWith({ blockhashHints: true });
+    const options = { payTo: fixture.payTo, price: '$0.01' };
+    url = await fixture.serve((app) => {
       const gates = {
         after: requirePayment({ ...options, facilitator: plain }),
         before: requirePayment({ ...options, facilitator: plain, settle: 'before' }),
@@ -22,31 +22,31 @@ describe('calls to the chain', () => {
       for (const [name, gate] of Object.entries(gates)) app.get(`/${name}`, gate, (_req, res) => res.send('paid'));
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   /** Calls per method, those not made left out. */
   function made(): Record<string, number> {
-    return Object.fromEntries(Object.entries(stand.sandbox.calls).filter(([, count]) => count > 0));
+    return Object.fromEntries(Object.entries(fixture.sandbox.calls).filter(([, count]) => count > 0));
   }
 
   async function pay(path: string, times = 1): Promise<Record<string, number>> {
-    const payments = await Promise.all(Array.from({ length: times }, () => signPayment(stand, `${url}${path}`)));
-    stand.sandbox.resetCalls();
+    const payments = await Promise.all(Array.from({ length: times }, () => signPayment(fixture, `${url}${path}`)));
+    fixture.sandbox.resetCalls();
     const answers = await Promise.all(payments.map(({ v2 }) => fetch(`${url}${path}`, { headers: v2 })));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     return made();
   }
 
   test('a request that does not pay makes none', async () => {
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/after`)));
     expect(made()).toEqual({});
   });
 
   test('with hints, fifty requests that do not pay share one', async () => {
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/hinting`)));
-    await until(() => stand.sandbox.calls.getLatestBlockhash === 1);
+    await until(() => fixture.sandbox.calls.getLatestBlockhash === 1);
     let hint: unknown;
     while (hint === undefined)
       [hint] = (await askTerms(`${url}/hinting`)).accepts.map(({ extra }) => extra?.['recentBlockhash']);
@@ -60,14 +60,14 @@ describe('calls to the chain', () => {
     ['no JSON', 'aGVsbG8='],
     ['no payment', encodeHeader({ x402Version: 2 })],
   ])('a header that is %s makes none', async (_what, value) => {
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     await fetch(`${url}/after`, { headers: { 'payment-signature': value } });
     expect(made()).toEqual({});
   });
 
   test('a payment for other terms makes none', async () => {
-    const { v2 } = await signPayment(stand, `${url}/after`, { change: { amount: '1' } });
-    stand.sandbox.resetCalls();
+    const { v2 } = await signPayment(fixture, `${url}/after`, { change: { amount: '1' } });
+    fixture.sandbox.resetCalls();
     const answer = await fetch(`${url}/after`, { headers: v2 });
 
     expect(answer.status).toBe(402);
@@ -103,9 +103,9 @@ describe('calls to the chain', () => {
   });
 
   test('copies of a payment make none, whatever stands in the slot of the fee payer', async () => {
-    const payment = await signPayment(stand, `${url}/after`);
+    const payment = await signPayment(fixture, `${url}/after`);
     await fetch(`${url}/after`, { headers: payment.v2 });
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
     const copies = [payment, withOtherFeePayerBytes(payment, 1), withOtherFeePayerBytes(payment, 2)];
     for (const { v1, v2 } of copies) {
       expect((await fetch(`${url}/after`, { headers: v2 })).headers.get('idempotency-replayed')).toBe('true');

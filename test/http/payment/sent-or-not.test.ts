@@ -2,11 +2,11 @@ import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facili
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
-import { receiptOf, type SignedPayment, signPayment, stolenFrom } from '../../helpers/payments.js';
-import { deadUrl } from '../../helpers/rpc-endpoint.js';
-import { type Passage, type PassingCall, type RpcProxy, startRpcProxy } from '../../helpers/rpc-proxy.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { deadUrl } from '../../helpers/nodes/rpc-endpoint.js';
+import { type Passage, type PassingCall, type RpcProxy, startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { receiptOf, type SignedPayment, signPayment, stolenFrom } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -39,7 +39,7 @@ const WORDS: readonly (readonly [string, (call: PassingCall) => Passage])[] = [
 ];
 
 describe('a gateway before the node passes a transaction on, and says', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   const folder = testFolder();
   let storage: Storage;
   let proxy: RpcProxy;
@@ -48,22 +48,22 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   let before: { readonly payer: bigint; readonly feePayer: bigint };
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    proxy = await startRpcProxy(stand.sandbox.rpcUrl);
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    proxy = await startRpcProxy(fixture.sandbox.rpcUrl);
     storage = await openStorage(`sqlite:${folder.newPath('db')}`);
     const behind = { rpcUrl: proxy.url, rpcTimeoutMs: 1_500 };
     const failingOver = { ...behind, rpcUrl: [proxy.url, await deadUrl()] };
     const facilitators: Readonly<Record<string, EmbeddedFacilitator>> = {
-      hurried: stand.facilitatorWith({ ...behind, settleTimeoutMs: 80 }, QUICK),
-      patient: stand.facilitatorWith(behind, QUICK),
-      kept: stand.facilitatorWith({ ...behind, ledger: storage.ledger }, QUICK),
-      brief: stand.facilitatorWith({ ...behind, settleTimeoutMs: 1_000 }, QUICK),
-      'failing-over': stand.facilitatorWith({ ...failingOver, settleTimeoutMs: 80 }, QUICK),
+      hurried: fixture.facilitatorWith({ ...behind, settleTimeoutMs: 80 }, QUICK),
+      patient: fixture.facilitatorWith(behind, QUICK),
+      kept: fixture.facilitatorWith({ ...behind, ledger: storage.ledger }, QUICK),
+      brief: fixture.facilitatorWith({ ...behind, settleTimeoutMs: 1_000 }, QUICK),
+      'failing-over': fixture.facilitatorWith({ ...failingOver, settleTimeoutMs: 80 }, QUICK),
     };
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       for (const [name, facilitator] of Object.entries(facilitators)) {
         for (const settle of ['after', 'before'] as const) {
-          const gate = requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle });
+          const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle });
           app.get(`/${name}/${settle}`, gate, (_req, res) => {
             runs += 1;
             res.send(`goods ${runs}`);
@@ -78,18 +78,18 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   });
   afterEach(() => {
     proxy.decide = () => 'pass';
-    stand.sandbox.faults.clear();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.faults.clear();
+    fixture.sandbox.resumeSlots();
   });
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await proxy.close();
     await storage.close();
   });
 
   const balances = () => ({
-    payer: stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC),
-    feePayer: stand.sandbox.account(stand.feePayer.publicKey.toBase58())?.lamports ?? 0n,
+    payer: fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC),
+    feePayer: fixture.sandbox.account(fixture.feePayer.publicKey.toBase58())?.lamports ?? 0n,
   });
   const paid = (): bigint => before.payer - balances().payer;
   const lost = (): bigint => before.feePayer - balances().feePayer;
@@ -115,11 +115,11 @@ describe('a gateway before the node passes a transaction on, and says', () => {
 
   describe.each(['/hurried/after', '/hurried/before', '/failing-over/before'])('on %s', (path) => {
     test.each(WORDS)('%s: the payer comes again, is served once and has paid once', async (_name, word) => {
-      const payment = await signPayment(stand, `${url}${path}`);
-      stand.sandbox.pauseSlots();
+      const payment = await signPayment(fixture, `${url}${path}`);
+      fixture.sandbox.pauseSlots();
       sayOfSends(word);
       await expectPending(await askInReach(path, payment));
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       let answer = await ask(path, payment);
       while (answer.status === 503) answer = await ask(path, payment);
       const again = await ask(path, payment);
@@ -136,7 +136,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   });
 
   test.each(WORDS)('%s: where there is time to see it land, the payer notices nothing', async (_name, word) => {
-    const payment = await signPayment(stand, `${url}/patient/after`);
+    const payment = await signPayment(fixture, `${url}/patient/after`);
     sayOfSends(word);
     const answer = await ask('/patient/after', payment);
     expect([answer.status, runs, paid()]).toEqual([200, 1, PRICE]);
@@ -144,8 +144,8 @@ describe('a gateway before the node passes a transaction on, and says', () => {
 
   describe.each(['/patient/after', '/patient/before'])('an honest node, on %s:', (path) => {
     test('its own error means that nothing was charged, at once; the payment stays good', async () => {
-      const payment = await signPayment(stand, `${url}${path}`);
-      const fault = stand.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
+      const payment = await signPayment(fixture, `${url}${path}`);
+      const fault = fixture.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
       const answer = await ask(path, payment);
       expect(answer.status).toBe(503);
       expect(await answer.json()).toMatchObject({ code: 'payment_backend_unavailable' });
@@ -158,7 +158,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   });
 
   test('what it finds wrong in its own simulation is refused at once: nothing was charged', async () => {
-    const poor = { sandbox: stand.sandbox, payer: await stand.sandbox.createWallet({ usdc: '0' }) };
+    const poor = { sandbox: fixture.sandbox, payer: await fixture.sandbox.createWallet({ usdc: '0' }) };
     const payment = await signPayment(poor, `${url}/patient/before`);
     const answer = await ask('/patient/before', payment);
     expect(answer.status).toBe(402);
@@ -169,12 +169,12 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   test.each(['/patient/after', '/kept/before', '/hurried/after'])(
     'a gateway that sends a transaction twice and hands on the second answer takes nothing from the payer, on %s',
     async (path) => {
-      const payment = await signPayment(stand, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
       proxy.decide = async ({ method, params }) => {
         if (method !== 'sendTransaction') return 'pass' as const;
         const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
         const headers = { 'content-type': 'application/json' };
-        await (await fetch(stand.sandbox.rpcUrl, { method: 'POST', headers, body })).arrayBuffer();
+        await (await fetch(fixture.sandbox.rpcUrl, { method: 'POST', headers, body })).arrayBuffer();
         return 'pass' as const;
       };
       let answer = await askInReach(path, payment);
@@ -186,7 +186,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   );
 
   test('a limit that the payer can reach does not make us send unseen what cannot succeed', async () => {
-    const poor = { sandbox: stand.sandbox, payer: await stand.sandbox.createWallet({ usdc: '0' }) };
+    const poor = { sandbox: fixture.sandbox, payer: await fixture.sandbox.createWallet({ usdc: '0' }) };
     const payment = await signPayment(poor, `${url}/brief/before`);
     let calls = 0;
     sayOfSends(() => {

@@ -4,9 +4,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Request, Response as ServerAnswer } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { createGate, type PaymentHeaders, receiptOf, signPayment, stolenFrom } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import {
+  createGate,
+  type PaymentHeaders,
+  receiptOf,
+  signPayment,
+  stolenFrom,
+} from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
@@ -17,13 +23,13 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   const memory = createMemoryLedger();
   let usedUp: string[] = [];
   let keptOpen: string[] = [];
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let handler: Handler = () => undefined;
   let runs = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
     const ledger = ledgerWith(memory, {
       served(id, lease) {
         usedUp.push(id);
@@ -34,9 +40,9 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
         return memory.keep(id, lease);
       },
     });
-    const facilitator = stand.facilitatorWith({ ledger });
-    const options = { facilitator, payTo: stand.payTo, price: '$0.01', settle: 'before' as const };
-    url = await stand.serve((app) => {
+    const facilitator = fixture.facilitatorWith({ ledger });
+    const options = { facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' as const };
+    url = await fixture.serve((app) => {
       app.set('env', 'test');
       const run: Handler = (req, res) => {
         runs += 1;
@@ -47,15 +53,15 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
       app.get('/patient', requirePayment({ ...options, handlerTimeoutMs: 3_600_000 }), run);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
     usedUp = [];
     keptOpen = [];
   });
 
-  const balance = (): bigint => stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
-  const sign = (path = '/stream') => signPayment(stand, `${url}${path}`);
+  const balance = (): bigint => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
+  const sign = (path = '/stream') => signPayment(fixture, `${url}${path}`);
   const get = (headers: PaymentHeaders, path = '/stream') => fetch(`${url}${path}`, { headers });
 
   test.each<[string, Handler]>([
@@ -351,20 +357,20 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   test('a client that goes away while the money is on its way: the handler runs for the one who comes back', async () => {
     handler = (_req, res) => res.send('served');
     const { v2 } = await sign();
-    stand.sandbox.resetCalls();
-    stand.sandbox.pauseSlots();
+    fixture.sandbox.resetCalls();
+    fixture.sandbox.pauseSlots();
     const leaving = new AbortController();
     const left = fetch(`${url}/stream`, { headers: v2, signal: leaving.signal });
-    await until(() => stand.sandbox.calls.sendTransaction === 1);
+    await until(() => fixture.sandbox.calls.sendTransaction === 1);
     leaving.abort();
     await expect(left).rejects.toThrow();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     await until(() => keptOpen.length === 1);
     expect(runs).toBe(0);
     const again = await get(v2);
 
     expect(await again.text()).toBe('served');
-    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(1);
   });
 
   test('while a response without end goes on, however long, a second one is not to be had', async () => {
@@ -419,8 +425,8 @@ describe.each(DAILY_EXPRESSES)("settle: 'before', %s", (name, express) => {
   });
 
   test('a payment that is refused on sending is 402, and the handler does not run', async () => {
-    const payer = await stand.sandbox.createWallet({ usdc: '0' });
-    const { v2 } = await signPayment({ ...stand, payer }, `${url}/stream`);
+    const payer = await fixture.sandbox.createWallet({ usdc: '0' });
+    const { v2 } = await signPayment({ ...fixture, payer }, `${url}/stream`);
     const answer = await get(v2);
 
     expect(answer.status).toBe(402);

@@ -1,24 +1,24 @@
 import type { Facilitator } from '../../../src/facilitator/types.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { DAILY_EXPRESSES, openTollStand, QUICK, type TollStand } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES, openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 
 describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let runs = 0;
   let balance: bigint;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 600 });
-    const hurried = stand.facilitatorWith({ settleTimeoutMs: 150 }, QUICK);
-    const patient = stand.facilitatorWith({}, QUICK);
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 600 });
+    const hurried = fixture.facilitatorWith({ settleTimeoutMs: 150 }, QUICK);
+    const patient = fixture.facilitatorWith({}, QUICK);
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>
-      requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', settle });
-    url = await stand.serve((app) => {
+      requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle });
+    url = await fixture.serve((app) => {
       const routes = {
         after: gate(hurried, 'after'),
         before: gate(hurried, 'before'),
@@ -32,22 +32,22 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
       }
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     runs = 0;
-    balance = stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+    balance = fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
   });
   afterEach(() => {
-    stand.sandbox.faults.clear();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.faults.clear();
+    fixture.sandbox.resumeSlots();
   });
 
-  const spent = (): bigint => balance - stand.sandbox.tokenBalance(stand.payer.publicKey.toBase58(), USDC);
+  const spent = (): bigint => balance - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   describe.each(['after', 'before'])('settle: %s', (settle) => {
     test('is 503 with the signature, when to come again, and nothing of the answer', async () => {
-      const { v2 } = await signPayment(stand, `${url}/${settle}`);
-      stand.sandbox.pauseSlots();
+      const { v2 } = await signPayment(fixture, `${url}/${settle}`);
+      fixture.sandbox.pauseSlots();
       const answer = await fetch(`${url}/${settle}`, { headers: v2 });
       const receipt = receiptOf(answer);
 
@@ -64,11 +64,11 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
     });
 
     test('the same payment again learns the outcome and is served: once, by one run of the handler', async () => {
-      const { v2 } = await signPayment(stand, `${url}/${settle}`);
-      stand.sandbox.pauseSlots();
+      const { v2 } = await signPayment(fixture, `${url}/${settle}`);
+      fixture.sandbox.pauseSlots();
       const unknown = await fetch(`${url}/${settle}`, { headers: v2 });
       const stillUnknown = await fetch(`${url}/${settle}`, { headers: v2 });
-      stand.sandbox.resumeSlots();
+      fixture.sandbox.resumeSlots();
       const served = await fetch(`${url}/${settle}`, { headers: v2 });
       const again = await fetch(`${url}/${settle}`, { headers: v2 });
 
@@ -83,8 +83,8 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
 
     test('while it is unknown the payment is good for nothing else', async () => {
       const other = settle === 'after' ? 'before' : 'after';
-      const { v2 } = await signPayment(stand, `${url}/${settle}`);
-      stand.sandbox.pauseSlots();
+      const { v2 } = await signPayment(fixture, `${url}/${settle}`);
+      fixture.sandbox.pauseSlots();
       await fetch(`${url}/${settle}`, { headers: v2 });
       runs = 0;
       const elsewhere = await fetch(`${url}/${other}`, { headers: v2 });
@@ -95,12 +95,12 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
     });
 
     test('a transaction that never lands is 402 when its blockhash has expired, and nothing was paid', async () => {
-      const { v2 } = await signPayment(stand, `${url}/${settle}`);
-      stand.sandbox.faults.add({ kind: 'drop' });
+      const { v2 } = await signPayment(fixture, `${url}/${settle}`);
+      fixture.sandbox.faults.add({ kind: 'drop' });
       const unknown = await fetch(`${url}/${settle}`, { headers: v2 });
       let expired = unknown;
       while (expired.status === 503) {
-        stand.sandbox.expireBlockhashes();
+        fixture.sandbox.expireBlockhashes();
         expired = await fetch(`${url}/${settle}`, { headers: v2 });
       }
       const again = await fetch(`${url}/${settle}`, { headers: v2 });
@@ -117,8 +117,8 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
 
   test('an internal error of the endpoint says nothing about what became of the transaction', async () => {
     const error = { kind: 'error', code: -32_603, method: 'sendTransaction', takesEffect: true } as const;
-    stand.sandbox.faults.add({ ...error, times: 1 });
-    const { v2 } = await signPayment(stand, `${url}/patient`);
+    fixture.sandbox.faults.add({ ...error, times: 1 });
+    const { v2 } = await signPayment(fixture, `${url}/patient`);
     const answer = await fetch(`${url}/patient`, { headers: v2 });
 
     expect(answer.status).toBe(200);
@@ -126,8 +126,8 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
   });
 
   test('an endpoint that accepts subscriptions and never notifies changes nothing but the way', async () => {
-    stand.sandbox.faults.add({ kind: 'silent' });
-    const { v2 } = await signPayment(stand, `${url}/patient`);
+    fixture.sandbox.faults.add({ kind: 'silent' });
+    const { v2 } = await signPayment(fixture, `${url}/patient`);
     const answer = await fetch(`${url}/patient`, { headers: v2 });
 
     expect(answer.status).toBe(200);
@@ -135,8 +135,8 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
   });
 
   test('a transaction that lands late is waited for', async () => {
-    stand.sandbox.faults.add({ kind: 'late', slots: 10, times: 1 });
-    const { v2 } = await signPayment(stand, `${url}/patient`);
+    fixture.sandbox.faults.add({ kind: 'late', slots: 10, times: 1 });
+    const { v2 } = await signPayment(fixture, `${url}/patient`);
     const answer = await fetch(`${url}/patient`, { headers: v2 });
 
     expect(answer.status).toBe(200);
@@ -144,15 +144,15 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
   });
 
   test('a client that leaves while the money is on its way gets the answer with the same request, once', async () => {
-    const { v2 } = await signPayment(stand, `${url}/patient`);
-    stand.sandbox.resetCalls();
-    stand.sandbox.pauseSlots();
+    const { v2 } = await signPayment(fixture, `${url}/patient`);
+    fixture.sandbox.resetCalls();
+    fixture.sandbox.pauseSlots();
     const leaving = new AbortController();
     const request = fetch(`${url}/patient`, { headers: v2, signal: leaving.signal });
-    await until(() => stand.sandbox.calls.sendTransaction === 1);
+    await until(() => fixture.sandbox.calls.sendTransaction === 1);
     leaving.abort();
     await expect(request).rejects.toThrow();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     let answer = await fetch(`${url}/patient`, { headers: v2 });
     while (answer.status === 409) answer = await fetch(`${url}/patient`, { headers: v2 });
     const again = await fetch(`${url}/patient`, { headers: v2 });
@@ -161,6 +161,6 @@ describe.each(DAILY_EXPRESSES)('a settlement whose outcome is not known in time,
     expect([await answer.text(), await again.text()]).toEqual(['answer 1', 'answer 1']);
     expect(runs).toBe(1);
     expect(spent()).toBe(10_000n);
-    expect(stand.sandbox.calls.sendTransaction).toBe(1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(1);
   });
 });

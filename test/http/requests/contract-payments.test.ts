@@ -1,7 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
-import { useContractStand } from '../../helpers/contract-stand.js';
-import { USDC } from '../../helpers/crash-stand.js';
-import { emptyWallet } from '../../helpers/empty-wallet.js';
+import { USDC } from '../../helpers/crash/crash-fixture.js';
+import { useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
+import { emptyWallet } from '../../helpers/transactions/empty-wallet.js';
 import { until } from '../../helpers/until.js';
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
@@ -10,9 +10,9 @@ const BASE64 = /^(?:[\w+/]{4})*(?:[\w+/]{2}==|[\w+/]{3}=)?$/;
 const NETWORK = 'solana-devnet';
 const SYSTEM = '11111111111111111111111111111111';
 
-const stand = useContractStand();
-const post = (path: string, body: unknown) => stand().ask('POST', path, body);
-const payerWith = (funds: object) => stand().sandbox.createWallet(funds);
+const fixture = useContractFixture();
+const post = (path: string, body: unknown) => fixture().ask('POST', path, body);
+const payerWith = (funds: object) => fixture().sandbox.createWallet(funds);
 
 async function problemOf(answer: ReturnType<typeof post>) {
   const { status, body, headers } = await answer;
@@ -33,12 +33,12 @@ describe.each([
   ['USDT', 2, 2_000_000],
 ])('%s', (token, amount, atomic) => {
   test('is asked for with three fields, the payer comes later', async () => {
-    const { status, body } = await post('/create-payment', { amount, token, recipient: stand().seller });
+    const { status, body } = await post('/create-payment', { amount, token, recipient: fixture().seller });
     expect(status).toBe(200);
     const { payment_id, transaction, expires_at } = body as Record<string, never>;
     expect(transaction).toEqual({
       from: SYSTEM,
-      to: stand().seller,
+      to: fixture().seller,
       amount: atomic,
       instructions: expect.arrayContaining([instruction]),
     });
@@ -49,13 +49,13 @@ describe.each([
     const payer = await payerWith({ sol: '1', usdc: '10', usdt: '10' });
     const finished = await post(`/payments/${payment_id}/transaction`, { payer: payer.publicKey.toBase58() });
     expect(finished.body).toMatchObject({ payment_id, transaction: { from: payer.publicKey.toBase58() } });
-    const settled = await stand().settle(payer, finished.body as object as Parameters<typeof pay>[1]);
+    const settled = await fixture().settle(payer, finished.body as object as Parameters<typeof pay>[1]);
     expect(settled.status).toBe(200);
   });
 
   test('is created, paid, settled and verified', async () => {
     const payer = await payerWith({ sol: '1', usdc: '10', usdt: '10' });
-    const created = await stand().create(payer, { token, amount });
+    const created = await fixture().create(payer, { token, amount });
     const { status, body } = await pay(payer, created);
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -63,7 +63,7 @@ describe.each([
       tx_signature: expect.stringMatching(SIGNATURE),
       block_number: expect.any(Number),
       gas_used: expect.any(Number),
-      explorer_url: `${stand().server.url}/explorer/tx/${body['tx_signature']}`,
+      explorer_url: `${fixture().server.url}/explorer/tx/${body['tx_signature']}`,
     });
     expect(Number.isInteger(body['block_number']) && Number.isInteger(body['gas_used'])).toBe(true);
 
@@ -77,16 +77,16 @@ describe.each([
       amount,
       token,
       from: payer.publicKey.toBase58(),
-      to: stand().seller,
+      to: fixture().seller,
     });
 
-    const told = await stand().ask('GET', `/payments/${created.payment_id}`);
+    const told = await fixture().ask('GET', `/payments/${created.payment_id}`);
     expect(told.body).toMatchObject({ status: 'settled', tx_signature: body['tx_signature'] });
   });
 });
 
 const pay = (payer: Keypair, created: { payment_id: string; transaction: { serialized: string } }) =>
-  stand().settle(payer, created);
+  fixture().settle(payer, created);
 
 describe('POST /create-payment is 400', () => {
   test.each([
@@ -101,7 +101,7 @@ describe('POST /create-payment is 400', () => {
     [{ network: 'ethereum' }, 'invalid_request'],
     [{ expires_in: 1 }, 'invalid_request'],
   ])('for %j: %s', async (change, code) => {
-    const asked = { amount: 1, token: 'USDC', recipient: stand().seller, ...change };
+    const asked = { amount: 1, token: 'USDC', recipient: fixture().seller, ...change };
     expect(await problemOf(post('/create-payment', asked))).toEqual([400, code]);
   });
 });
@@ -116,18 +116,18 @@ describe('POST /create-payment refuses a field without effect', () => {
     ['bps', 1, 'the fields are amount, token, recipient, payer'],
     ['xyz-unheard-of', 1, 'the fields are amount, token, recipient, payer'],
   ])('%s', async (field, value, hint) => {
-    const asked = { amount: 1, token: 'USDC', recipient: stand().seller, [field]: value };
+    const asked = { amount: 1, token: 'USDC', recipient: fixture().seller, [field]: value };
     const { status, body } = await post('/create-payment', asked);
     expect([status, body['code'], body['param']]).toEqual([400, 'invalid_request', field]);
     expect(body['detail']).toContain(`/${field}: is no field of this request; ${hint}`);
   });
 
   test('of a share', async () => {
-    const split = [{ recipient: stand().seller, bps: 10_000, bsp: 1 }];
+    const split = [{ recipient: fixture().seller, bps: 10_000, bsp: 1 }];
     const { status, body } = await post('/create-payment', {
       amount: 1,
       token: 'USDC',
-      recipient: stand().seller,
+      recipient: fixture().seller,
       split,
     });
     expect([status, body['code'], body['param']]).toEqual([400, 'invalid_request', 'split.0.bsp']);
@@ -136,7 +136,7 @@ describe('POST /create-payment refuses a field without effect', () => {
 
   test('and a wallet that sends more than its account is answered', async () => {
     const payer = await payerWith({ sol: '1', usdc: '10' });
-    const { body } = await post('/create-payment', { amount: 1, token: 'USDC', recipient: stand().seller });
+    const { body } = await post('/create-payment', { amount: 1, token: 'USDC', recipient: fixture().seller });
     const asked = { account: payer.publicKey.toBase58(), wallet: 'Some Wallet 1.0' };
     expect((await post(`/payments/${body['payment_id']}/transaction`, asked)).status).toBe(200);
   });
@@ -153,12 +153,12 @@ describe('POST /settle', () => {
     ['that cannot be decoded', 'AAAA'],
     ['that is missing', undefined],
   ])('is 400 for a transaction %s', async (_name, signed_transaction) => {
-    const { payment_id } = await stand().create(await payerWith({ usdc: '2' }));
+    const { payment_id } = await fixture().create(await payerWith({ usdc: '2' }));
     expect(await problemOf(post('/settle', { payment_id, signed_transaction }))).toEqual([400, 'invalid_transaction']);
   });
 
   test('is 400 for a transaction that nobody has signed, and says why', async () => {
-    const { payment_id, transaction } = await stand().create(await payerWith({ usdc: '2' }));
+    const { payment_id, transaction } = await fixture().create(await payerWith({ usdc: '2' }));
     const { status, body } = await post('/settle', { payment_id, signed_transaction: transaction.serialized });
     expect([status, body['code'], body['reason']]).toEqual([
       400,
@@ -169,13 +169,13 @@ describe('POST /settle', () => {
 
   test('is 400 for a payer without the money, and says so', async () => {
     const payer = await payerWith({ usdc: '0.5' });
-    const { status, body } = await pay(payer, await stand().create(payer));
+    const { status, body } = await pay(payer, await fixture().create(payer));
     expect([status, body['code'], body['reason']]).toEqual([400, 'invalid_transaction', 'insufficient_funds']);
   });
 
   test('is 400 for a second transaction of a payment that is settled', async () => {
     const [first, second] = [await payerWith({ usdc: '2' }), await payerWith({ usdc: '2' })];
-    const { payment_id } = (await post('/create-payment', { amount: 1, token: 'USDC', recipient: stand().seller }))
+    const { payment_id } = (await post('/create-payment', { amount: 1, token: 'USDC', recipient: fixture().seller }))
       .body as { payment_id: string };
     const finish = async (payer: Keypair) => {
       const { body } = await post(`/payments/${payment_id}/transaction`, { payer: payer.publicKey.toBase58() });
@@ -189,9 +189,9 @@ describe('POST /settle', () => {
   });
 
   test('is 500 for a transaction that failed on the chain, with its signature; /verify tells it, too', async () => {
-    const { sandbox } = stand();
+    const { sandbox } = fixture();
     const payer = await payerWith({ usdc: '1' });
-    const created = await stand().create(payer);
+    const created = await fixture().create(payer);
     // The node lets it pass; when it lands, the money is gone.
     sandbox.faults.add({ kind: 'late', slots: 8, times: 1 });
     const { sendTransaction } = sandbox.calls;
@@ -231,5 +231,5 @@ describe('POST /verify', () => {
 });
 
 test.each(['/payments/pay_nothing', `/payments/${'x'.repeat(200)}`])('GET %s is 404', async (path) => {
-  expect(await problemOf(stand().ask('GET', path))).toEqual([404, 'payment_not_found']);
+  expect(await problemOf(fixture().ask('GET', path))).toEqual([404, 'payment_not_found']);
 });

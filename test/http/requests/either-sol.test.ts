@@ -3,18 +3,18 @@ import { splitAmount } from '../../../src/protocol/money/split.js';
 import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { transferInstructions, unsignedTransaction } from '../../../src/solana/building/transfer-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../src/solana/transaction/programs.js';
+import { reconciled } from '../../helpers/crash/reconciled.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import {
   confirmed,
   latestBlockhash,
   sendToChain,
   signTransfer,
   transferDirectly,
-} from '../../helpers/direct-transfer.js';
-import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { reconciled } from '../../helpers/reconciled.js';
+} from '../../helpers/transactions/direct-transfer.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const SOL = 1_000_000_000n;
 const PRICE = SOL / 100n;
 const HOUR_MS = 3_600_000;
@@ -35,7 +35,7 @@ const SERVED = [200, undefined];
 let project: MadeProject;
 let caller: Caller;
 beforeAll(async () => {
-  const { newCaller, newProject, owner, partner, sandbox } = stand();
+  const { newCaller, newProject, owner, partner, sandbox } = fixture();
   const split = [
     { recipient: owner.publicKey.toBase58(), bps: 9_000 },
     { recipient: partner.publicKey.toBase58(), bps: 1_000 },
@@ -57,7 +57,7 @@ interface Asked {
 async function asked(token: string, more: object = {}): Promise<Asked> {
   const recipient = project.split[0]?.recipient;
   const wanted = { amount: '0.01', token, recipient, project: project.slug, ...more };
-  const { status, body } = await stand().client.ask('POST', '/create-payment', wanted, caller.key.headers);
+  const { status, body } = await fixture().client.ask('POST', '/create-payment', wanted, caller.key.headers);
   expect([status, body['detail']]).toEqual([200, undefined]);
   return { id: String(body['payment_id']), reference: String(body['reference']) };
 }
@@ -68,14 +68,14 @@ const transferOf = ({ reference }: Asked, token: Form) => ({
   token,
   names: [reference],
 });
-const pay = (request: Asked, token: Form) => transferDirectly(stand().sandbox, transferOf(request, token));
+const pay = (request: Asked, token: Form) => transferDirectly(fixture().sandbox, transferOf(request, token));
 const show = (signature: string) =>
-  stand().client.call(project.slug, { headers: { ...caller.key.headers, ...proofHeader(signature) } });
-const stateOf = async ({ id }: Asked) => (await stand().client.ask('GET', `/payments/${id}`)).body;
+  fixture().client.call(project.slug, { headers: { ...caller.key.headers, ...proofHeader(signature) } });
+const stateOf = async ({ id }: Asked) => (await fixture().client.ask('GET', `/payments/${id}`)).body;
 
 /** The first recipient in native SOL, and the other in wrapped SOL. */
 async function payMixed({ reference }: Asked): Promise<string> {
-  const { sandbox } = stand();
+  const { sandbox } = fixture();
   const payer = caller.wallet.publicKey.toBase58();
   const plan = { decimals: 9, memo: undefined, accountsToCreate: new Set<string>() };
   const [first, second] = legs();
@@ -92,14 +92,14 @@ async function payMixed({ reference }: Asked): Promise<string> {
 
 /** In what the last call was paid, by the books. */
 async function lastPaidIn(): Promise<unknown> {
-  const { asOwner, client } = stand();
+  const { asOwner, client } = fixture();
   const { body } = await client.ask('GET', `/api/v1/projects/${project.id}/calls?limit=1`, undefined, asOwner);
   const [last] = body['data'] as readonly { readonly mint: string }[];
   return last?.mint;
 }
 
 async function expectHonestBooks(): Promise<void> {
-  const { feePayer, sandbox, splitWallet, storage } = stand();
+  const { feePayer, sandbox, splitWallet, storage } = fixture();
   const [feePayers, splitWallets] = [feePayer, splitWallet].map((it) => [it.publicKey.toBase58()]) as [
     string[],
     string[],
@@ -126,9 +126,9 @@ describe.each(FORMS)('a request in %s, paid as %s', (token, form) => {
   });
 
   test('too late it buys nothing, and is booked as late', async () => {
-    stand().advance(-HOUR_MS);
+    fixture().advance(-HOUR_MS);
     const request = await asked(token, { expires_in: 30 });
-    stand().advance(HOUR_MS);
+    fixture().advance(HOUR_MS);
     const tx_signature = await pay(request, form);
     expect(outcome(await show(tx_signature))).toEqual([402, 'payment_invalid']);
     expect(await stateOf(request)).toMatchObject({ status: 'expired', reason: 'invalid_transfer_late', tx_signature });
@@ -140,7 +140,7 @@ describe.each(FORMS)('a request in %s, paid as %s', (token, form) => {
 test('before anybody asks, reconcile says that a wallet has paid, whichever way', async () => {
   const request = await asked('SOL');
   const signature = await pay(request, 'SOL');
-  const { feePayer, sandbox, storage } = stand();
+  const { feePayer, sandbox, storage } = fixture();
   const compared = { sandbox, feePayers: [feePayer.publicKey.toBase58()], splitWallets: [] };
   const { notes } = await reconciled(compared, storage);
   expect(notes.map(({ ids }) => ids)).toEqual([[request.id, signature]]);
@@ -151,11 +151,11 @@ test('before anybody asks, reconcile says that a wallet has paid, whichever way'
 test('one recipient in native SOL and the other in wrapped SOL is no payment, and it is said why', async () => {
   const request = await asked('SOL');
   const signature = await payMixed(request);
-  const before = stand().hits();
+  const before = fixture().hits();
   const refused = await show(signature);
   expect([...outcome(refused), refused.body['error']]).toEqual([402, 'payment_invalid', 'invalid_transfer_mixed_sol']);
   expect(refused.body['detail']).toMatch(/some recipients in native SOL and others in wrapped SOL/);
-  expect(stand().hits()).toBe(before);
+  expect(fixture().hits()).toBe(before);
   expect(await stateOf(request)).toMatchObject({ status: 'created', tx_signature: null });
 });
 
@@ -166,9 +166,9 @@ test.each([
   'what is brought to be sent must be in the form that is asked for: %s, not %s',
   async (token, form, said) => {
     const request = await asked(token);
-    const { bytes } = await signTransfer(stand().sandbox, transferOf(request, form));
+    const { bytes } = await signTransfer(fixture().sandbox, transferOf(request, form));
     const signed_transaction = Buffer.from(bytes).toString('base64');
-    const refused = await stand().client.ask('POST', '/settle', { payment_id: request.id, signed_transaction });
+    const refused = await fixture().client.ask('POST', '/settle', { payment_id: request.id, signed_transaction });
     expect(outcome(refused)).toEqual([400, 'invalid_transaction']);
     expect(refused.body['detail']).toMatch(said);
   },

@@ -1,24 +1,29 @@
 import { type Keypair, PublicKey } from '@solana/web3.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { buildDraft, type Draft } from '../../helpers/draft.js';
-import { emptyWallet } from '../../helpers/empty-wallet.js';
-import { headerV2 } from '../../helpers/hostile.js';
-import { type CreatedBody, type ServiceResponse, signCreated, useNativeStand } from '../../helpers/native-stand.js';
-import { memo } from '../../helpers/raw-instructions.js';
+import {
+  type CreatedBody,
+  type ServiceResponse,
+  signCreated,
+  useNativeFixture,
+} from '../../helpers/fixtures/native-fixture.js';
+import { QUICK } from '../../helpers/fixtures/toll-fixture.js';
 import { testClock } from '../../helpers/test-clock.js';
-import { QUICK } from '../../helpers/toll-stand.js';
+import { buildDraft, type Draft } from '../../helpers/transactions/draft.js';
+import { emptyWallet } from '../../helpers/transactions/empty-wallet.js';
+import { headerV2 } from '../../helpers/transactions/hostile.js';
+import { memo } from '../../helpers/transactions/raw-instructions.js';
 import { until } from '../../helpers/until.js';
 
 const HURRIED = { settleTimeoutMs: 150 };
 const { now, advance } = testClock(Date.now());
-const stand = useNativeStand({ now });
-const hurried = useNativeStand(HURRIED, { maxBlockhashAgeBlocks: 2_000 }, {}, QUICK);
+const fixture = useNativeFixture({ now });
+const hurried = useNativeFixture(HURRIED, { maxBlockhashAgeBlocks: 2_000 }, {}, QUICK);
 
 const codeOf = ({ status, body }: ServiceResponse) => [status, body['code'] ?? 'settled'];
-const received = (at = stand()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);
+const received = (at = fixture()): bigint => at.sandbox.tokenBalance(at.payTo, at.facilitator.tokens[0]!.mint);
 
 /** The same payment as so many different transactions: a memo each. */
-async function variants(created: CreatedBody, count: number, at = stand(), payer?: Keypair): Promise<Uint8Array[]> {
+async function variants(created: CreatedBody, count: number, at = fixture(), payer?: Keypair): Promise<Uint8Array[]> {
   const draft = await at.draft(created, payer);
   return Array.from({ length: count }, (_, index) => buildDraft(withMemo(draft, `variant ${index}`)));
 }
@@ -29,12 +34,12 @@ function withMemo(draft: Draft, text: string): Draft {
 
 describe('five at once', () => {
   test('different signed transactions for one payment move the money once, and every answer is honest', async () => {
-    const { sandbox, feePayer } = stand();
-    const created = await stand().create();
+    const { sandbox, feePayer } = fixture();
+    const created = await fixture().create();
     const transactions = await variants(created, 5);
     const before = { seller: received(), ours: sandbox.balance(feePayer.publicKey.toBase58()) };
     sandbox.resetCalls();
-    const answers = await Promise.all(transactions.map((it) => stand().settle(created.payment_id, it)));
+    const answers = await Promise.all(transactions.map((it) => fixture().settle(created.payment_id, it)));
 
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
@@ -47,40 +52,40 @@ describe('five at once', () => {
     expect(received() - before.seller).toBe(500_000n);
     expect(before.ours - sandbox.balance(feePayer.publicKey.toBase58())).toBe(BigInt(Number(fee_lamports)));
 
-    const later = await Promise.all(transactions.map((it) => stand().settle(created.payment_id, it)));
+    const later = await Promise.all(transactions.map((it) => fixture().settle(created.payment_id, it)));
     expect(later.map(codeOf).sort()).toEqual([[200, 'settled'], ...Array(4).fill([400, 'payment_already_settled'])]);
     expect(later.find(({ status }) => status === 200)?.body).toEqual(won[0]!.body);
-    const told = await stand().get(`/payments/${created.payment_id}`);
+    const told = await fixture().get(`/payments/${created.payment_id}`);
     expect(told.body).toMatchObject({ status: 'settled', tx_signature });
     expect(received() - before.seller).toBe(500_000n);
   });
 
   test('the same with transactions whose fee the payers pay themselves', async () => {
-    const { sandbox } = stand();
-    const created = await stand().create({ payer: undefined });
+    const { sandbox } = fixture();
+    const created = await fixture().create({ payer: undefined });
     const payers = await Promise.all([0, 1, 2, 3, 4].map(() => sandbox.createWallet({ sol: '1', usdc: '1' })));
     const transactions = await Promise.all(
       payers.map(async (payer) => {
-        const answer = await stand().post(`/payments/${created.payment_id}/transaction`, {
+        const answer = await fixture().post(`/payments/${created.payment_id}/transaction`, {
           payer: payer.publicKey.toBase58(),
         });
-        return buildDraft(await stand().draft(answer.body as object as CreatedBody, payer, payer));
+        return buildDraft(await fixture().draft(answer.body as object as CreatedBody, payer, payer));
       }),
     );
     const before = received();
-    const answers = await Promise.all(transactions.map((it) => stand().settle(created.payment_id, it)));
+    const answers = await Promise.all(transactions.map((it) => fixture().settle(created.payment_id, it)));
 
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(received() - before).toBe(500_000n);
   });
 
   test('times the same transaction: it is sent once, and nobody is told that it was not', async () => {
-    const { sandbox } = stand();
-    const created = await stand().create();
-    const transaction = signCreated(created, stand().payer);
+    const { sandbox } = fixture();
+    const created = await fixture().create();
+    const transaction = signCreated(created, fixture().payer);
     const before = received();
     sandbox.resetCalls();
-    const settle = () => stand().settle(created.payment_id, transaction);
+    const settle = () => fixture().settle(created.payment_id, transaction);
     const answers = await Promise.all(Array.from({ length: 5 }, settle));
 
     const settled = answers.filter(({ status }) => status === 200);
@@ -98,8 +103,8 @@ describe('five at once', () => {
     const before = received();
     const settled = await Promise.all(
       [0, 1, 2, 3, 4].map(async () => {
-        const created = await stand().create();
-        return stand().settle(created.payment_id, signCreated(created, stand().payer));
+        const created = await fixture().create();
+        return fixture().settle(created.payment_id, signCreated(created, fixture().payer));
       }),
     );
     expect(settled.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
@@ -109,42 +114,42 @@ describe('five at once', () => {
 
 describe('a second transaction', () => {
   test('is not sent when the first has settled', async () => {
-    const created = await stand().create();
+    const created = await fixture().create();
     const [first, second] = await variants(created, 2);
-    await stand().settle(created.payment_id, first!);
-    stand().sandbox.resetCalls();
+    await fixture().settle(created.payment_id, first!);
+    fixture().sandbox.resetCalls();
 
-    expect(codeOf(await stand().settle(created.payment_id, second!))).toEqual([400, 'payment_already_settled']);
-    expect(stand().sandbox.calls.sendTransaction).toBe(0);
+    expect(codeOf(await fixture().settle(created.payment_id, second!))).toEqual([400, 'payment_already_settled']);
+    expect(fixture().sandbox.calls.sendTransaction).toBe(0);
   });
 
   test('is good when the first was turned away', async () => {
-    const { sandbox, facilitator } = stand();
+    const { sandbox, facilitator } = fixture();
     const payer = await sandbox.createWallet({ usdc: '0.1' });
-    const created = await stand().create({ payer: payer.publicKey.toBase58() });
-    const [first, second] = await variants(created, 2, stand(), payer);
-    const refused = await stand().settle(created.payment_id, first!);
+    const created = await fixture().create({ payer: payer.publicKey.toBase58() });
+    const [first, second] = await variants(created, 2, fixture(), payer);
+    const refused = await fixture().settle(created.payment_id, first!);
     sandbox.fundToken(payer.publicKey.toBase58(), facilitator.tokens[0]!.mint, 1_000_000n);
 
     expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_transaction', reason: 'insufficient_funds' } });
-    expect((await stand().get(`/payments/${created.payment_id}`)).body['status']).toBe('created');
-    expect((await stand().settle(created.payment_id, second!)).status).toBe(200);
+    expect((await fixture().get(`/payments/${created.payment_id}`)).body['status']).toBe('created');
+    expect((await fixture().settle(created.payment_id, second!)).status).toBe(200);
   });
 
   test('is good when the first failed on the chain; the first keeps its answer', async () => {
-    const { sandbox, facilitator, payTo } = stand();
+    const { sandbox, facilitator, payTo } = fixture();
     const { mint } = facilitator.tokens[0]!;
     const payer = await sandbox.createWallet({ usdc: '0.5' });
-    const created = await stand().create({ payer: payer.publicKey.toBase58() });
-    const [first, second] = await variants(created, 2, stand(), payer);
+    const created = await fixture().create({ payer: payer.publicKey.toBase58() });
+    const [first, second] = await variants(created, 2, fixture(), payer);
     // The node lets the first pass, and by the time it lands the money is gone.
     sandbox.faults.add({ kind: 'late', slots: 10, times: 1 });
     const { sendTransaction } = sandbox.calls;
-    const failing = stand().settle(created.payment_id, first!);
+    const failing = fixture().settle(created.payment_id, first!);
     await until(() => sandbox.calls.sendTransaction > sendTransaction);
     emptyWallet(sandbox, payer, mint);
     const failed = await failing;
-    const again = await stand().settle(created.payment_id, first!);
+    const again = await fixture().settle(created.payment_id, first!);
 
     expect(failed).toMatchObject({ status: 500, body: { code: 'blockchain_error', tx_signature: expect.any(String) } });
     expect(failed.body['detail']).toContain('The chain said: {"InstructionError"');
@@ -152,17 +157,17 @@ describe('a second transaction', () => {
       failed.status,
       { ...failed.body, request_id: again.body['request_id'] },
     ]);
-    const told = await stand().get(`/payments/${created.payment_id}`);
+    const told = await fixture().get(`/payments/${created.payment_id}`);
     expect(told.body).toMatchObject({ status: 'failed', tx_signature: failed.body['tx_signature'] });
 
     const before = sandbox.tokenBalance(payTo, mint);
     sandbox.fundToken(payer.publicKey.toBase58(), mint, 500_000n);
-    const early = await stand().settle(created.payment_id, second!);
+    const early = await fixture().settle(created.payment_id, second!);
     expect(early).toMatchObject({ status: 400, body: { reason: 'payer_must_wait' } });
     await advance(60_001);
-    expect((await stand().settle(created.payment_id, second!)).status).toBe(200);
+    expect((await fixture().settle(created.payment_id, second!)).status).toBe(200);
     expect(sandbox.tokenBalance(payTo, mint) - before).toBe(500_000n);
-    expect((await stand().get(`/payments/${created.payment_id}`)).body['status']).toBe('settled');
+    expect((await fixture().get(`/payments/${created.payment_id}`)).body['status']).toBe('settled');
   });
 
   test('waits while the outcome of the first is not known, and is good when it has expired', async () => {
@@ -197,10 +202,10 @@ describe('a second transaction', () => {
 describe('one transaction pays one thing', () => {
   test('not two payments that ask for the same, whether one after the other or at once', async () => {
     for (const atOnce of [false, true]) {
-      const one = await stand().create();
-      const other = await stand().create();
+      const one = await fixture().create();
+      const other = await fixture().create();
       // It names both references; the last one counts.
-      const draft = await stand().draft(one);
+      const draft = await fixture().draft(one);
       const both = buildDraft({
         ...draft,
         instructions: draft.instructions.map((it, index) => {
@@ -211,7 +216,7 @@ describe('one transaction pays one thing', () => {
         }),
       });
       const before = received();
-      const settle = ({ payment_id }: CreatedBody) => stand().settle(payment_id, both);
+      const settle = ({ payment_id }: CreatedBody) => fixture().settle(payment_id, both);
       const answers = atOnce
         ? await Promise.all([settle(one), settle(other)])
         : [await settle(one), await settle(other)];
@@ -223,13 +228,13 @@ describe('one transaction pays one thing', () => {
         reason: 'invalid_transfer_reference_misplaced',
       });
       expect(received() - before).toBe(500_000n);
-      const states = await Promise.all([one, other].map((it) => stand().get(`/payments/${it.payment_id}`)));
+      const states = await Promise.all([one, other].map((it) => fixture().get(`/payments/${it.payment_id}`)));
       expect(states.map(({ body }) => body['status']).sort()).toEqual(['created', 'settled']);
     }
   });
 
   test.each(['payment first', 'route first', 'at once'])('not a payment and an x402 route, %s', async (order) => {
-    const { facilitator, payTo } = stand();
+    const { facilitator, payTo } = fixture();
     let runs = 0;
     const terms = {
       scheme: 'exact',
@@ -238,19 +243,19 @@ describe('one transaction pays one thing', () => {
       amount: 500_000n,
       payTo,
       maxTimeoutSeconds: 60,
-      feePayer: stand().feePayer.publicKey.toBase58(),
+      feePayer: fixture().feePayer.publicKey.toBase58(),
     };
     const gate = requirePayment({ facilitator, payTo, price: '$0.5' });
-    const shop = await stand().serve((app) =>
+    const shop = await fixture().serve((app) =>
       app.get('/report', gate, (_req, res) => {
         runs += 1;
         res.json({});
       }),
     );
-    const created = await stand().create();
-    const transaction = signCreated(created, stand().payer);
+    const created = await fixture().create();
+    const transaction = signCreated(created, fixture().payer);
     const before = received();
-    const settle = async () => (await stand().settle(created.payment_id, transaction)).status;
+    const settle = async () => (await fixture().settle(created.payment_id, transaction)).status;
     const buy = async () => (await fetch(`${shop}/report`, { headers: headerV2(transaction, terms) })).status;
     const outcome = { settle: 0, buy: 0 };
     if (order === 'at once') [outcome.settle, outcome.buy] = await Promise.all([settle(), buy()]);
@@ -261,7 +266,7 @@ describe('one transaction pays one thing', () => {
     expect(outcome).toEqual({ settle: 200, buy: 402 });
     expect(runs).toBe(0);
     expect(received() - before).toBe(500_000n);
-    const told = await stand().get(`/payments/${created.payment_id}`);
+    const told = await fixture().get(`/payments/${created.payment_id}`);
     expect(told.body['status']).toBe('settled');
   });
 });

@@ -1,9 +1,9 @@
 import { Keypair } from '@solana/web3.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
 
 const SYSTEM = '11111111111111111111111111111111';
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 
 describe('what cannot be paid is not asked for', () => {
   const wallet = Keypair.generate().publicKey.toBase58();
@@ -53,23 +53,23 @@ describe('what cannot be paid is not asked for', () => {
     ['part of a second', { expires_in: 60.5 }, 'invalid_request'],
   ];
   test.each(cases)('%s', async (_name, change, code) => {
-    const answer = await stand().post('/create-payment', { ...good, ...change });
+    const answer = await fixture().post('/create-payment', { ...good, ...change });
     expect([answer.status, answer.body['code']]).toEqual([400, code]);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
   });
 
   test('a key of ours as payer', async () => {
-    const payer = stand().feePayer.publicKey.toBase58();
-    const answer = await stand().post('/create-payment', { ...good, payer });
+    const payer = fixture().feePayer.publicKey.toBase58();
+    const answer = await fixture().post('/create-payment', { ...good, payer });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_payer']);
   });
 
   test('to what is no wallet: a token account, a mint, a program, a sysvar', async () => {
-    const { mint, program } = stand().facilitator.tokens[0]!;
-    const account = associatedTokenAddress(stand().payTo, mint, program);
+    const { mint, program } = fixture().facilitator.tokens[0]!;
+    const account = associatedTokenAddress(fixture().payTo, mint, program);
     for (const token of ['USDC', 'SOL']) {
       for (const recipient of [account, mint, program, SYSTEM, 'SysvarC1ock11111111111111111111111111111111']) {
-        const answer = await stand().post('/create-payment', { ...good, token, recipient });
+        const answer = await fixture().post('/create-payment', { ...good, token, recipient });
         expect([recipient, answer.status, answer.body['code']]).toEqual([recipient, 400, 'invalid_recipient']);
       }
     }
@@ -77,8 +77,8 @@ describe('what cannot be paid is not asked for', () => {
 
   test('in a token that may not arrive in full', async () => {
     const fee = { transferFee: { basisPoints: 100, maximumFee: 1_000_000n } };
-    const { mint } = stand().sandbox.createMint({ extensions: fee });
-    const answer = await stand().post('/create-payment', { ...good, token: mint });
+    const { mint } = fixture().sandbox.createMint({ extensions: fee });
+    const answer = await fixture().post('/create-payment', { ...good, token: mint });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_token']);
   });
 });

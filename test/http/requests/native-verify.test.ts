@@ -8,35 +8,35 @@ import {
   type TransactionInstruction,
 } from '@solana/web3.js';
 import bs58 from 'bs58';
-import { buildDraft } from '../../helpers/draft.js';
-import { accountOf, move, tokenOf } from '../../helpers/native-arena.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { madeInside, memo, transferChecked } from '../../helpers/raw-instructions.js';
+import { accountOf, move, tokenOf } from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { madeInside, memo, transferChecked } from '../../helpers/transactions/raw-instructions.js';
 import { until } from '../../helpers/until.js';
 
 const FINALIZED_AFTER = 400;
-const stand = useNativeStand({}, { finalizedAfterSlots: FINALIZED_AFTER, slotMs: 10 });
+const fixture = useNativeFixture({}, { finalizedAfterSlots: FINALIZED_AFTER, slotMs: 10 });
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 let payer: Keypair;
 let friend: Keypair;
 
 beforeAll(async () => {
-  payer = await stand().sandbox.createWallet({ sol: '100', usdc: '1000', usdt: '1000', pyusd: '1000' });
-  friend = await stand().sandbox.createWallet({ sol: '1', usdc: '0', usdt: '0' });
+  payer = await fixture().sandbox.createWallet({ sol: '100', usdc: '1000', usdt: '1000', pyusd: '1000' });
+  friend = await fixture().sandbox.createWallet({ sol: '1', usdc: '0', usdt: '0' });
 });
 afterEach(() => {
-  stand().sandbox.faults.clear();
-  stand().sandbox.resumeSlots();
+  fixture().sandbox.faults.clear();
+  fixture().sandbox.resumeSlots();
 });
 
 async function signed(instructions: TransactionInstruction[], lookupTables: AddressLookupTableAccount[] = []) {
-  const { blockhash } = await stand().connection.getLatestBlockhash();
+  const { blockhash } = await fixture().connection.getLatestBlockhash();
   const feePayer = addressOf(payer);
   return buildDraft({ version: 0, feePayer, blockhash, instructions, signers: [payer], lookupTables });
 }
 
-const send = async (...instructions: TransactionInstruction[]) => stand().sendPast(await signed(instructions));
-const verify = (tx_signature: unknown, expected?: object) => stand().post('/verify', { tx_signature, expected });
+const send = async (...instructions: TransactionInstruction[]) => fixture().sendPast(await signed(instructions));
+const verify = (tx_signature: unknown, expected?: object) => fixture().post('/verify', { tx_signature, expected });
 const sol = (to: Keypair | string, lamports: number) =>
   SystemProgram.transfer({
     fromPubkey: payer.publicKey,
@@ -45,8 +45,8 @@ const sol = (to: Keypair | string, lamports: number) =>
   });
 const tokens = (to: Keypair | string, amount: bigint, symbol = 'USDC') =>
   move(
-    stand(),
-    { from: accountOf(stand(), payer, symbol), to: accountOf(stand(), to, symbol), by: payer, amount },
+    fixture(),
+    { from: accountOf(fixture(), payer, symbol), to: accountOf(fixture(), to, symbol), by: payer, amount },
     symbol,
   );
 
@@ -70,7 +70,7 @@ describe('any transfer on the chain is verified', () => {
   });
 
   test.each(['USDC', 'PYUSD'])('of %s, at the top level; wallets are named and not their accounts', async (symbol) => {
-    stand().sandbox.fundToken(addressOf(friend), tokenOf(stand(), symbol).mint, 0n);
+    fixture().sandbox.fundToken(addressOf(friend), tokenOf(fixture(), symbol).mint, 0n);
     const { body } = await verify(await send(tokens(friend, 1_250_000n, symbol)));
     expect(body).toMatchObject({
       verified: true,
@@ -79,19 +79,19 @@ describe('any transfer on the chain is verified', () => {
       from: addressOf(payer),
       to: addressOf(friend),
     });
-    expect(body['transfers']).toMatchObject([{ mint: tokenOf(stand(), symbol).mint, amount_atomic: '1250000' }]);
+    expect(body['transfers']).toMatchObject([{ mint: tokenOf(fixture(), symbol).mint, amount_atomic: '1250000' }]);
   });
 
   test('of tokens, by a Transfer that does not name the mint', async () => {
-    const [from, to] = [new PublicKey(accountOf(stand(), payer)), new PublicKey(accountOf(stand(), friend))];
+    const [from, to] = [new PublicKey(accountOf(fixture(), payer)), new PublicKey(accountOf(fixture(), friend))];
     const { body } = await verify(await send(createTransferInstruction(from, to, payer.publicKey, 7n)));
     expect(body).toMatchObject({ verified: true, amount: 0.000007, token: 'USDC', to: addressOf(friend) });
   });
 
   test('of a token that nobody has configured, by its mint', async () => {
-    const { mint, program } = stand().sandbox.createMint({ decimals: 2 });
-    const from = stand().sandbox.fundToken(addressOf(payer), mint, 100n);
-    const to = stand().sandbox.fundToken(addressOf(friend), mint, 0n);
+    const { mint, program } = fixture().sandbox.createMint({ decimals: 2 });
+    const from = fixture().sandbox.fundToken(addressOf(payer), mint, 100n);
+    const to = fixture().sandbox.fundToken(addressOf(friend), mint, 0n);
     const keys = [new PublicKey(from), new PublicKey(to), payer.publicKey] as const;
     const instruction = createTransferInstruction(...keys, 99n, [], new PublicKey(program));
     expect((await verify(await send(instruction))).body).toMatchObject({ amount: 0.99, token: mint });
@@ -105,7 +105,7 @@ describe('any transfer on the chain is verified', () => {
 
   test('to an account from a lookup table', async () => {
     const authority = payer.publicKey;
-    const recentSlot = stand().sandbox.slot() - 1;
+    const recentSlot = fixture().sandbox.slot() - 1;
     const [create, table] = AddressLookupTableProgram.createLookupTable({
       authority,
       payer: authority,
@@ -118,8 +118,8 @@ describe('any transfer on the chain is verified', () => {
       addresses: [friend.publicKey],
     });
     await send(create, extend);
-    const { value } = await stand().connection.getAddressLookupTable(table);
-    const tx_signature = await stand().sendPast(await signed([sol(friend, 77_000_000)], [value!]));
+    const { value } = await fixture().connection.getAddressLookupTable(table);
+    const tx_signature = await fixture().sendPast(await signed([sol(friend, 77_000_000)], [value!]));
 
     expect((await verify(tx_signature)).body).toMatchObject({ amount: 0.077, token: 'SOL', to: addressOf(friend) });
   });
@@ -130,7 +130,7 @@ describe('of several transfers', () => {
     send(
       tokens(friend, 2_000_000n),
       sol(friend, 1_000),
-      tokens(stand().payTo, 500_000n),
+      tokens(fixture().payTo, 500_000n),
       tokens(friend, 3_000_000n, 'USDT'),
     );
 
@@ -142,8 +142,8 @@ describe('of several transfers', () => {
 
   test('the one that is expected is found, by recipient, token and amount', async () => {
     const tx_signature = await several();
-    const { payTo } = stand();
-    const { mint } = tokenOf(stand());
+    const { payTo } = fixture();
+    const { mint } = tokenOf(fixture());
     for (const expected of [
       { recipient: payTo },
       { recipient: payTo, token: 'USDC', amount: 0.5 },
@@ -160,8 +160,8 @@ describe('of several transfers', () => {
     const tx_signature = await several();
     for (const expected of [
       { recipient: addressOf(payer) },
-      { recipient: stand().payTo, token: 'USDT' },
-      { recipient: stand().payTo, amount: 0.500001 },
+      { recipient: fixture().payTo, token: 'USDT' },
+      { recipient: fixture().payTo, amount: 0.500001 },
       { amount: '0.5000001' },
       { token: 'SOL', amount: 1 },
     ]) {
@@ -180,10 +180,10 @@ describe('of several transfers', () => {
 });
 
 test('an amount is compared exactly, beyond what a JSON number holds', async () => {
-  const { mint, program } = stand().sandbox.createMint({ decimals: 0 });
+  const { mint, program } = fixture().sandbox.createMint({ decimals: 0 });
   const amount = 2n ** 53n + 1n;
-  const from = stand().sandbox.fundToken(addressOf(payer), mint, amount);
-  const to = stand().sandbox.fundToken(addressOf(friend), mint, 0n);
+  const from = fixture().sandbox.fundToken(addressOf(payer), mint, amount);
+  const to = fixture().sandbox.fundToken(addressOf(friend), mint, 0n);
   const keys = [new PublicKey(from), new PublicKey(to), payer.publicKey] as const;
   const tx_signature = await send(createTransferInstruction(...keys, amount, [], new PublicKey(program)));
 
@@ -196,9 +196,9 @@ test('an amount is compared exactly, beyond what a JSON number holds', async () 
 
 test('of a token that keeps a fee of its transfers, what arrived is told and not what was sent', async () => {
   const transferFee = { basisPoints: 100, maximumFee: 10n ** 9n };
-  const { mint, program, decimals } = stand().sandbox.createMint({ extensions: { transferFee } });
-  const from = stand().sandbox.fundToken(addressOf(payer), mint, 10_000_000n);
-  const to = stand().sandbox.fundToken(addressOf(friend), mint, 0n);
+  const { mint, program, decimals } = fixture().sandbox.createMint({ extensions: { transferFee } });
+  const from = fixture().sandbox.fundToken(addressOf(payer), mint, 10_000_000n);
+  const to = fixture().sandbox.fundToken(addressOf(friend), mint, 0n);
   const authority = addressOf(payer);
   const tx_signature = await send(
     transferChecked({ source: from, mint, destination: to, authority, amount: 1_000_000n, decimals, program }),
@@ -221,11 +221,11 @@ describe('what is not verified', () => {
 
   test('a transaction that is in a block and not confirmed', async () => {
     const transaction = await signed([sol(friend, 1)]);
-    stand().sandbox.pauseSlots();
-    const tx_signature = await stand().connection.sendRawTransaction(transaction);
+    fixture().sandbox.pauseSlots();
+    const tx_signature = await fixture().connection.sendRawTransaction(transaction);
     const { body } = await verify(tx_signature);
     expect(body).toMatchObject({ verified: false, status: 'pending', ...nothing });
-    stand().sandbox.advanceSlots(2);
+    fixture().sandbox.advanceSlots(2);
     expect((await verify(tx_signature)).body).toMatchObject({ verified: true, status: 'confirmed' });
   });
 
@@ -250,18 +250,18 @@ describe('what is not verified', () => {
     ['65 bytes', bs58.encode(Buffer.alloc(65, 255))],
     ['more than a signature', '1'.repeat(200)],
   ])('%s is no signature', async (_name, tx_signature) => {
-    const answer = await stand().post('/verify', { tx_signature: tx_signature ?? null });
+    const answer = await fixture().post('/verify', { tx_signature: tx_signature ?? null });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_signature']);
   });
 });
 
 test('confirmations rise, and the end is that it is final', async () => {
   const tx_signature = await send(sol(friend, 5));
-  stand().sandbox.pauseSlots();
+  fixture().sandbox.pauseSlots();
   const first = (await verify(tx_signature)).body;
-  stand().sandbox.advanceSlots(3);
+  fixture().sandbox.advanceSlots(3);
   const second = (await verify(tx_signature)).body;
-  stand().sandbox.advanceSlots(FINALIZED_AFTER);
+  fixture().sandbox.advanceSlots(FINALIZED_AFTER);
   const last = (await verify(tx_signature)).body;
 
   expect(second['confirmations']).toBe(Number(first['confirmations']) + 3);
@@ -272,9 +272,9 @@ test('confirmations rise, and the end is that it is final', async () => {
 
 test('while the chain cannot be asked, the answer is 503 and not that there is nothing', async () => {
   const tx_signature = await send(sol(friend, 6));
-  stand().sandbox.faults.add({ kind: 'error' });
+  fixture().sandbox.faults.add({ kind: 'error' });
   const down = await verify(tx_signature);
-  stand().sandbox.faults.clear();
+  fixture().sandbox.faults.clear();
 
   expect(down).toMatchObject({ status: 503, body: { code: 'chain_unavailable', retryable: true } });
   expect(down.headers.get('retry-after')).toBe('2');

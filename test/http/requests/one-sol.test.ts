@@ -1,12 +1,12 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import { SOL_MINT } from '../../../src/protocol/networks/tokens.js';
 import { NATIVE_SOL } from '../../../src/solana/transaction/programs.js';
-import { transferDirectly } from '../../helpers/direct-transfer.js';
-import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { signPayment } from '../../helpers/payments.js';
+import { type ClientResponse, type MadeProject, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { transferDirectly } from '../../helpers/transactions/direct-transfer.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const SOL = 1_000_000_000n;
 
 const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
@@ -14,14 +14,14 @@ const SERVED = [200, undefined];
 
 let project: MadeProject;
 beforeAll(async () => {
-  const { newProject, owner, sandbox } = stand();
+  const { newProject, owner, sandbox } = fixture();
   project = await newProject({ pricing: { amount: '1', token: 'SOL' } });
   sandbox.fundToken(owner.publicKey.toBase58(), SOL_MINT, 0n);
 });
 
 /** A wallet with ten SOL of each kind, and a key that may spend so many. */
 async function callerWith(limit: string): Promise<Caller> {
-  const { newCaller, sandbox } = stand();
+  const { newCaller, sandbox } = fixture();
   const caller = await newCaller({ spending: { limit, token: 'SOL', window: 'total' } });
   const address = caller.wallet.publicKey.toBase58();
   sandbox.airdrop(address, 10n * SOL);
@@ -30,7 +30,7 @@ async function callerWith(limit: string): Promise<Caller> {
 }
 
 async function payRequest({ wallet, key }: Caller, token = 'SOL'): Promise<string> {
-  const { client } = stand();
+  const { client } = fixture();
   const recipient = project.split[0]?.recipient;
   const wanted = { amount: '1', token, recipient, project: project.slug, payer: wallet.publicKey.toBase58() };
   const { status, body } = await client.ask('POST', '/create-payment', wanted, key.headers);
@@ -47,21 +47,21 @@ async function payRequest({ wallet, key }: Caller, token = 'SOL'): Promise<strin
 function payDirectly({ wallet, key }: Caller, token: 'SOL' | 'native'): Promise<string> {
   const legs = [{ recipient: String(project.split[0]?.recipient), amount: SOL }];
   const memos = [`tollhouse:${project.slug}:${key.id}`];
-  return transferDirectly(stand().sandbox, { wallet, legs, memos, token });
+  return transferDirectly(fixture().sandbox, { wallet, legs, memos, token });
 }
 
 const show = ({ key }: Caller, signature: string) =>
-  stand().client.call(project.slug, { headers: { ...key.headers, ...proofHeader(signature) } });
+  fixture().client.call(project.slug, { headers: { ...key.headers, ...proofHeader(signature) } });
 
 async function payByX402({ wallet, key }: Caller): Promise<ClientResponse> {
-  const { client, sandbox } = stand();
+  const { client, sandbox } = fixture();
   const init = { headers: key.headers };
   const { v2 } = await signPayment({ sandbox, payer: wallet }, `${client.url}/v1/${project.slug}`, { init });
   return client.call(project.slug, { headers: { ...key.headers, ...v2 } });
 }
 
 async function spendingOf({ wallet, key }: Caller) {
-  const { client } = stand();
+  const { client } = fixture();
   const { body } = await client.ask('GET', `/api/v1/spending?key=${key.id}`, undefined, await client.signIn(wallet));
   return body;
 }
@@ -71,17 +71,17 @@ test('a budget of one SOL lets one call of one SOL through, however it is paid',
   expect(outcome(await show(caller, await payRequest(caller)))).toEqual(SERVED);
   const used = { token: 'SOL', mint: SOL_MINT, limit: '1', used: '1', left: '0' };
   expect(await spendingOf(caller)).toMatchObject({ budgets: [used] });
-  const before = stand().hits();
+  const before = fixture().hits();
   const refused = [403, 'spending_limit_reached'];
   expect(outcome(await show(caller, await payRequest(caller)))).toEqual(refused);
   expect(outcome(await show(caller, await payDirectly(caller, 'native')))).toEqual(refused);
   expect(outcome(await show(caller, await payDirectly(caller, 'SOL')))).toEqual(refused);
   expect(outcome(await payByX402(caller))).toEqual(refused);
-  expect(stand().hits()).toBe(before);
+  expect(fixture().hits()).toBe(before);
 });
 
 test('native and wrapped SOL are one money in budgets and figures, and each call says how it was paid', async () => {
-  const { asOwner, client, newProject } = stand();
+  const { asOwner, client, newProject } = fixture();
   project = await newProject({ pricing: { amount: '1', token: 'SOL' } });
   const caller = await callerWith('6');
   expect(outcome(await payByX402(caller))).toEqual(SERVED);
@@ -111,7 +111,7 @@ test('native and wrapped SOL are one money in budgets and figures, and each call
 });
 
 test('a request counts in a budget with the price that it was made at, whatever is asked now', async () => {
-  const { asOwner, client, newProject } = stand();
+  const { asOwner, client, newProject } = fixture();
   project = await newProject({ pricing: { amount: '1', token: 'SOL' } });
   const [poor, rich] = [await callerWith('0.8'), await callerWith('1')];
   const proofs = [await payRequest(poor), await payRequest(rich)] as const;
@@ -119,9 +119,9 @@ test('a request counts in a budget with the price that it was made at, whatever 
   const changed = await client.ask('PATCH', `/api/v1/projects/${project.id}`, { pricing }, asOwner);
   expect(outcome(changed)).toEqual(SERVED);
 
-  const before = stand().hits();
+  const before = fixture().hits();
   expect(outcome(await show(poor, proofs[0]))).toEqual([403, 'spending_limit_reached']);
-  expect(stand().hits()).toBe(before);
+  expect(fixture().hits()).toBe(before);
   expect((await spendingOf(poor))['budgets']).toMatchObject([{ used: '0', left: '0.8' }]);
   expect(outcome(await show(rich, proofs[1]))).toEqual(SERVED);
   expect((await spendingOf(rich))['budgets']).toMatchObject([{ used: '1', left: '0' }]);

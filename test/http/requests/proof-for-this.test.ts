@@ -2,12 +2,17 @@ import { Connection, Keypair, type MessageV0, VersionedTransaction } from '@sola
 import bs58 from 'bs58';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { splitAmount } from '../../../src/protocol/money/split.js';
-import { type DirectTransfer, signTransfer, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientResponse, type MadeProject, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
+import {
+  CALL_PRICE,
+  type ClientResponse,
+  type MadeProject,
+  proofHeader,
+} from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type DirectTransfer, signTransfer, transferDirectly } from '../../helpers/transactions/direct-transfer.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const PRICE_TEXT = '0.012347';
 const HOUR_MS = 3_600_000;
 /** How long after its time a request can still be paid by what was signed in time. */
@@ -22,28 +27,28 @@ const newAddress = () => Keypair.generate().publicKey.toBase58();
 
 let caller: Caller;
 beforeAll(async () => {
-  caller = await stand().newCaller();
+  caller = await fixture().newCaller();
 });
 
 const memoOf = ({ slug }: { readonly slug: string }, { id }: { readonly id: string }) => `tollhouse:${slug}:${id}`;
 const legsOf = ({ split }: MadeProject) => splitAmount(CALL_PRICE, split);
 
 function show(signature: string, by: { project?: MadeProject; caller?: Caller; rest?: string } = {}) {
-  const { project = stand().project, caller: who = caller, rest = '' } = by;
-  return stand().client.call(`${project.slug}${rest}`, {
+  const { project = fixture().project, caller: who = caller, rest = '' } = by;
+  return fixture().client.call(`${project.slug}${rest}`, {
     headers: { ...who.key.headers, ...proofHeader(signature) },
   });
 }
 
 /** The caller pays a call directly; by default as it is asked to. */
-function paid(change: Partial<DirectTransfer> = {}, { project } = stand()): Promise<string> {
+function paid(change: Partial<DirectTransfer> = {}, { project } = fixture()): Promise<string> {
   const memos = [memoOf(project, caller.key)];
-  return transferDirectly(stand().sandbox, { wallet: caller.wallet, legs: legsOf(project), memos, ...change });
+  return transferDirectly(fixture().sandbox, { wallet: caller.wallet, legs: legsOf(project), memos, ...change });
 }
 
 /** A payment request for a call, made under the caller's key unless it says otherwise. */
 async function asked(more: object = {}, { project, by = caller }: { project?: MadeProject; by?: Caller | null } = {}) {
-  const { client, project: own } = stand();
+  const { client, project: own } = fixture();
   const { slug, split } = project ?? own;
   const wanted = { amount: PRICE_TEXT, token: 'USDC', recipient: split[0]?.recipient, project: slug, ...more };
   const { status, body } = await client.ask('POST', '/create-payment', wanted, by === null ? {} : by.key.headers);
@@ -53,7 +58,7 @@ async function asked(more: object = {}, { project, by = caller }: { project?: Ma
 
 /** A transaction as the chain keeps it. */
 async function landedBytes(signature: string): Promise<{ readonly bytes: Uint8Array }> {
-  const connection = new Connection(stand().sandbox.rpcUrl, 'confirmed');
+  const connection = new Connection(fixture().sandbox.rpcUrl, 'confirmed');
   const { transaction } = (await connection.getTransaction(signature, { maxSupportedTransactionVersion: 0 })) ?? {};
   if (transaction === undefined) throw new Error(`${signature} has not landed`);
   const { message, signatures } = transaction;
@@ -66,9 +71,9 @@ async function landedBytes(signature: string): Promise<{ readonly bytes: Uint8Ar
 }
 
 async function expectUntouched(act: () => Promise<void>): Promise<void> {
-  const before = stand().hits();
+  const before = fixture().hits();
   await act();
-  expect(stand().hits()).toBe(before);
+  expect(fixture().hits()).toBe(before);
 }
 
 describe('a payment without a request says what it is for', () => {
@@ -81,30 +86,30 @@ describe('a payment without a request says what it is for', () => {
   test.each<[string, () => Partial<DirectTransfer>]>([
     ['no memo', () => ({ memos: [] })],
     ['the memo of an invoice', () => ({ memos: ['invoice 4711'] })],
-    ['a second memo', () => ({ memos: [memoOf(stand().project, caller.key), 'invoice 4711'] })],
-    ['the memo twice', () => ({ memos: Array<string>(2).fill(memoOf(stand().project, caller.key)) })],
+    ['a second memo', () => ({ memos: [memoOf(fixture().project, caller.key), 'invoice 4711'] })],
+    ['the memo twice', () => ({ memos: Array<string>(2).fill(memoOf(fixture().project, caller.key)) })],
     ['the memo of another project', () => ({ memos: [memoOf({ slug: 'another' }, caller.key)] })],
-    ['the memo of another key', () => ({ memos: [memoOf(stand().project, stand().key)] })],
+    ['the memo of another key', () => ({ memos: [memoOf(fixture().project, fixture().key)] })],
     ['a reference of somebody else', () => ({ names: [newAddress()] })],
     ['a reference of somebody else and nothing more', () => ({ names: [newAddress()], memos: [] })],
-    ['another fee payer', () => ({ feePayer: stand().feePayer })],
+    ['another fee payer', () => ({ feePayer: fixture().feePayer })],
   ])('%s buys nothing', async (_what, change) => {
     const signature = await paid(change());
     await expectUntouched(async () => {
       const answer = await show(signature);
       expect(refusal(answer)).toEqual(refusedFor('invalid_proof_unaddressed'));
-      expect(answer.body['detail']).toContain(memoOf(stand().project, caller.key));
+      expect(answer.body['detail']).toContain(memoOf(fixture().project, caller.key));
     });
   });
 
   test('the 402 says how', async () => {
-    const { client, project } = stand();
+    const { client, project } = fixture();
     const { body } = await client.call(project.slug, { headers: caller.key.headers });
     expect(body['detail']).toContain(`tollhouse:${project.slug}:`);
   });
 
   test('for one project and one key of the wallet, though others cost the same', async () => {
-    const { client, newProject, project } = stand();
+    const { client, newProject, project } = fixture();
     const twin = await newProject({ split: project.split.map(({ recipient, bps }) => ({ recipient, bps })) });
     const second = { ...caller, key: await client.key(await client.signIn(caller.wallet)) };
     const signature = await paid();
@@ -118,17 +123,17 @@ describe('a payment without a request says what it is for', () => {
 
 describe('one signature buys one thing', () => {
   test('not a call beside the x402 response that it bought, at this service or at another one', async () => {
-    const { client, facilitatorWith, newProject, owner, serve } = stand();
+    const { client, facilitatorWith, newProject, owner, serve } = fixture();
     const simple = await newProject();
     const init = { headers: caller.key.headers };
     const url = `${client.url}/v1/${simple.slug}`;
-    const here = await signPayment({ sandbox: stand().sandbox, payer: caller.wallet }, url, { init });
+    const here = await signPayment({ sandbox: fixture().sandbox, payer: caller.wallet }, url, { init });
     const bought = await fetch(url, { headers: { ...caller.key.headers, ...here.v2 } });
     expect(bought.status).toBe(200);
     const seller = { facilitator: facilitatorWith({}), payTo: owner.publicKey.toBase58() };
     const gate = requirePayment({ ...seller, price: `${PRICE_TEXT} USDC` });
     const elsewhere = `${await serve((app) => app.get('/x', gate, (_req, res) => void res.end('bought')))}/x`;
-    const there = await signPayment({ sandbox: stand().sandbox, payer: caller.wallet }, elsewhere);
+    const there = await signPayment({ sandbox: fixture().sandbox, payer: caller.wallet }, elsewhere);
     const boughtThere = await fetch(elsewhere, { headers: there.v2 });
     expect(boughtThere.status).toBe(200);
     await expectUntouched(async () => {
@@ -140,14 +145,14 @@ describe('one signature buys one thing', () => {
   });
 
   test('not a second call beside the one that its payment request was settled for', async () => {
-    const { client, project } = stand();
+    const { client, project } = fixture();
     const { signature } = await client.pay({ project, payer: caller.wallet, key: caller.key });
     expect(outcome(await show(signature))).toEqual(SERVED);
     await expectUntouched(async () => expect(outcome(await show(signature, { rest: '?more' }))).toEqual(USED));
   });
 
   test('the memo helps nothing where a request was made under another key', async () => {
-    const { reference } = await asked({}, { by: { wallet: stand().payer, key: stand().key } });
+    const { reference } = await asked({}, { by: { wallet: fixture().payer, key: fixture().key } });
     const signature = await paid({ names: [reference] });
     await expectUntouched(async () => {
       expect(refusal(await show(signature))).toEqual(refusedFor('invalid_proof_foreign'));
@@ -157,7 +162,7 @@ describe('one signature buys one thing', () => {
 
 describe('a payment request is paid in its time', () => {
   test('at its own terms, though the project’s have changed since', async () => {
-    const { client, asOwner, newProject, owner, partner } = stand();
+    const { client, asOwner, newProject, owner, partner } = fixture();
     const project = await newProject();
     const { reference } = await asked({ expires_in: 30 }, { project });
     const recipient = partner.publicKey.toBase58();
@@ -174,7 +179,7 @@ describe('a payment request is paid in its time', () => {
 
   test('made under no key it counts for the wallet that paid it', async () => {
     const { reference } = await asked({}, { by: null });
-    const stranger = await stand().newCaller();
+    const stranger = await fixture().newCaller();
     const signature = await paid({ names: [reference], memos: [] });
     await expectUntouched(async () => {
       expect(refusal(await show(signature, { caller: stranger }))).toEqual(refusedFor('invalid_proof_foreign'));
@@ -183,9 +188,9 @@ describe('a payment request is paid in its time', () => {
   });
 
   test('or so long after it as a transaction signed in time may take', async () => {
-    stand().advance(-(30_000 + GRACE_MS - 20_000));
+    fixture().advance(-(30_000 + GRACE_MS - 20_000));
     const { reference } = await asked({ expires_in: 30 });
-    stand().advance(30_000 + GRACE_MS - 20_000);
+    fixture().advance(30_000 + GRACE_MS - 20_000);
     const signature = await paid({ names: [reference], memos: [] });
     expect(outcome(await show(signature))).toEqual(SERVED);
   });
@@ -194,10 +199,10 @@ describe('a payment request is paid in its time', () => {
     ['twenty hours', 20 * HOUR_MS],
     ['a little', 30_000 + GRACE_MS + 5_000],
   ])('what comes %s too late buys nothing, and is booked as late', async (_what, after) => {
-    const { client } = stand();
-    stand().advance(-after);
+    const { client } = fixture();
+    fixture().advance(-after);
     const { id, reference } = await asked({ expires_in: 30 });
-    stand().advance(after);
+    fixture().advance(after);
     const signature = await paid({ names: [reference], memos: [] });
     await expectUntouched(async () => {
       const answer = await show(signature);
@@ -213,8 +218,8 @@ describe('a payment request is paid in its time', () => {
     expect(outcome(again)).toEqual([400, 'payment_expired']);
 
     // Neither another transaction nor the late one itself settles it; the response names the money.
-    const other = { wallet: caller.wallet, legs: legsOf(stand().project), names: [reference] };
-    for (const { bytes } of [await signTransfer(stand().sandbox, other), await landedBytes(signature)]) {
+    const other = { wallet: caller.wallet, legs: legsOf(fixture().project), names: [reference] };
+    for (const { bytes } of [await signTransfer(fixture().sandbox, other), await landedBytes(signature)]) {
       const signed_transaction = Buffer.from(bytes).toString('base64');
       const settled = await client.ask('POST', '/settle', { payment_id: id, signed_transaction });
       expect([...outcome(settled), settled.body['tx_signature']]).toEqual([400, 'payment_expired', signature]);
@@ -222,10 +227,10 @@ describe('a payment request is paid in its time', () => {
   });
 
   test('what nobody shows is booked as late when somebody asks after it', async () => {
-    const { client } = stand();
-    stand().advance(-HOUR_MS);
+    const { client } = fixture();
+    fixture().advance(-HOUR_MS);
     const { id, reference } = await asked({ expires_in: 30 });
-    stand().advance(HOUR_MS);
+    fixture().advance(HOUR_MS);
     const signature = await paid({ names: [reference], memos: [] });
     const { body } = await client.ask('GET', `/payments/${id}`);
     expect(body).toMatchObject({ status: 'expired', reason: 'invalid_transfer_late', tx_signature: signature });

@@ -4,11 +4,11 @@ import bs58 from 'bs58';
 import { createEd25519Signer } from '../../../src/lib/ed25519/ed25519.js';
 import { splitAmount } from '../../../src/protocol/money/split.js';
 import { unsignedTransaction } from '../../../src/solana/building/transfer-transaction.js';
-import { confirmed, latestBlockhash, transferDirectly } from '../../helpers/direct-transfer.js';
-import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/gateway-client.js';
-import { type Caller, useGatewayStand } from '../../helpers/gateway-stand.js';
+import { CALL_PRICE, type ClientResponse, proofHeader } from '../../helpers/fixtures/gateway-client.js';
+import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { confirmed, latestBlockhash, transferDirectly } from '../../helpers/transactions/direct-transfer.js';
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 const PRICE_TEXT = '0.012347';
 /** More than a page of a node's history. */
 const MANY = 1_003;
@@ -19,8 +19,8 @@ const outcome = ({ status, body }: ClientResponse) => [status, body['code']];
 let caller: Caller;
 let strange: Keypair;
 beforeAll(async () => {
-  caller = await stand().newCaller();
-  strange = await stand().sandbox.createWallet({ sol: '1' });
+  caller = await fixture().newCaller();
+  strange = await fixture().sandbox.createWallet({ sol: '1' });
 });
 
 interface Asked {
@@ -31,7 +31,7 @@ interface Asked {
 }
 
 async function asked(): Promise<Asked> {
-  const { client, project } = stand();
+  const { client, project } = fixture();
   const recipient = project.split[0]?.recipient;
   const payer = caller.wallet.publicKey.toBase58();
   const wanted = { amount: PRICE_TEXT, token: 'USDC', recipient, project: project.slug, payer };
@@ -43,13 +43,13 @@ async function asked(): Promise<Asked> {
 
 /** The caller's wallet pays by itself. */
 function paid(names: readonly string[]): Promise<string> {
-  const legs = splitAmount(CALL_PRICE, stand().project.split);
-  return transferDirectly(stand().sandbox, { wallet: caller.wallet, legs, names });
+  const legs = splitAmount(CALL_PRICE, fixture().project.split);
+  return transferDirectly(fixture().sandbox, { wallet: caller.wallet, legs, names });
 }
 
 /** A stranger names a reference in so many transactions, each of which costs 5,000 lamports. */
 async function named(reference: string, count: number): Promise<void> {
-  const { sandbox } = stand();
+  const { sandbox } = fixture();
   const blockhash = await latestBlockhash(sandbox);
   const all = Array.from({ length: count }, (_, at) => naming(reference, at + 1, blockhash));
   for (let start = 0; start < count; start += AT_ONCE) await sendAll(sandbox.rpcUrl, all.slice(start, start + AT_ONCE));
@@ -91,17 +91,17 @@ function settle({ id, serialized }: Asked): Promise<ClientResponse> {
   const transaction = VersionedTransaction.deserialize(Buffer.from(serialized, 'base64'));
   transaction.sign([caller.wallet]);
   const signed_transaction = Buffer.from(transaction.serialize()).toString('base64');
-  return stand().client.ask('POST', '/settle', { payment_id: id, signed_transaction });
+  return fixture().client.ask('POST', '/settle', { payment_id: id, signed_transaction });
 }
 
 /** What the caller has. */
 function held(): bigint {
-  const { sandbox } = stand();
+  const { sandbox } = fixture();
   return sandbox.tokenBalance(caller.wallet.publicKey.toBase58(), sandbox.tokens[0]!.mint);
 }
 
 async function expectServed(signature: string): Promise<void> {
-  const { client, project, hits } = stand();
+  const { client, project, hits } = fixture();
   const calls = hits();
   const headers = { ...caller.key.headers, ...proofHeader(signature) };
   expect(outcome(await client.call(project.slug, { headers }))).toEqual([200, undefined]);
@@ -116,7 +116,7 @@ describe('a payment is found', () => {
     const before = held();
     expect(outcome(await settle(request))).toEqual([400, 'payment_already_settled']);
     expect(held()).toBe(before);
-    const { body } = await stand().client.ask('GET', `/payments/${request.id}`);
+    const { body } = await fixture().client.ask('GET', `/payments/${request.id}`);
     expect(body).toMatchObject({ status: 'settled', tx_signature: signature });
     await expectServed(signature);
   });
@@ -137,7 +137,7 @@ describe('a payment is found', () => {
     const request = await asked();
     const others = Array.from({ length: count }, () => Keypair.generate().publicKey.toBase58());
     const signature = await paid([...others, request.reference]);
-    const { body } = await stand().client.ask('GET', `/payments/${request.id}`);
+    const { body } = await fixture().client.ask('GET', `/payments/${request.id}`);
     expect(body).toMatchObject({ status: 'settled', tx_signature: signature });
     await expectServed(signature);
   });
@@ -157,7 +157,7 @@ test('what names a reference and pays nothing keeps nobody from paying', async (
 test('what was read of a history once is not read again', async () => {
   const request = await asked();
   await named(request.reference, 50);
-  const { client, sandbox } = stand();
+  const { client, sandbox } = fixture();
   const ask = () => client.ask('GET', `/payments/${request.id}`);
   await ask();
   // The chain's answer is believed for two seconds.

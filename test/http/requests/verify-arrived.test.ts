@@ -11,12 +11,17 @@ import {
   SystemProgram,
   type TransactionInstruction,
 } from '@solana/web3.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { accountOf, creation, move, tokenOf } from '../../helpers/native-arena.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { handOver, madeInside, transferChecked, transferCheckedWithFee } from '../../helpers/raw-instructions.js';
+import { accountOf, creation, move, tokenOf } from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import {
+  handOver,
+  madeInside,
+  transferChecked,
+  transferCheckedWithFee,
+} from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const HUNDRED = 100_000_000n;
 let payer: Keypair;
@@ -24,10 +29,10 @@ let seller: Keypair;
 let expected: { recipient: string; token: string; amount: number };
 
 beforeAll(async () => {
-  payer = await stand().sandbox.createWallet({ sol: '100', usdc: '100000' });
+  payer = await fixture().sandbox.createWallet({ sol: '100', usdc: '100000' });
 });
 beforeEach(async () => {
-  seller = await stand().sandbox.createWallet({ sol: '1', usdc: '1000' });
+  seller = await fixture().sandbox.createWallet({ sol: '1', usdc: '1000' });
   expected = { recipient: addressOf(seller), token: 'USDC', amount: 100 };
 });
 
@@ -41,24 +46,24 @@ async function send(
   instructions: readonly TransactionInstruction[],
   { signers = [], lookupTables = [] }: Sending = {},
 ) {
-  const { blockhash } = await stand().connection.getLatestBlockhash();
+  const { blockhash } = await fixture().connection.getLatestBlockhash();
   const draft = { version: 0, feePayer: addressOf(payer), blockhash, instructions, lookupTables } as const;
-  return stand().sendPast(buildDraft({ ...draft, signers: [payer, ...signers] }));
+  return fixture().sendPast(buildDraft({ ...draft, signers: [payer, ...signers] }));
 }
 
 async function verify(tx_signature: string, wanted: object | undefined = expected) {
-  return (await stand().post('/verify', { tx_signature, expected: wanted })).body;
+  return (await fixture().post('/verify', { tx_signature, expected: wanted })).body;
 }
 
 /** What the seller holds more, by the chain. */
-const sellerHolds = () => stand().sandbox.tokenBalance(addressOf(seller), tokenOf(stand()).mint);
-const at = (wallet: Keypair): string => accountOf(stand(), wallet);
-const shift = (from: string, to: string, by: Keypair, amount = HUNDRED) => move(stand(), { from, to, by, amount });
+const sellerHolds = () => fixture().sandbox.tokenBalance(addressOf(seller), tokenOf(fixture()).mint);
+const at = (wallet: Keypair): string => accountOf(fixture(), wallet);
+const shift = (from: string, to: string, by: Keypair, amount = HUNDRED) => move(fixture(), { from, to, by, amount });
 const paying = (amount = HUNDRED) => shift(at(payer), at(seller), payer, amount);
 
 /** Opens a token account at a key of its own. */
 function opening(account: Keypair, owner: Keypair): TransactionInstruction[] {
-  const { mint, program } = tokenOf(stand());
+  const { mint, program } = tokenOf(fixture());
   const create = SystemProgram.createAccount({
     fromPubkey: payer.publicKey,
     newAccountPubkey: account.publicKey,
@@ -92,7 +97,7 @@ describe('an account that changes hands', () => {
     const signature = await send([...there, back, given], { signers: [account] });
     expect(await verify(signature)).toMatchObject({ ...REFUSED, received: [] });
     expect(await verify(signature, { recipient: addressOf(seller) })).toMatchObject(REFUSED);
-    expect((await stand().post('/verify', { tx_signature: signature })).body).toMatchObject(REFUSED);
+    expect((await fixture().post('/verify', { tx_signature: signature })).body).toMatchObject(REFUSED);
   });
 
   test('proves nothing, though money stays in it', async () => {
@@ -128,9 +133,9 @@ test('two transfers to one wallet are what they sum up to, or one of them', asyn
 describe('a mint that keeps a fee', () => {
   function mintWith(basisPoints: number) {
     const transferFee = { basisPoints, maximumFee: 10n ** 12n };
-    const { mint, program, decimals } = stand().sandbox.createMint({ extensions: { transferFee } });
-    const source = stand().sandbox.fundToken(addressOf(payer), mint, HUNDRED);
-    const destination = stand().sandbox.fundToken(addressOf(seller), mint, 0n);
+    const { mint, program, decimals } = fixture().sandbox.createMint({ extensions: { transferFee } });
+    const source = fixture().sandbox.fundToken(addressOf(payer), mint, HUNDRED);
+    const destination = fixture().sandbox.fundToken(addressOf(seller), mint, 0n);
     return { source, mint, destination, authority: addressOf(payer), amount: 1_000_000n, decimals, program };
   }
 
@@ -138,7 +143,7 @@ describe('a mint that keeps a fee', () => {
     const parts = mintWith(10_000);
     for (const transfer of [transferChecked(parts), transferCheckedWithFee(parts, 1_000_000n)]) {
       const signature = await send([transfer]);
-      expect(stand().sandbox.tokenBalance(addressOf(seller), parts.mint)).toBe(0n);
+      expect(fixture().sandbox.tokenBalance(addressOf(seller), parts.mint)).toBe(0n);
       for (const wanted of [{ token: parts.mint, amount: 1 }, { recipient: addressOf(seller) }]) {
         expect(await verify(signature, wanted)).toMatchObject({ ...REFUSED, received: [] });
       }
@@ -158,7 +163,7 @@ describe('a mint that keeps a fee', () => {
 });
 
 describe('what is expected is strict', () => {
-  const ask = (body: object) => stand().post('/verify', { tx_signature: '1'.repeat(64), ...body });
+  const ask = (body: object) => fixture().post('/verify', { tx_signature: '1'.repeat(64), ...body });
 
   test.each([
     ['to', 'recipient'],
@@ -207,7 +212,7 @@ describe('what is expected is strict', () => {
     const signature = await send([paying()]);
     await expectVerified(signature);
     expect(await verify(signature, { ...expected, recipient: addressOf(payer) })).toMatchObject(REFUSED);
-    const { body } = await stand().post('/verify', { tx_signature: signature, network: 'solana-devnet', expected });
+    const { body } = await fixture().post('/verify', { tx_signature: signature, network: 'solana-devnet', expected });
     expect(body).toMatchObject({ verified: true });
   });
 });
@@ -226,7 +231,7 @@ describe('delegates', () => {
   });
 
   test('who pays from another wallet’s account is who paid', async () => {
-    const friend = await stand().sandbox.createWallet({ sol: '1', usdc: '1000' });
+    const friend = await fixture().sandbox.createWallet({ sol: '1', usdc: '1000' });
     const account = new PublicKey(at(friend));
     const approve = createApproveInstruction(account, payer.publicKey, friend.publicKey, HUNDRED);
     await send([approve], { signers: [friend] });
@@ -242,7 +247,7 @@ describe('accounts that are closed', () => {
     const found = await verify(await send([shift(addressOf(account), at(seller), payer), close]));
     const back = { to: addressOf(payer), token: 'SOL', mint: null, amount: 0.00203928, amount_atomic: '2039280' };
     expect(found).toMatchObject({ verified: true, amount: 100, from: addressOf(payer), to: addressOf(seller) });
-    expect(found['received']).toEqual([{ ...hundred(), mint: tokenOf(stand()).mint }, back]);
+    expect(found['received']).toEqual([{ ...hundred(), mint: tokenOf(fixture()).mint }, back]);
   });
 
   test('by the recipient, who moves the money on to himself, have received it', async () => {
@@ -267,14 +272,14 @@ describe('accounts that are closed', () => {
 
 test('accounts from a lookup table are read like all others', async () => {
   const authority = payer.publicKey;
-  const recentSlot = stand().sandbox.slot() - 1;
+  const recentSlot = fixture().sandbox.slot() - 1;
   const [create, table] = AddressLookupTableProgram.createLookupTable({ authority, payer: authority, recentSlot });
-  const addresses = [at(payer), at(seller), tokenOf(stand()).mint].map((it) => new PublicKey(it));
+  const addresses = [at(payer), at(seller), tokenOf(fixture()).mint].map((it) => new PublicKey(it));
   await send([
     create,
     AddressLookupTableProgram.extendLookupTable({ payer: authority, authority, lookupTable: table, addresses }),
   ]);
-  const { value } = await stand().connection.getAddressLookupTable(table);
+  const { value } = await fixture().connection.getAddressLookupTable(table);
   const lookupTables = [value!];
   await expectVerified(await send([paying()], { lookupTables }));
   const around = [paying(), shift(at(seller), at(payer), seller)];
@@ -283,7 +288,7 @@ test('accounts from a lookup table are read like all others', async () => {
 
 test('the account of a recipient may be opened in the transaction', async () => {
   const fresh = Keypair.generate();
-  const open = creation(stand(), addressOf(payer), addressOf(fresh));
+  const open = creation(fixture(), addressOf(payer), addressOf(fresh));
   const pay = shift(at(payer), at(fresh), payer);
   const found = await verify(await send([open, pay]), { recipient: addressOf(fresh), token: 'USDC', amount: 100 });
   expect(found).toMatchObject({ verified: true, to: addressOf(fresh), received: [{ amount: 100 }] });

@@ -7,37 +7,37 @@ import {
 } from '@solana/spl-token';
 import { type Keypair, SystemProgram, type TransactionInstruction } from '@solana/web3.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { accountOf, move, tokenOf } from '../../helpers/native-arena.js';
-import { useNativeStand } from '../../helpers/native-stand.js';
-import { transferChecked } from '../../helpers/raw-instructions.js';
+import { accountOf, move, tokenOf } from '../../helpers/fixtures/native-arena.js';
+import { useNativeFixture } from '../../helpers/fixtures/native-fixture.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { transferChecked } from '../../helpers/transactions/raw-instructions.js';
 
-const stand = useNativeStand();
+const fixture = useNativeFixture();
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();
 const REFUSED = { verified: false, status: 'confirmed', amount: null, from: null, to: null };
 let payer: Keypair;
 let seller: Keypair;
 
 beforeAll(async () => {
-  seller = await stand().sandbox.createWallet({ sol: '1', usdc: '0' });
+  seller = await fixture().sandbox.createWallet({ sol: '1', usdc: '0' });
 });
 beforeEach(async () => {
-  payer = await stand().sandbox.createWallet({ sol: '100', usdc: '1000' });
+  payer = await fixture().sandbox.createWallet({ sol: '100', usdc: '1000' });
 });
 
 async function send(instructions: readonly TransactionInstruction[]) {
-  const { blockhash } = await stand().connection.getLatestBlockhash();
+  const { blockhash } = await fixture().connection.getLatestBlockhash();
   const draft = { version: 0, feePayer: addressOf(payer), blockhash, instructions } as const;
-  return stand().sendPast(buildDraft({ ...draft, signers: [payer] }));
+  return fixture().sendPast(buildDraft({ ...draft, signers: [payer] }));
 }
 
 async function verify(tx_signature: string, expected?: object) {
-  return (await stand().post('/verify', { tx_signature, expected })).body;
+  return (await fixture().post('/verify', { tx_signature, expected })).body;
 }
 
 function paying(): TransactionInstruction {
-  const [from, to] = [payer, seller].map((it) => accountOf(stand(), it)) as [string, string];
-  return move(stand(), { from, to, by: payer, amount: 100_000_000n });
+  const [from, to] = [payer, seller].map((it) => accountOf(fixture(), it)) as [string, string];
+  return move(fixture(), { from, to, by: payer, amount: 100_000_000n });
 }
 
 const wrappedAt = ({ publicKey }: Keypair) => getAssociatedTokenAddressSync(NATIVE_MINT, publicKey);
@@ -67,7 +67,7 @@ test('that is wrapped and paid in one transaction has arrived once', async () =>
 
 test('that is wrapped and unwrapped again is nobody’s gain', async () => {
   const close = createCloseAccountInstruction(wrappedAt(payer), payer.publicKey, payer.publicKey);
-  const { mint: usdc } = tokenOf(stand());
+  const { mint: usdc } = tokenOf(fixture());
   const signature = await send([...wrap(7_000_000), close, paying()]);
   expect((await verify(signature))['received']).toMatchObject([{ mint: usdc, amount: 100 }]);
 });

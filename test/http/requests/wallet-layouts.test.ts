@@ -2,13 +2,13 @@ import type { EmbeddedFacilitator } from '../../../src/facilitator/create-facili
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { guardProgram } from '../../../src/sandbox/programs/guard-program.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import type { Draft } from '../../helpers/draft.js';
-import { type LyingNode, startLyingNode } from '../../helpers/lying-node.js';
-import { askTerms, carry, type SignedPayment } from '../../helpers/payments.js';
-import { guard, instruction } from '../../helpers/raw-instructions.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { upgradeProgram } from '../../helpers/upgrade-program.js';
-import { phantom, signLaidOut, solflare, type WalletLayout } from '../../helpers/wallet-layouts.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { type LyingNode, startLyingNode } from '../../helpers/nodes/lying-node.js';
+import type { Draft } from '../../helpers/transactions/draft.js';
+import { askTerms, carry, type SignedPayment } from '../../helpers/transactions/payments.js';
+import { guard, instruction } from '../../helpers/transactions/raw-instructions.js';
+import { upgradeProgram } from '../../helpers/transactions/upgrade-program.js';
+import { phantom, signLaidOut, solflare, type WalletLayout } from '../../helpers/transactions/wallet-layouts.js';
 
 const LAYOUTS: readonly [string, WalletLayout][] = [
   ['Phantom', phantom],
@@ -18,18 +18,18 @@ const VERSIONS: readonly Draft['version'][] = ['legacy', 0];
 const MODES = ['after', 'before'] as const;
 const OURS = 'invalid_exact_svm_payload_transaction_fee_payer_transferring_funds';
 
-let stand: TollStand;
+let fixture: TollFixture;
 let node: LyingNode;
 let url: string;
 let runs = 0;
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-  node = await startLyingNode(stand);
-  url = await stand.serve((app) => {
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  node = await startLyingNode(fixture);
+  url = await fixture.serve((app) => {
     const sell = (path: string, facilitator: EmbeddedFacilitator) => {
       for (const settle of MODES) {
-        const options = { facilitator, payTo: stand.payTo, price: '$0.01', settle };
+        const options = { facilitator, payTo: fixture.payTo, price: '$0.01', settle };
         const handler = (_req: unknown, res: { send(text: string): unknown }) => {
           runs += 1;
           res.send('the goods');
@@ -38,26 +38,26 @@ beforeAll(async () => {
         app.get(`${path}/${settle}/memo`, requirePayment({ ...options, memo: 'order 7' }), handler);
       }
     };
-    sell('', stand.facilitatorWith({ blockhashHints: false }));
+    sell('', fixture.facilitatorWith({ blockhashHints: false }));
     sell('/silent', node.facilitator);
   });
 });
 afterAll(async () => {
   await node.close();
-  await stand.close();
+  await fixture.close();
 });
 beforeEach(() => {
   runs = 0;
   node.lie = (_method, result) => result;
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
 });
 
 const get = (path: string, { v2 }: SignedPayment) => fetch(url + path, { headers: v2 });
 const sign = (path: string, layout: WalletLayout, version: Draft['version'] = 0) =>
-  signLaidOut(stand, url + path, layout, version);
+  signLaidOut(fixture, url + path, layout, version);
 const held = () => ({
-  feePayer: stand.sandbox.balance(stand.feePayer.publicKey.toBase58()),
-  seller: stand.sandbox.tokenBalance(stand.payTo, stand.sandbox.tokens[0]!.mint),
+  feePayer: fixture.sandbox.balance(fixture.feePayer.publicKey.toBase58()),
+  seller: fixture.sandbox.tokenBalance(fixture.payTo, fixture.sandbox.tokens[0]!.mint),
 });
 
 /** The layout with another guard in place of its last. */
@@ -85,7 +85,7 @@ async function expectRefused(path: string, payment: SignedPayment, status: numbe
   const required = Buffer.from(answer.headers.get('payment-required') ?? '', 'base64').toString();
   expect(answer.status).toBe(status);
   expect(required + (await answer.text())).toContain(what);
-  expect([runs, stand.sandbox.calls.sendTransaction]).toEqual([0, 0]);
+  expect([runs, fixture.sandbox.calls.sendTransaction]).toEqual([0, 0]);
   expect(held()).toEqual(before);
 }
 
@@ -94,7 +94,7 @@ describe.each(MODES)("settle: '%s'", (settle) => {
     test.each(VERSIONS)('pays with a transaction of version %s', async (version) => {
       const payment = await sign(`/${settle}`, layout, version);
       await expectServed(`/${settle}`, payment);
-      expect(stand.sandbox.calls).toMatchObject({ simulateTransaction: 1, sendTransaction: 1 });
+      expect(fixture.sandbox.calls).toMatchObject({ simulateTransaction: 1, sendTransaction: 1 });
     });
 
     test.each(VERSIONS)("pays and keeps the seller's memo, with version %s", async (version) => {
@@ -110,8 +110,8 @@ describe.each(MODES)("settle: '%s'", (settle) => {
   });
 
   test('a guard on the fee payer that calls another program is refused unsigned, and its harmless twin is paid', async () => {
-    const takeBack = upgradeProgram(stand.sandbox, PROGRAMS.lighthouse, guardProgram({ callingByte: 6 }));
-    const thief = (await stand.sandbox.createWallet({ sol: '1' })).publicKey.toBase58();
+    const takeBack = upgradeProgram(fixture.sandbox, PROGRAMS.lighthouse, guardProgram({ callingByte: 6 }));
+    const thief = (await fixture.sandbox.createWallet({ sol: '1' })).publicKey.toBase58();
     const theft = guardedBy(({ feePayer }) => {
       const accounts = [PROGRAMS.system, { address: feePayer, signs: true, written: true }];
       // A transfer of the System Program, of 16,777,216 lamports.
@@ -122,10 +122,10 @@ describe.each(MODES)("settle: '%s'", (settle) => {
       );
     });
     await expectRefused(`/${settle}`, await sign(`/${settle}`, theft), 402, OURS);
-    expect(stand.sandbox.balance(thief)).toBe(1_000_000_000n);
+    expect(fixture.sandbox.balance(thief)).toBe(1_000_000_000n);
     takeBack();
     await expectServed(`/${settle}`, await sign(`/${settle}`, theft));
-    expect(stand.sandbox.balance(thief)).toBe(1_000_000_000n);
+    expect(fixture.sandbox.balance(thief)).toBe(1_000_000_000n);
   });
 
   test('a node that does not say which programs were called is no proof: 503, and the same payment is good later', async () => {

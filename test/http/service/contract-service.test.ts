@@ -1,10 +1,10 @@
-import { useContractStand } from '../../helpers/contract-stand.js';
+import { useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
 
 const ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const VERSION = /^\d+\.\d+\.\d+$/;
 
-const stand = useContractStand();
-const get = (path: string, headers = {}) => stand().ask('GET', path, undefined, headers);
+const fixture = useContractFixture();
+const get = (path: string, headers = {}) => fixture().ask('GET', path, undefined, headers);
 
 test('GET / tells the service, its version, its features and its twelve paths', async () => {
   const { status, body, headers } = await get('/');
@@ -68,7 +68,7 @@ test('GET /wallet-status tells the balances of the wallet that GET /health names
     operational: true,
   });
   const { balances } = body as { balances: { SOL: number } };
-  expect(balances.SOL).toBe(Number(stand().sandbox.balance(facilitation.wallet)) / 1e9);
+  expect(balances.SOL).toBe(Number(fixture().sandbox.balance(facilitation.wallet)) / 1e9);
 });
 
 test('GET /discovery tells what can be bought, in the shape of x402, and the service', async () => {
@@ -76,7 +76,7 @@ test('GET /discovery tells what can be bought, in the shape of x402, and the ser
   expect(status).toBe(200);
   expect(body).toEqual({
     x402Version: 2,
-    items: [expect.objectContaining({ resource: `${stand().server.url}/demo`, type: 'http' })],
+    items: [expect.objectContaining({ resource: `${fixture().server.url}/demo`, type: 'http' })],
     pagination: { limit: 20, offset: 0, total: 1 },
     service: (await get('/')).body,
   });
@@ -118,7 +118,7 @@ test.each([
   ['POST', '/explorer/tx/x', 'GET, HEAD'],
   ['POST', '/openapi.json', 'GET, HEAD'],
 ])('%s %s is the wrong method: 405 with Allow', async (method, path, allow) => {
-  const { status, body, headers } = await stand().ask(method, path);
+  const { status, body, headers } = await fixture().ask(method, path);
   expect([status, body['code'], headers.get('allow')]).toEqual([405, 'method_not_allowed', allow]);
   expect(headers.get('content-type')).toMatch(/^application\/problem\+json/);
 });
@@ -139,7 +139,7 @@ test.each(['/create-payments', '/token-gate', '/api/v1/nothing'])('there is noth
 });
 
 describe.each(['/create-payment', '/settle', '/verify', '/token-gate/check-access'])('POST %s', (path) => {
-  const post = (body: string, headers = {}) => stand().ask('POST', path, body, headers);
+  const post = (body: string, headers = {}) => fixture().ask('POST', path, body, headers);
   test.each([
     ['no JSON', '{"a":', {}, 400, 'invalid_json'],
     ['a body that is too large', JSON.stringify({ a: 'x'.repeat(101 * 1024) }), {}, 413, 'body_too_large'],

@@ -1,29 +1,29 @@
 import type { Keypair } from '@solana/web3.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
-import { useContractStand } from '../../helpers/contract-stand.js';
-import { offeredTerms, payTerms } from '../../helpers/core-payments.js';
-import { signPayment } from '../../helpers/payments.js';
+import { useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
+import { offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
-const stand = useContractStand();
+const fixture = useContractFixture();
 let payer: Keypair;
 
 beforeAll(async () => {
-  payer = await stand().sandbox.createWallet({ usdc: '100' });
+  payer = await fixture().sandbox.createWallet({ usdc: '100' });
 });
 
 async function request(change: Partial<Terms> = {}) {
-  const { server, seller, sandbox } = stand();
+  const { server, seller, sandbox } = fixture();
   const terms = await offeredTerms(server.facilitator, seller);
   return encodeFacilitatorRequest(await payTerms({ sandbox, payer }, terms), { ...terms, ...change });
 }
 
-const post = (path: string, body: unknown) => stand().ask('POST', path, body);
+const post = (path: string, body: unknown) => fixture().ask('POST', path, body);
 
 test('GET /supported names each kind in both versions', async () => {
-  const { body } = await stand().ask('GET', '/supported');
+  const { body } = await fixture().ask('GET', '/supported');
   expect(body).toMatchObject({
     kinds: [
       { x402Version: 2, scheme: 'exact', network: DEVNET, extra: { feePayer: expect.any(String) } },
@@ -42,7 +42,7 @@ test('POST /verify and POST /settle take the payments of other servers, and move
   const again = await post('/settle', asked);
   expect(again).toMatchObject({ status: 200, body: { success: false, errorReason: 'duplicate_settlement' } });
   const looked = await post('/verify', { tx_signature: settled.body['transaction'] });
-  expect(looked.body).toMatchObject({ verified: true, amount: 0.01, token: 'USDC', to: stand().seller });
+  expect(looked.body).toMatchObject({ verified: true, amount: 0.01, token: 'USDC', to: fixture().seller });
 });
 
 test('a payment of other terms is a business answer', async () => {
@@ -60,14 +60,14 @@ test.each(['/verify', '/settle'])('POST %s is 400 for what has neither shape', a
 });
 
 test('the demo route is asked for, paid and answered', async () => {
-  const { server, sandbox, document } = stand();
+  const { server, sandbox, document } = fixture();
   const url = `${server.url}/demo`;
-  const unpaid = await stand().ask('GET', '/demo');
+  const unpaid = await fixture().ask('GET', '/demo');
   expect(unpaid.status).toBe(402);
   expect(document.paths['/demo']?.['get']?.responses).toHaveProperty('402');
   const { v2 } = await signPayment({ sandbox, payer }, url);
-  const paid = await stand().ask('GET', '/demo', undefined, v2);
+  const paid = await fixture().ask('GET', '/demo', undefined, v2);
   expect(paid).toMatchObject({ status: 200, body: { payer: payer.publicKey.toBase58() } });
-  const used = await stand().ask('GET', '/demo', undefined, { 'payment-signature': 'nonsense' });
+  const used = await fixture().ask('GET', '/demo', undefined, { 'payment-signature': 'nonsense' });
   expect([used.status, used.body['code']]).toEqual([400, 'invalid_payment_header']);
 });

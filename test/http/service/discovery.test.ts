@@ -1,7 +1,7 @@
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { askTerms } from '../../helpers/payments.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { askTerms } from '../../helpers/transactions/payments.js';
 
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 
@@ -16,19 +16,19 @@ interface Listed {
   readonly pagination: { readonly limit: number; readonly total: number; readonly cursor: string | null };
 }
 
-let stand: TollStand;
+let fixture: TollFixture;
 let url: string;
 
 beforeAll(async () => {
-  stand = await openTollStand();
+  fixture = await openTollFixture();
   url = await serve();
 });
-afterAll(() => stand.close());
+afterAll(() => fixture.close());
 
 function serve(express = EXPRESSES[0][1]): Promise<string> {
-  const { facilitator, payTo } = stand;
+  const { facilitator, payTo } = fixture;
   const gate = { facilitator, payTo };
-  return stand.serve((app) => {
+  return fixture.serve((app) => {
     const weather = requirePayment({
       ...gate,
       price: ['$0.01', '0.02 USDT'],
@@ -63,7 +63,7 @@ test('a gate with `discovery` is listed, with the terms of its 402 and what it s
   const { items } = await get('/discovery/resources');
   expect(namesOf(items)).toEqual(['/weather/:town', '/orders']);
   const asked = await askTerms(`${url}/weather/rome`);
-  const extra = { feePayer: stand.feePayer.publicKey.toBase58() };
+  const extra = { feePayer: fixture.feePayer.publicKey.toBase58() };
   expect(items[0]).toEqual({
     resource: `${url}/weather/:town`,
     type: 'http',
@@ -107,7 +107,7 @@ test.each([
 });
 
 test('the filter by recipient is the seller’s wallet', async () => {
-  expect(namesOf((await get(`/discovery/resources?payTo=${stand.payTo}`)).items)).toEqual(['/weather/:town']);
+  expect(namesOf((await get(`/discovery/resources?payTo=${fixture.payTo}`)).items)).toEqual(['/weather/:town']);
 });
 
 test('the total counts what passes the filter, beyond the page', async () => {
@@ -165,11 +165,13 @@ test.each(EXPRESSES)('works on %s', async (_name, express) => {
 });
 
 test('routes are listed once for each method and path, at the address that their gate names', async () => {
-  const facilitator = stand.facilitatorWith({});
-  const described = { facilitator, price: '$0.01', payTo: stand.payTo, baseUrl: 'https://shop.example' };
+  const facilitator = fixture.facilitatorWith({});
+  const described = { facilitator, price: '$0.01', payTo: fixture.payTo, baseUrl: 'https://shop.example' };
   for (const method of ['GET', 'HEAD', 'GET'] as const)
     requirePayment({ ...described, discovery: { path: '/a', method } });
-  const at = await stand.serve((app) => app.use('/pay', createRouter({ facilitator, baseUrl: 'https://pay.example' })));
+  const at = await fixture.serve((app) =>
+    app.use('/pay', createRouter({ facilitator, baseUrl: 'https://pay.example' })),
+  );
   const { items } = await get('/pay/discovery/resources', at);
   expect(items.map(({ resource }) => resource)).toEqual(['https://shop.example/a', 'https://shop.example/a']);
   expect(await get('/pay/.well-known/x402', at)).toMatchObject({
@@ -191,7 +193,7 @@ test.each([
   ['a picture that is no address', { path: '/a', iconUrl: 'icon.png' }],
   ['an option that there is not', { path: '/a', name: 'x' }],
 ])('%s is refused when the gate is made', (_name, discovery) => {
-  const { facilitator, payTo } = stand;
+  const { facilitator, payTo } = fixture;
   const make = () => requirePayment({ facilitator, payTo, price: '$1', discovery: discovery as { path: string } });
   expect(make).toThrow(expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('discovery') }));
 });

@@ -3,35 +3,35 @@ import { createFacilitator, type EmbeddedFacilitator } from '../../../src/facili
 import { createRouter } from '../../../src/http/create-router.js';
 import type { Terms } from '../../../src/protocol/types.js';
 import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
-import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/core-payments.js';
-import { type FacilitatorServer, serveFacilitator } from '../../helpers/facilitator-server.js';
-import { EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { type FacilitatorServer, serveFacilitator } from '../../helpers/fixtures/facilitator-server.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ONE_CENT, offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
 import { until } from '../../helpers/until.js';
 
 const DEVNET = 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1';
 const PROBLEM = /^application\/problem\+json/;
 
 describe('the facilitator over HTTP', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let server: FacilitatorServer;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    server = await serveFacilitator(stand.facilitator);
+    fixture = await openTollFixture();
+    server = await serveFacilitator(fixture.facilitator);
   });
   afterEach(() => {
-    stand.sandbox.faults.clear();
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.faults.clear();
+    fixture.sandbox.resumeSlots();
     server.before = (_req, _res, next) => next();
   });
   afterAll(async () => {
     await server.close();
-    await stand.close();
+    await fixture.close();
   });
 
   async function aRequest(change: Partial<Terms> = {}) {
-    const terms = await offeredTerms(stand.facilitator, stand.payTo);
-    return encodeFacilitatorRequest(await payTerms(stand, terms), { ...terms, ...change });
+    const terms = await offeredTerms(fixture.facilitator, fixture.payTo);
+    return encodeFacilitatorRequest(await payTerms(fixture, terms), { ...terms, ...change });
   }
 
   async function post(path: string, body: unknown, headers: Record<string, string> = {}) {
@@ -43,7 +43,7 @@ describe('the facilitator over HTTP', () => {
   }
 
   test('GET /supported names every kind in both versions, the fee payer and the signers', async () => {
-    const feePayer = stand.feePayer.publicKey.toBase58();
+    const feePayer = fixture.feePayer.publicKey.toBase58();
     const answer = await fetch(`${server.url}/supported`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({
@@ -60,7 +60,7 @@ describe('the facilitator over HTTP', () => {
     const { status, body } = await post('/verify', await aRequest());
     expect({ status, body }).toEqual({
       status: 200,
-      body: { isValid: true, payer: stand.payer.publicKey.toBase58() },
+      body: { isValid: true, payer: fixture.payer.publicKey.toBase58() },
     });
   });
 
@@ -74,29 +74,29 @@ describe('the facilitator over HTTP', () => {
   test('POST /settle answers 200 with the receipt, moves the money, and answers success once', async () => {
     const request = await aRequest();
     const { asset } = request.paymentRequirements;
-    const before = stand.sandbox.tokenBalance(stand.payTo, asset);
+    const before = fixture.sandbox.tokenBalance(fixture.payTo, asset);
     const first = await post('/settle', request);
     expect(first.status).toBe(200);
     expect(first.body).toEqual({
       success: true,
       transaction: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/),
       network: DEVNET,
-      payer: stand.payer.publicKey.toBase58(),
+      payer: fixture.payer.publicKey.toBase58(),
       amount: String(ONE_CENT),
     });
     const second = await post('/settle', request);
     expect(second.status).toBe(200);
     expect(second.body).toMatchObject({ success: false, errorReason: 'duplicate_settlement' });
-    expect(stand.sandbox.tokenBalance(stand.payTo, asset) - before).toBe(ONE_CENT);
+    expect(fixture.sandbox.tokenBalance(fixture.payTo, asset) - before).toBe(ONE_CENT);
   });
 
   test('POST /settle answers 200 to a bad payment and sends nothing', async () => {
-    const { sendTransaction } = stand.sandbox.calls;
+    const { sendTransaction } = fixture.sandbox.calls;
     const { status, body } = await post('/settle', await aRequest({ amount: 1n }));
     expect(status).toBe(200);
     const errorReason = 'invalid_exact_svm_payload_amount_mismatch';
     expect(body).toMatchObject({ success: false, errorReason, transaction: '', network: DEVNET });
-    expect(stand.sandbox.calls.sendTransaction).toBe(sendTransaction);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(sendTransaction);
   });
 
   test.each(['/verify', '/settle'])('%s answers 200 to a payment of a version that is not spoken', async (path) => {
@@ -156,7 +156,7 @@ describe('the facilitator over HTTP', () => {
 
   test('while the RPC is down /verify and /settle are 503 to retry, and nothing is used up', async () => {
     const request = await aRequest();
-    stand.sandbox.faults.add({ kind: 'disconnect' });
+    fixture.sandbox.faults.add({ kind: 'disconnect' });
     for (const path of ['/verify', '/settle']) {
       const { status, type, answer, body } = await post(path, request);
       expect(status).toBe(503);
@@ -164,7 +164,7 @@ describe('the facilitator over HTTP', () => {
       expect(body).toMatchObject({ code: 'payment_backend_unavailable', retryable: true });
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     for (;;) {
       const { status, body } = await post('/settle', request);
       if (status === 503) continue;
@@ -175,8 +175,8 @@ describe('the facilitator over HTTP', () => {
 
   test('an answer that was not received can be asked for again', async () => {
     const request = await aRequest();
-    stand.sandbox.pauseSlots();
-    const { sendTransaction } = stand.sandbox.calls;
+    fixture.sandbox.pauseSlots();
+    const { sendTransaction } = fixture.sandbox.calls;
     let gone = false;
     server.before = (_req, res, next) => {
       res.once('close', () => {
@@ -185,10 +185,10 @@ describe('the facilitator over HTTP', () => {
       next();
     };
     const lost = sendAndHold(`${server.url}/settle`, request);
-    await until(() => stand.sandbox.calls.sendTransaction > sendTransaction);
+    await until(() => fixture.sandbox.calls.sendTransaction > sendTransaction);
     lost.destroy();
     await until(() => gone);
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     for (;;) {
       const { body } = await post('/settle', request);
       if (body['errorReason'] === 'settlement_in_progress') continue;
@@ -196,20 +196,20 @@ describe('the facilitator over HTTP', () => {
       break;
     }
     expect((await post('/settle', request)).body).toMatchObject({ errorReason: 'duplicate_settlement' });
-    expect(stand.sandbox.calls.sendTransaction).toBe(sendTransaction + 1);
+    expect(fixture.sandbox.calls.sendTransaction).toBe(sendTransaction + 1);
   });
 
   test('an outcome that is not known is told with its transaction, and the same payload learns it', async () => {
-    const hasty = await serveFacilitator(stand.facilitatorWith({ settleTimeoutMs: 50 }));
+    const hasty = await serveFacilitator(fixture.facilitatorWith({ settleTimeoutMs: 50 }));
     const request = await aRequest();
     const ask = async () => {
       const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) };
       return (await (await fetch(`${hasty.url}/settle`, init)).json()) as Record<string, unknown>;
     };
-    stand.sandbox.pauseSlots();
+    fixture.sandbox.pauseSlots();
     const pending = await ask();
     expect(pending).toMatchObject({ success: false, errorReason: 'settlement_pending' });
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.resumeSlots();
     let last = await ask();
     while (last['errorReason'] === 'settlement_pending') last = await ask();
     expect(last).toMatchObject({ success: true, transaction: pending['transaction'] });
@@ -217,8 +217,8 @@ describe('the facilitator over HTTP', () => {
   });
 
   test.each(EXPRESSES)('on %s the router works under a prefix, before and after express.json()', async (_, express) => {
-    const { facilitator } = stand;
-    const url = await stand.serve((app) => {
+    const { facilitator } = fixture;
+    const url = await fixture.serve((app) => {
       app.use('/x402', createRouter({ facilitator, limits: false }));
       app.use('/parsed', express.json(), createRouter({ facilitator, limits: false }));
     }, express);
@@ -239,20 +239,20 @@ describe('the facilitator over HTTP', () => {
     }
 
     test('tells that it is well, and with which wallet', async () => {
-      expect(await healthOf(stand.facilitatorWith({}))).toEqual({
+      expect(await healthOf(fixture.facilitatorWith({}))).toEqual({
         status: 200,
         body: {
           status: 'healthy',
           version: expect.stringMatching(/^\d+\.\d+\.\d+/),
           networks: { 'solana-devnet': 'active' },
-          facilitation: { status: 'enabled', wallet: stand.feePayer.publicKey.toBase58() },
+          facilitation: { status: 'enabled', wallet: fixture.feePayer.publicKey.toBase58() },
         },
       });
     });
 
     test('tells when the RPC is down: still 200, no longer active, nothing facilitated', async () => {
-      stand.sandbox.faults.add({ kind: 'disconnect' });
-      expect(await healthOf(stand.facilitatorWith({}))).toMatchObject({
+      fixture.sandbox.faults.add({ kind: 'disconnect' });
+      expect(await healthOf(fixture.facilitatorWith({}))).toMatchObject({
         status: 200,
         body: { status: 'degraded', networks: { 'solana-devnet': 'down' }, facilitation: { status: 'disabled' } },
       });
@@ -262,8 +262,8 @@ describe('the facilitator over HTTP', () => {
       ['nearly empty', '0.0005', 'degraded', 'enabled'],
       ['empty', '0', 'down', 'disabled'],
     ])('tells when the fee payer is %s', async (_, sol, network, facilitation) => {
-      const { rpcUrl } = stand.sandbox;
-      const keypair = await stand.sandbox.createWallet({ sol });
+      const { rpcUrl } = fixture.sandbox;
+      const keypair = await fixture.sandbox.createWallet({ sol });
       const facilitator = createFacilitator({ network: 'solana-devnet', rpcUrl, keypair });
       expect((await healthOf(facilitator)).body).toMatchObject({
         status: 'degraded',

@@ -69,15 +69,15 @@ async function guarded(more: Partial<FloodGuardOptions> = {}) {
   let handled = 0;
   const onFlood = (address: string): void => void told.push(address);
   const guard = createFloodGuard({ perSecond: PER_SECOND, onFlood, now, ...more });
-  const stand: { server?: Server } = {};
-  const { stop } = createGracefulStop(() => stand.server!);
+  const fixture: { server?: Server } = {};
+  const { stop } = createGracefulStop(() => fixture.server!);
   const server = createHttpServer(
     guard.requests((_request, response) => {
       handled += 1;
       response.end('served');
     }),
   );
-  stand.server = server;
+  fixture.server = server;
   guard.connections(server);
   await listen(server, 0, '127.0.0.1');
   closers.push(async () => {

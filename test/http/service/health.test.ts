@@ -4,9 +4,9 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import type { FaultKind } from '../../../src/sandbox/start-sandbox.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 /** What 100 settlements cost. */
@@ -14,19 +14,19 @@ const RESERVE = 1_000_000n;
 const SETTLEMENT = 10_000n;
 
 describe('health tells the truth', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2_000 });
   });
-  afterEach(() => stand.sandbox.faults.clear());
-  afterAll(() => stand.close());
+  afterEach(() => fixture.sandbox.faults.clear());
+  afterAll(() => fixture.close());
 
   /** The service and a gate on one facilitator, whose health nobody has asked for yet. */
   async function serve(facilitator: EmbeddedFacilitator, options: Partial<RouterOptions> = {}): Promise<void> {
-    url = await stand.serve((app) => {
-      app.get('/paid', requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01' }), (_req, res) => {
+    url = await fixture.serve((app) => {
+      app.get('/paid', requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01' }), (_req, res) => {
         res.send('delivered');
       });
       app.use(createRouter({ facilitator, limits: false, ...options }));
@@ -34,9 +34,9 @@ describe('health tells the truth', () => {
   }
 
   async function facilitatorHolding(lamports: bigint): Promise<EmbeddedFacilitator> {
-    const keypair = await stand.sandbox.createWallet({});
-    if (lamports > 0n) stand.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
-    return stand.facilitatorWith({ keypair });
+    const keypair = await fixture.sandbox.createWallet({});
+    if (lamports > 0n) fixture.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
+    return fixture.facilitatorWith({ keypair });
   }
 
   async function read(path: string) {
@@ -69,7 +69,7 @@ describe('health tells the truth', () => {
   }
 
   test('while all is well', async () => {
-    await serve(stand.facilitatorWith({}));
+    await serve(fixture.facilitatorWith({}));
     expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
     expect((await read('/readyz')).body).toEqual({
       status: 'ready',
@@ -81,8 +81,8 @@ describe('health tells the truth', () => {
   });
 
   test.each<FaultKind>(['disconnect', '429', 'hang', 'error'])('the RPC is gone: %s', async (kind) => {
-    await serve(stand.facilitatorWith({ rpcTimeoutMs: 60_000 }));
-    stand.sandbox.faults.add({ kind });
+    await serve(fixture.facilitatorWith({ rpcTimeoutMs: 60_000 }));
+    fixture.sandbox.faults.add({ kind });
     expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
     await expectUnready({ rpc: 'unreachable' }, /RPC does not answer/);
     expect((await read('/healthz')).status).toBe(200);
@@ -90,8 +90,8 @@ describe('health tells the truth', () => {
   });
 
   test('with the RPC gone the wallet is not said to be operational', async () => {
-    await serve(stand.facilitatorWith({ rpcTimeoutMs: 300 }));
-    stand.sandbox.faults.add({ kind: 'disconnect' });
+    await serve(fixture.facilitatorWith({ rpcTimeoutMs: 300 }));
+    fixture.sandbox.faults.add({ kind: 'disconnect' });
     const { status, body } = await read('/wallet-status');
     expect([200, 503]).toContain(status);
     expect(body.operational).not.toBe(true);
@@ -123,7 +123,7 @@ describe('health tells the truth', () => {
     ['fails', () => Promise.reject(new Error('gone'))],
     ['is silent', () => new Promise<never>(() => undefined)],
   ])('the store of payments %s', async (_how, find) => {
-    await serve(stand.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
+    await serve(fixture.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
     expect(await health()).toEqual([200, 'degraded', 'down', 'disabled']);
     await expectUnready({ store: 'unreachable' }, /store of payments does not answer/);
     await expectNotOffered();
@@ -131,20 +131,20 @@ describe('health tells the truth', () => {
 
   test('the store of counters is gone', async () => {
     const get = () => Promise.reject(new Error('gone'));
-    await serve(stand.facilitatorWith({}), { counters: { ...createMemoryCounters(), get } });
+    await serve(fixture.facilitatorWith({}), { counters: { ...createMemoryCounters(), get } });
     await expectUnready({ counters: 'unreachable' }, /store of counters does not answer/);
   });
 
   test('several faults are told together', async () => {
     const find = () => Promise.reject(new Error('gone'));
-    await serve(stand.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
-    stand.sandbox.faults.add({ kind: 'disconnect' });
+    await serve(fixture.facilitatorWith({ ledger: ledgerWith(createMemoryLedger(), { find }) }));
+    fixture.sandbox.faults.add({ kind: 'disconnect' });
     await expectUnready({ rpc: 'unreachable', store: 'unreachable' }, /RPC.*; .*store of payments/);
   });
 
   test('however often it is asked, the chain is asked once in five seconds, and a 402 asks it nothing', async () => {
     // On a chain of its own: other facilitators of this file still look after theirs.
-    const own = await openTollStand();
+    const own = await openTollFixture();
     await serve(own.facilitatorWith({ blockhashHints: false }));
     await health();
     own.sandbox.resetCalls();
@@ -156,31 +156,31 @@ describe('health tells the truth', () => {
   });
 
   test('it is offered again by itself once the fee payer is filled up', async () => {
-    const keypair = await stand.sandbox.createWallet({});
-    await serve(stand.facilitatorWith({ keypair }));
+    const keypair = await fixture.sandbox.createWallet({});
+    await serve(fixture.facilitatorWith({ keypair }));
     await health();
     await expectNotOffered();
-    stand.sandbox.airdrop(keypair.publicKey.toBase58(), RESERVE);
+    fixture.sandbox.airdrop(keypair.publicKey.toBase58(), RESERVE);
     await until(async () => (await read('/paid')).status === 402);
     expect(await health()).toEqual([200, 'healthy', 'active', 'enabled']);
   });
 
   test('who has paid gets the answer although nothing is offered any more', async () => {
-    const keypair = await stand.sandbox.createWallet({});
+    const keypair = await fixture.sandbox.createWallet({});
     const wallet = keypair.publicKey.toBase58();
-    stand.sandbox.airdrop(wallet, RESERVE);
-    const facilitator = stand.facilitatorWith({ keypair, settleTimeoutMs: 1 });
+    fixture.sandbox.airdrop(wallet, RESERVE);
+    const facilitator = fixture.facilitatorWith({ keypair, settleTimeoutMs: 1 });
     await serve(facilitator);
-    const { v2 } = await signPayment(stand, `${url}/paid`);
-    stand.sandbox.pauseSlots();
+    const { v2 } = await signPayment(fixture, `${url}/paid`);
+    fixture.sandbox.pauseSlots();
     const open = await fetch(`${url}/paid`, { headers: v2 });
     expect([open.status, await open.json()]).toEqual([503, expect.objectContaining({ code: 'settlement_pending' })]);
     // The response does not wait for the node.
-    await until(() => stand.sandbox.balance(wallet) < RESERVE);
-    const account = stand.sandbox.account(wallet);
+    await until(() => fixture.sandbox.balance(wallet) < RESERVE);
+    const account = fixture.sandbox.account(wallet);
     if (account === null) throw new Error('the fee payer is gone');
-    stand.sandbox.setAccount(wallet, { ...account, lamports: 0n });
-    stand.sandbox.resumeSlots();
+    fixture.sandbox.setAccount(wallet, { ...account, lamports: 0n });
+    fixture.sandbox.resumeSlots();
     await health();
     await expectNotOffered();
     await until(async () => (await fetch(`${url}/paid`, { headers: v2 })).status === 200);

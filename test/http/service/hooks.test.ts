@@ -1,17 +1,17 @@
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
 describe('hooks', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let told: (readonly [string, unknown])[] = [];
   let warnings: string[] = [];
 
   beforeAll(async () => {
-    stand = await openTollStand({ maxBlockhashAgeBlocks: 2000 });
-    const { facilitator, payTo } = stand;
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const telling = {
       onVerified: ({ req, payer, terms }: { req: { path: string }; payer: string; terms: { amount: bigint } }) =>
@@ -25,7 +25,7 @@ describe('hooks', () => {
       throw new Error('a listener is broken');
     };
     const reject = async (): Promise<never> => fail();
-    url = await stand.serve((app) => {
+    url = await fixture.serve((app) => {
       const gates = {
         told: requirePayment({ ...options, ...telling }),
         before: requirePayment({ ...options, ...telling, settle: 'before' }),
@@ -40,16 +40,16 @@ describe('hooks', () => {
       }
     });
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     told = [];
     warnings = [];
   });
 
   test('are told in order, with the request', async () => {
-    const { v2 } = await signPayment(stand, `${url}/told`);
+    const { v2 } = await signPayment(fixture, `${url}/told`);
     const answer = await fetch(`${url}/told`, { headers: v2 });
-    const payer = stand.payer.publicKey.toBase58();
+    const payer = fixture.payer.publicKey.toBase58();
 
     expect(told).toEqual([
       ['verified', { path: '/told', payer, amount: 10_000n }],
@@ -59,22 +59,22 @@ describe('hooks', () => {
   });
 
   test("with settle: 'before' the money comes before the handler", async () => {
-    const { v2 } = await signPayment(stand, `${url}/before`);
+    const { v2 } = await signPayment(fixture, `${url}/before`);
     await fetch(`${url}/before`, { headers: v2 });
 
     expect(told.map(([name]) => name)).toEqual(['verified', 'settled', 'handled']);
   });
 
   test('hear of a refusal', async () => {
-    const payer = await stand.sandbox.createWallet({ usdc: '0' });
-    const { v2 } = await signPayment({ ...stand, payer }, `${url}/told`);
+    const payer = await fixture.sandbox.createWallet({ usdc: '0' });
+    const { v2 } = await signPayment({ ...fixture, payer }, `${url}/told`);
     await fetch(`${url}/told`, { headers: v2 });
 
     expect(told).toEqual([['failed', { path: '/told', reason: 'insufficient_funds' }]]);
   });
 
   test('hear nothing of requests without payment, copies and unreadable headers', async () => {
-    const { v2 } = await signPayment(stand, `${url}/told`);
+    const { v2 } = await signPayment(fixture, `${url}/told`);
     await fetch(`${url}/told`, { headers: v2 });
     told = [];
     await fetch(`${url}/told`);
@@ -88,9 +88,9 @@ describe('hooks', () => {
     '%s: a broken listener is a warning, and the payer gets what was paid',
     async (path) => {
       const warn = jest.spyOn(process, 'emitWarning').mockImplementation((text) => void warnings.push(String(text)));
-      const payment = await signPayment(stand, `${url}${path}`);
-      const poor = await stand.sandbox.createWallet({ usdc: '0' });
-      const unpaid = await signPayment({ ...stand, payer: poor }, `${url}${path}`);
+      const payment = await signPayment(fixture, `${url}${path}`);
+      const poor = await fixture.sandbox.createWallet({ usdc: '0' });
+      const unpaid = await signPayment({ ...fixture, payer: poor }, `${url}${path}`);
       const paid = await fetch(`${url}${path}`, { headers: payment.v2 });
       const refused = await fetch(`${url}${path}`, { headers: unpaid.v2 });
       await until(() => warnings.length === 3);

@@ -5,10 +5,10 @@ import { TollhouseError } from '../../../src/errors/errors.js';
 import { type IdempotencyOptions, idempotency } from '../../../src/middleware/idempotency/idempotency.js';
 import type { IdempotencyStore } from '../../../src/storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
-import { type AppServer, serveApp } from '../../helpers/app-server.js';
-import { createGate } from '../../helpers/payments.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
 import { testClock } from '../../helpers/test-clock.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { createGate } from '../../helpers/transactions/payments.js';
 
 const LEASE_MS = 60_000;
 const open: AppServer[] = [];

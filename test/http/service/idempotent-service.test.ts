@@ -7,15 +7,15 @@ import { requirePayment } from '../../../src/middleware/payment/require-payment.
 import { PAYMENT_IDENTIFIER } from '../../../src/protocol/payment-identifier.js';
 import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { type ContractResponse, useContractStand } from '../../helpers/contract-stand.js';
-import { offeredTerms, payTerms } from '../../helpers/core-payments.js';
-import { createGate, signPayment } from '../../helpers/payments.js';
-import { type PostgresServer, startPostgres } from '../../helpers/postgres.js';
-import { testFolder } from '../../helpers/test-folder.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { type ContractResponse, useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../../helpers/storage/postgres.js';
+import { offeredTerms, payTerms } from '../../helpers/transactions/core-payments.js';
+import { createGate, signPayment } from '../../helpers/transactions/payments.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
-const contract = useContractStand();
+const contract = useContractFixture();
 const folder = testFolder();
 const keyed = (key: string = randomUUID()) => ({ 'idempotency-key': key });
 
@@ -152,13 +152,13 @@ describe('on the started server', () => {
 });
 
 describe('over restarts and on several instances', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let postgres: PostgresServer;
   beforeAll(async () => {
-    [stand, postgres] = await Promise.all([openTollStand({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
+    [fixture, postgres] = await Promise.all([openTollFixture({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
   });
   afterAll(async () => {
-    await stand.close();
+    await fixture.close();
     await postgres.stop();
   });
 
@@ -166,10 +166,10 @@ describe('over restarts and on several instances', () => {
   async function instance(databaseUrl: string, gate = createGate(), entered = createGate()) {
     const storage = await openStorage(databaseUrl);
     const { ledger, idempotency } = storage;
-    const facilitator = stand.facilitatorWith({ ledger, idempotency });
+    const facilitator = fixture.facilitatorWith({ ledger, idempotency });
     let runs = 0;
-    const url = await stand.serve((app) => {
-      app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo: stand.payTo }), async (_req, res) => {
+    const url = await fixture.serve((app) => {
+      app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo: fixture.payTo }), async (_req, res) => {
         runs += 1;
         entered.open();
         await gate.opened;
@@ -182,12 +182,12 @@ describe('over restarts and on several instances', () => {
 
   const createPayment = (url: string, key: string) => {
     const headers = { 'content-type': 'application/json', ...keyed(key) };
-    const body = JSON.stringify({ amount: 1, token: 'USDC', recipient: stand.payTo });
+    const body = JSON.stringify({ amount: 1, token: 'USDC', recipient: fixture.payTo });
     return fetch(`${url}/create-payment`, { method: 'POST', headers, body });
   };
 
   async function namedPayment(url: string) {
-    const { accepted, transaction } = await signPayment(stand, url);
+    const { accepted, transaction } = await signPayment(fixture, url);
     const payload = { transaction: Buffer.from(transaction).toString('base64') };
     const extensions = { [PAYMENT_IDENTIFIER]: { info: { required: false, id: `pay_${randomUUID()}` } } };
     const json = JSON.stringify({ x402Version: 2, accepted, payload, extensions });

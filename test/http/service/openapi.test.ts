@@ -8,17 +8,17 @@ import type { Router } from 'express';
 import { ERRORS } from '../../../src/errors/errors.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
-import { type DocumentedOperation, type OpenApi, operationOf } from '../../helpers/documented.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { type DocumentedOperation, type OpenApi, operationOf } from '../../helpers/http/documented.js';
 
 const VALIDATOR = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
 const METHODS = ['get', 'put', 'post', 'delete', 'patch'];
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 
 beforeAll(() => {
-  const { facilitator, payTo } = stand();
+  const { facilitator, payTo } = fixture();
   const described = { facilitator, price: '$0.01', payTo, description: 'One report' };
   requirePayment({ ...described, discovery: { path: '/reports/:id', tags: ['reports'] } });
   requirePayment({ ...described, discovery: { path: '/reports', bodyType: 'json' }, baseUrl: 'https://shop.example/' });
@@ -30,7 +30,7 @@ async function documentAt(url: string): Promise<OpenApi> {
 }
 
 const documentOf = async (express = EXPRESSES[0][1]) =>
-  documentAt(await stand().serve((app) => app.use(stand().router), express));
+  documentAt(await fixture().serve((app) => app.use(fixture().router), express));
 
 function operationsOf({ paths }: OpenApi): [string, string, DocumentedOperation][] {
   return Object.entries(paths).flatMap(([path, item]) =>
@@ -86,17 +86,17 @@ test('what is documented is what is mounted, and what is listed', async () => {
   const listed = ['get /reports/{id}', 'post /reports'];
   // Every method and every path below it is a call.
   const calls = 'post /v1/{slug}';
-  expect(documented.sort()).toEqual([...new Set(mountedOn(stand().router)), ...listed, calls].sort());
+  expect(documented.sort()).toEqual([...new Set(mountedOn(fixture().router)), ...listed, calls].sort());
 });
 
 test('without sign-in and a gateway their paths are neither mounted nor documented', async () => {
-  const without = createRouter({ facilitator: stand().facilitator });
-  const document = await documentAt(await stand().serve((app) => app.use(without)));
+  const without = createRouter({ facilitator: fixture().facilitator });
+  const document = await documentAt(await fixture().serve((app) => app.use(without)));
   expect(Object.keys(document.paths).filter((it) => /^\/(api\/)?v1/.test(it))).toEqual([]);
 });
 
 test.each(EXPRESSES)('on %s every documented operation is answered', async (_name, express) => {
-  const url = await stand().serve((app) => app.use(stand().router), express);
+  const url = await fixture().serve((app) => app.use(fixture().router), express);
   const document = await documentAt(url);
   for (const [method, template, operation] of operationsOf(document)) {
     if (template.startsWith('/reports')) continue;
@@ -159,7 +159,7 @@ test('every other code is that of some operation', async () => {
 });
 
 test('under a prefix the document names the address of the router', async () => {
-  const url = await stand().serve((app) => app.use('/pay', stand().router));
+  const url = await fixture().serve((app) => app.use('/pay', fixture().router));
   expect((await documentAt(`${url}/pay`)).servers).toEqual([{ url: `${url}/pay` }]);
 });
 

@@ -1,11 +1,11 @@
 import express, { type RequestHandler } from 'express';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
-import { keepRaw, preset, swallow } from '../../helpers/body-parsers.js';
-import { CALL_PRICE, connectGateway } from '../../helpers/gateway-client.js';
-import { useGatewayStand } from '../../helpers/gateway-stand.js';
-import { signPayment } from '../../helpers/payments.js';
-import { EXPRESSES } from '../../helpers/toll-stand.js';
+import { CALL_PRICE, connectGateway } from '../../helpers/fixtures/gateway-client.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { keepRaw, preset, swallow } from '../../helpers/http/body-parsers.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -17,11 +17,11 @@ const PARSERS: readonly [string, RequestHandler][] = [
   ['express.raw() for every type', express.raw({ type: '*/*' })],
 ];
 
-const stand = useGatewayStand();
+const fixture = useGatewayFixture();
 let stories = 0;
 
 const balance = () => {
-  const { sandbox, payer } = stand();
+  const { sandbox, payer } = fixture();
   return sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]!.mint);
 };
 
@@ -30,13 +30,13 @@ const post = (url: string, body: string, headers: Readonly<Record<string, string
 
 describe.each(EXPRESSES)('the service behind a body parser, %s', (name, version) => {
   const serve = (...handlers: readonly RequestHandler[]) =>
-    stand().serve((app) => {
+    fixture().serve((app) => {
       for (const handler of handlers) app.use(handler);
-      app.use(stand().router);
+      app.use(fixture().router);
     }, version);
 
   test.each(PARSERS)('%s: sign-in, keys, projects, payments and their proof work', async (_what, parser) => {
-    const { owner, payer, upstream } = stand();
+    const { owner, payer, upstream } = fixture();
     const client = await connectGateway(await serve(parser));
     const asOwner = await client.signIn(owner);
     stories += 1;
@@ -49,7 +49,7 @@ describe.each(EXPRESSES)('the service behind a body parser, %s', (name, version)
     const verified = await client.ask('POST', '/verify', { tx_signature: signature });
     expect(verified.body).toMatchObject({ verified: true });
     const wallet = payer.publicKey.toBase58();
-    const [usdc] = stand().sandbox.tokens;
+    const [usdc] = fixture().sandbox.tokens;
     const access = await client.ask('POST', '/token-gate/check-access', { wallet, token: usdc!.mint, min_balance: 1 });
     expect(access.body).toMatchObject({ has_access: true });
     const called = await client.call(slug, { method: 'POST', headers: { ...key.headers, ...header } });
@@ -57,9 +57,9 @@ describe.each(EXPRESSES)('the service behind a body parser, %s', (name, version)
   });
 
   test.each(PARSERS)('%s: verifies and settles for other servers', async (_what, parser) => {
-    const { facilitator, payer, payTo, sandbox } = stand();
+    const { facilitator, payer, payTo, sandbox } = fixture();
     const url = await serve(parser);
-    const app = await stand().serve((it) => it.get('/x', requirePayment({ facilitator, price: '$0.01', payTo })));
+    const app = await fixture().serve((it) => it.get('/x', requirePayment({ facilitator, price: '$0.01', payTo })));
     const { accepted, transaction } = await signPayment({ sandbox, payer }, `${app}/x`);
     const payload = { transaction: Buffer.from(transaction).toString('base64') };
     const paymentPayload = { x402Version: 2, accepted, payload };
@@ -115,9 +115,9 @@ describe.each(EXPRESSES)('a gate behind a body parser, %s', (_name, version) => 
   ] satisfies (readonly [string, RequestHandler, string, string, string])[])(
     '%s: a payment is for one body, which can be sent again, and another one costs nothing',
     async (_what, parser, type, body, other) => {
-      const { facilitator, payTo, payer, sandbox } = stand();
+      const { facilitator, payTo, payer, sandbox } = fixture();
       for (const settle of ['after', 'before'] as const) {
-        const url = await stand().serve((app) => {
+        const url = await fixture().serve((app) => {
           app.post('/echo', parser, requirePayment({ facilitator, price: '$0.01', payTo, settle }), (_req, res) => {
             res.send('served');
           });
@@ -137,8 +137,8 @@ describe.each(EXPRESSES)('a gate behind a body parser, %s', (_name, version) => 
   );
 
   test.each(PARSERS)('serviceKeyAuth lets in behind %s', async (_what, parser) => {
-    const { gateway, key } = stand();
-    const url = await stand().serve((app) => {
+    const { gateway, key } = fixture();
+    const url = await fixture().serve((app) => {
       app.post('/job', parser, serviceKeyAuth({ gateway }), (req, res) => {
         res.json({ key: req.serviceKey?.id });
       });

@@ -4,8 +4,8 @@ import { TollhouseError } from '../../../src/errors/errors.js';
 import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { createRateLimits, type RateLimitOptions } from '../../../src/middleware/rate-limit/rate-limit.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
-import { type AppServer, serveApp } from '../../helpers/app-server.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
 
 const ADDRESS = '203.0.113.9';
 

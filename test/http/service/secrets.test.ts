@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Keypair } from '@solana/web3.js';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../../src/server/start-server.js';
-import { type ClientResponse, connectGateway, type GatewayClient } from '../../helpers/gateway-client.js';
-import { signPayment } from '../../helpers/payments.js';
-import { testFolder } from '../../helpers/test-folder.js';
+import { type ClientResponse, connectGateway, type GatewayClient } from '../../helpers/fixtures/gateway-client.js';
+import { type Receiver, startReceiver, status } from '../../helpers/http/webhook-receiver.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
-import { type Receiver, startReceiver, status } from '../../helpers/webhook-receiver.js';
 
 const JWT_SECRET = 'the secret that signs access tokens, which nobody sees';
 

@@ -11,15 +11,15 @@ import { PAYWALL_CONTENT_SECURITY_POLICY } from '../../../src/pages/paywall.js';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
 import { createHttpServer, listen } from '../../../src/server/http-server.js';
 import { type RunningServer, startServer } from '../../../src/server/start-server.js';
-import { receiptOf, signPayment } from '../../helpers/payments.js';
+import { receiptOf, signPayment } from '../../helpers/transactions/payments.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 import { until } from '../../helpers/until.js';
-import { walletKey } from '../../helpers/wallet-key.js';
 
 const ROOT = join(__dirname, '../../..');
 const SECRET = 'the secret of this server, which nobody must ever see';
 const alice = walletKey('alice');
 
-interface Stand extends RunningServer {
+interface Fixture extends RunningServer {
   readonly log: string[];
   /** A wallet with a thousand dollars on the server's chain. */
   readonly payer: Keypair;
@@ -28,7 +28,7 @@ interface Stand extends RunningServer {
 
 const DEFAULTS = { PORT: '0', JWT_SECRET: SECRET, RATE_LIMIT_SCALE: '100', DATABASE_URL: 'memory:' };
 
-async function start(env: Record<string, string> = {}): Promise<Stand> {
+async function start(env: Record<string, string> = {}): Promise<Fixture> {
   const log: string[] = [];
   const configuration = readConfiguration({ ...DEFAULTS, ...env });
   const server = await startServer(configuration, { write: (line) => log.push(line) });
@@ -52,7 +52,7 @@ async function signIn(url: string) {
 }
 
 describe('the server', () => {
-  let server: Stand;
+  let server: Fixture;
 
   beforeAll(async () => {
     server = await start();
@@ -209,7 +209,7 @@ describe('what the server writes to its log', () => {
 });
 
 describe('how the server is set up', () => {
-  const servers: Stand[] = [];
+  const servers: Fixture[] = [];
   const startFor = async (env: Record<string, string>) => {
     const server = await start({ LOG_LEVEL: 'silent', ...env });
     servers.push(server);

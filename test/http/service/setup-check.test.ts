@@ -7,21 +7,21 @@ import { createRouter } from '../../../src/http/create-router.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { createMemoryIdempotencyStore } from '../../../src/storage/idempotency/memory-idempotency-store.js';
 import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
-import { startLyingNode } from '../../helpers/lying-node.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { startLyingNode } from '../../helpers/nodes/lying-node.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA';
 const STATE_OFFSET = 108;
 const OWNER_OFFSET = 32;
 
-let stand: TollStand;
+let fixture: TollFixture;
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2_000 });
 });
-afterEach(() => stand.sandbox.faults.clear());
-afterAll(() => stand.close());
+afterEach(() => fixture.sandbox.faults.clear());
+afterAll(() => fixture.close());
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 
@@ -39,22 +39,22 @@ async function onlyFinding(facilitator: Facilitator, target?: SetupTarget) {
 }
 
 test('nothing is found where all is well', async () => {
-  expect(await stand.facilitator.check()).toEqual({ ok: true, findings: [] });
-  const target = { payTo: stand.payTo, price: ['$0.01', '0.5 USDT'] };
-  expect(await stand.facilitator.check(target)).toEqual({ ok: true, findings: [] });
+  expect(await fixture.facilitator.check()).toEqual({ ok: true, findings: [] });
+  const target = { payTo: fixture.payTo, price: ['$0.01', '0.5 USDT'] };
+  expect(await fixture.facilitator.check(target)).toEqual({ ok: true, findings: [] });
 });
 
 describe('the fee payer', () => {
   async function holding(lamports: bigint): Promise<EmbeddedFacilitator> {
     const keypair = Keypair.generate();
-    if (lamports > 0n) stand.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
-    return stand.facilitatorWith({ keypair });
+    if (lamports > 0n) fixture.sandbox.airdrop(keypair.publicKey.toBase58(), lamports);
+    return fixture.facilitatorWith({ keypair });
   }
 
   test('is empty: an error, with the command that fills it', async () => {
     const finding = await onlyFinding(await holding(0n));
     expect(finding).toMatchObject({ code: 'fee_payer_empty', severity: 'error' });
-    expect(finding.fix).toBe(`solana airdrop 1 ${finding.about} --url ${stand.sandbox.rpcUrl}`);
+    expect(finding.fix).toBe(`solana airdrop 1 ${finding.about} --url ${fixture.sandbox.rpcUrl}`);
   });
 
   test('is nearly empty: a warning, with the payments that it still pays for', async () => {
@@ -64,14 +64,14 @@ describe('the fee payer', () => {
   });
 
   test('that is only there to finish what was offered with it may be empty, with a warning', async () => {
-    const facilitator = stand.facilitatorWith({ keypair: [stand.feePayer, Keypair.generate()] });
+    const facilitator = fixture.facilitatorWith({ keypair: [fixture.feePayer, Keypair.generate()] });
     expect(await onlyFinding(facilitator)).toMatchObject({ code: 'fee_payer_empty', severity: 'warning' });
   });
 
   test('is to be paid itself: a warning', async () => {
-    const payTo = stand.feePayer.publicKey.toBase58();
-    stand.sandbox.fundToken(payTo, USDC, 0n);
-    expect(await onlyFinding(stand.facilitator, { payTo })).toMatchObject({
+    const payTo = fixture.feePayer.publicKey.toBase58();
+    fixture.sandbox.fundToken(payTo, USDC, 0n);
+    expect(await onlyFinding(fixture.facilitator, { payTo })).toMatchObject({
       code: 'recipient_is_fee_payer',
       severity: 'warning',
     });
@@ -82,24 +82,24 @@ describe('the RPC', () => {
   const DEAD = 'http://127.0.0.1:1/v2/a-secret-key?token=hidden';
 
   test('does not answer: an error that names its host and nothing of its key', async () => {
-    const finding = await onlyFinding(stand.facilitatorWith({ rpcUrl: DEAD }), { payTo: stand.payTo });
+    const finding = await onlyFinding(fixture.facilitatorWith({ rpcUrl: DEAD }), { payTo: fixture.payTo });
     expect(finding).toMatchObject({ code: 'rpc_unreachable', severity: 'error', about: '127.0.0.1:1' });
     expect(JSON.stringify(finding)).not.toMatch(/secret|hidden/);
   });
 
   test('is two, and one does not answer: a warning', async () => {
-    const facilitator = stand.facilitatorWith({ rpcUrl: [stand.sandbox.rpcUrl, DEAD] });
+    const facilitator = fixture.facilitatorWith({ rpcUrl: [fixture.sandbox.rpcUrl, DEAD] });
     expect(await onlyFinding(facilitator)).toMatchObject({ code: 'rpc_unreachable', severity: 'warning' });
   });
 
   test('belongs to another cluster: an error that says to which, and nothing more is asked of it', async () => {
-    const finding = await onlyFinding(stand.facilitatorWith({ network: 'solana' }), { payTo: newAddress() });
+    const finding = await onlyFinding(fixture.facilitatorWith({ network: 'solana' }), { payTo: newAddress() });
     expect(finding).toMatchObject({ code: 'wrong_network', severity: 'error' });
     expect(finding.detail).toContain('belongs to solana-devnet, and the network is solana');
   });
 
   test('does not list inner instructions: a warning', async () => {
-    const node = await startLyingNode(stand);
+    const node = await startLyingNode(fixture);
     node.lie = (method, result) =>
       method === 'simulateTransaction'
         ? { ...(result as object), value: { ...(result as { value: object }).value, innerInstructions: null } }
@@ -109,15 +109,15 @@ describe('the RPC', () => {
   });
 
   test('falls silent for a while: asked again, nothing is found', async () => {
-    stand.sandbox.faults.add({ kind: 'disconnect' });
-    const facilitator = stand.facilitatorWith({});
+    fixture.sandbox.faults.add({ kind: 'disconnect' });
+    const facilitator = fixture.facilitatorWith({});
     expect((await findingsOf(facilitator))[0]).toMatchObject({ code: 'rpc_unreachable', severity: 'error' });
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
     expect(await facilitator.check()).toEqual({ ok: true, findings: [] });
   });
 
   test('its WebSocket is not there: a warning, because confirmations are polled then', async () => {
-    const facilitator = stand.facilitatorWith({ wsUrl: 'ws://127.0.0.1:1/a-secret-key' });
+    const facilitator = fixture.facilitatorWith({ wsUrl: 'ws://127.0.0.1:1/a-secret-key' });
     const finding = await onlyFinding(facilitator);
     expect(finding).toMatchObject({ code: 'websocket_unreachable', severity: 'warning' });
     expect(JSON.stringify(finding)).not.toContain('secret');
@@ -127,61 +127,63 @@ describe('the RPC', () => {
 describe('the recipient', () => {
   const changed = (wallet: string, at: number, bytes: Uint8Array): void => {
     const account = associatedTokenAddress(wallet, USDC, TOKEN_PROGRAM);
-    const state = stand.sandbox.account(account);
+    const state = fixture.sandbox.account(account);
     if (state === null) throw new Error('there is no token account');
     const data = Uint8Array.from(state.data);
     data.set(bytes, at);
-    stand.sandbox.setAccount(account, { ...state, data });
+    fixture.sandbox.setAccount(account, { ...state, data });
   };
 
   test('has no token account: an error, with the command that makes one', async () => {
     const payTo = newAddress();
-    const finding = await onlyFinding(stand.facilitator, { payTo, price: '$0.01' });
+    const finding = await onlyFinding(fixture.facilitator, { payTo, price: '$0.01' });
     expect(finding).toMatchObject({ code: 'recipient_account_missing', severity: 'error' });
     expect(finding.detail).toContain(`the recipient ${payTo} has no USDC token account`);
     expect(finding.fix).toContain(`tollhouse accounts create ${payTo} --token USDC --network solana-devnet`);
   });
 
   test('has one for one token of the price and not for the other', async () => {
-    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
-    const finding = await onlyFinding(stand.facilitator, { payTo: seller, price: ['$0.01', '0.01 PYUSD'] });
+    const seller = (await fixture.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    const finding = await onlyFinding(fixture.facilitator, { payTo: seller, price: ['$0.01', '0.01 PYUSD'] });
     expect(finding.detail).toContain('no PYUSD token account');
   });
 
   test('is one of several: each is looked at', async () => {
     const [first, second] = [newAddress(), newAddress()];
-    const findings = await findingsOf(stand.facilitator, { payTo: [first, stand.payTo, second] });
+    const findings = await findingsOf(fixture.facilitator, { payTo: [first, fixture.payTo, second] });
     expect(findings.map(({ about }) => about)).toEqual([`${first} ${USDC}`, `${second} ${USDC}`]);
   });
 
   test('has a frozen token account', async () => {
-    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    const seller = (await fixture.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     changed(seller, STATE_OFFSET, Uint8Array.of(2));
-    expect(await onlyFinding(stand.facilitator, { payTo: seller })).toMatchObject({ code: 'recipient_account_frozen' });
+    expect(await onlyFinding(fixture.facilitator, { payTo: seller })).toMatchObject({
+      code: 'recipient_account_frozen',
+    });
   });
 
   test('has given its token account away', async () => {
-    const seller = (await stand.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+    const seller = (await fixture.sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     const other = newAddress();
     changed(seller, OWNER_OFFSET, new PublicKey(other).toBytes());
-    const finding = await onlyFinding(stand.facilitator, { payTo: seller });
+    const finding = await onlyFinding(fixture.facilitator, { payTo: seller });
     expect(finding).toMatchObject({ code: 'recipient_account_foreign', detail: expect.stringContaining(other) });
   });
 
   test('is a token account itself', async () => {
-    const payTo = associatedTokenAddress(stand.payTo, USDC, TOKEN_PROGRAM);
-    const finding = await onlyFinding(stand.facilitator, { payTo });
+    const payTo = associatedTokenAddress(fixture.payTo, USDC, TOKEN_PROGRAM);
+    const finding = await onlyFinding(fixture.facilitator, { payTo });
     expect(finding).toMatchObject({ code: 'recipient_not_wallet', detail: expect.stringContaining('token account') });
   });
 
   test.each(['nonsense', '', 'me@example.com'])('is no address: %p', async (payTo) => {
-    expect(await onlyFinding(stand.facilitator, { payTo })).toMatchObject({ code: 'recipient_not_wallet' });
+    expect(await onlyFinding(fixture.facilitator, { payTo })).toMatchObject({ code: 'recipient_not_wallet' });
   });
 });
 
 describe('the token', () => {
   test('of a price that cannot be read is told as a finding', async () => {
-    const finding = await onlyFinding(stand.facilitator, { price: '0.01' });
+    const finding = await onlyFinding(fixture.facilitator, { price: '0.01' });
     expect(finding).toMatchObject({
       code: 'price_unreadable',
       detail: expect.stringContaining('did you mean "$0.01"'),
@@ -190,28 +192,28 @@ describe('the token', () => {
 
   test('does not exist', async () => {
     const asset = newAddress();
-    const finding = await onlyFinding(stand.facilitator, { payTo: stand.payTo, price: { amount: 1n, asset } });
+    const finding = await onlyFinding(fixture.facilitator, { payTo: fixture.payTo, price: { amount: 1n, asset } });
     expect(finding).toMatchObject({ code: 'mint_missing', severity: 'error', about: asset });
     expect(finding.fix).toContain(`USDC ${USDC}`);
   });
 
   test('is a wallet and no mint', async () => {
-    const price = { amount: 1n, asset: stand.feePayer.publicKey.toBase58() };
-    expect(await onlyFinding(stand.facilitator, { price })).toMatchObject({ code: 'mint_missing' });
+    const price = { amount: 1n, asset: fixture.feePayer.publicKey.toBase58() };
+    expect(await onlyFinding(fixture.facilitator, { price })).toMatchObject({ code: 'mint_missing' });
   });
 
   test.each([
     ['keeps a fee of its transfers', { transferFee: { basisPoints: 100, maximumFee: 5n } }, 'another token'],
     ['calls a hook', { transferHook: { programId: TOKEN_PROGRAM } }, 'allowMints'],
   ])('%s', async (_what, extensions, fix) => {
-    const { mint } = stand.sandbox.createMint({ extensions });
-    const finding = await onlyFinding(stand.facilitator, { price: { amount: 1n, asset: mint } });
+    const { mint } = fixture.sandbox.createMint({ extensions });
+    const finding = await onlyFinding(fixture.facilitator, { price: { amount: 1n, asset: mint } });
     expect(finding).toMatchObject({ code: 'mint_refused', fix: expect.stringContaining(fix) });
   });
 
   test('has other decimals than the list of tokens says', async () => {
-    const { mint, program } = stand.sandbox.createMint({ decimals: 9 });
-    const facilitator = stand.facilitatorWith({ tokens: [{ symbol: 'CLUB', mint, decimals: 6, program }] });
+    const { mint, program } = fixture.sandbox.createMint({ decimals: 9 });
+    const facilitator = fixture.facilitatorWith({ tokens: [{ symbol: 'CLUB', mint, decimals: 6, program }] });
     const finding = await onlyFinding(facilitator, { price: '1 CLUB' });
     expect(finding).toMatchObject({ code: 'mint_mismatch', fix: expect.stringContaining('decimals of CLUB to 9') });
   });
@@ -223,7 +225,7 @@ describe('the stores', () => {
   test('of payments and of answers are gone: errors', async () => {
     const ledger = ledgerWith(createMemoryLedger(), { find: gone });
     const idempotency = { ...createMemoryIdempotencyStore(), find: gone };
-    const findings = await findingsOf(stand.facilitatorWith({ ledger, idempotency }));
+    const findings = await findingsOf(fixture.facilitatorWith({ ledger, idempotency }));
     expect(findings.map(({ code }) => code)).toEqual(['store_unreachable', 'answers_unreachable']);
   });
 });
@@ -245,10 +247,10 @@ describe('another facilitator', () => {
     return remote;
   }
   const serve = (facilitator: EmbeddedFacilitator) =>
-    stand.serve((app) => void app.use(createRouter({ facilitator, limits: false })));
+    fixture.serve((app) => void app.use(createRouter({ facilitator, limits: false })));
 
   test('is well', async () => {
-    const url = await serve(stand.facilitator);
+    const url = await serve(fixture.facilitator);
     expect(await remoteAt(url).check({ payTo: newAddress() })).toEqual({ ok: true, findings: [] });
   });
 
@@ -257,25 +259,25 @@ describe('another facilitator', () => {
   });
 
   test('settles on another network', async () => {
-    const finding = await onlyFinding(remoteAt(await serve(stand.facilitator), { network: 'solana' }));
+    const finding = await onlyFinding(remoteAt(await serve(fixture.facilitator), { network: 'solana' }));
     expect(finding).toMatchObject({ code: 'facilitator_other_network', severity: 'error' });
   });
 
   test('says itself that it is nearly empty', async () => {
     const keypair = Keypair.generate();
-    stand.sandbox.airdrop(keypair.publicKey.toBase58(), 905_000n);
-    const finding = await onlyFinding(remoteAt(await serve(stand.facilitatorWith({ keypair }))));
+    fixture.sandbox.airdrop(keypair.publicKey.toBase58(), 905_000n);
+    const finding = await onlyFinding(remoteAt(await serve(fixture.facilitatorWith({ keypair }))));
     expect(finding).toMatchObject({ code: 'facilitator_degraded', severity: 'warning' });
   });
 
   test('is asked about a token account as recipient: its address alone tells', async () => {
-    const payTo = associatedTokenAddress(stand.payTo, USDC, TOKEN_PROGRAM);
-    const finding = await onlyFinding(remoteAt(await serve(stand.facilitator)), { payTo });
+    const payTo = associatedTokenAddress(fixture.payTo, USDC, TOKEN_PROGRAM);
+    const finding = await onlyFinding(remoteAt(await serve(fixture.facilitator)), { payTo });
     expect(finding).toMatchObject({ code: 'recipient_not_wallet', severity: 'warning' });
   });
 
   test('with an RPC of our own, recipients are looked at on the chain', async () => {
-    const remote = remoteAt(await serve(stand.facilitator), { rpcUrl: stand.sandbox.rpcUrl });
+    const remote = remoteAt(await serve(fixture.facilitator), { rpcUrl: fixture.sandbox.rpcUrl });
     expect(await onlyFinding(remote, { payTo: newAddress() })).toMatchObject({ code: 'recipient_account_missing' });
   });
 });

@@ -4,16 +4,16 @@ import type { FacilitatorOptions } from '../../../src/facilitator/facilitator-op
 import { createRouter } from '../../../src/http/create-router.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { FailedPayment, RequirePaymentOptions } from '../../../src/middleware/terms/payment-options.js';
-import { signPayment } from '../../helpers/payments.js';
-import { endOf, runFile, stopFiles } from '../../helpers/run-file.js';
-import { openTollStand, type TollStand } from '../../helpers/toll-stand.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { endOf, runFile, stopFiles } from '../../helpers/processes/run-file.js';
+import { signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
 
-let stand: TollStand;
+let fixture: TollFixture;
 let warned: { readonly code: string; readonly text: string }[];
 
 beforeAll(async () => {
-  stand = await openTollStand({ maxBlockhashAgeBlocks: 2_000 });
+  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2_000 });
 });
 beforeEach(() => {
   warned = [];
@@ -22,12 +22,12 @@ beforeEach(() => {
   });
 });
 afterEach(() => {
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
   jest.restoreAllMocks();
 });
 afterAll(async () => {
   stopFiles();
-  await stand.close();
+  await fixture.close();
 });
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
@@ -35,9 +35,9 @@ const codes = () => warned.map(({ code }) => code);
 
 /** A paid route and the service on one facilitator that looks after itself. */
 async function serve(options: Partial<FacilitatorOptions>, route: Partial<RequirePaymentOptions> = {}) {
-  const facilitator = stand.facilitatorWith({ check: true, blockhashHints: false, ...options });
-  const url = await stand.serve((app) => {
-    const gate = requirePayment({ facilitator, payTo: stand.payTo, price: '$0.01', ...route });
+  const facilitator = fixture.facilitatorWith({ check: true, blockhashHints: false, ...options });
+  const url = await fixture.serve((app) => {
+    const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', ...route });
     app.get('/paid', gate, (_req, res) => res.send('delivered'));
     app.use(createRouter({ facilitator, limits: false }));
   });
@@ -65,7 +65,7 @@ test('a recipient without a token account is told, and shows in /health, /readyz
   const { facilitator, url } = await serve({}, { payTo, onFailed: (event) => void failed.push(event) });
   const before = (await read(`${url}/readyz`)).body;
   expect(before).not.toHaveProperty('setup');
-  const { v2 } = await signPayment(stand, `${url}/paid`);
+  const { v2 } = await signPayment(fixture, `${url}/paid`);
   await known(facilitator);
   expect(codes()).toEqual(['TOLLHOUSE_RECIPIENT_ACCOUNT_MISSING']);
   expect(warned[0]?.text).toContain(`tollhouse accounts create ${payTo} --token USDC`);
@@ -106,42 +106,42 @@ test('where all is well nothing is told, and /readyz says when it was looked at'
 
 test('it costs a few calls to the chain once, and none with the requests that follow', async () => {
   const { facilitator, url } = await serve({});
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
   await fetch(`${url}/paid`);
   await known(facilitator);
-  expect(stand.sandbox.calls.total).toBeLessThanOrEqual(5);
-  stand.sandbox.resetCalls();
+  expect(fixture.sandbox.calls.total).toBeLessThanOrEqual(5);
+  fixture.sandbox.resetCalls();
   await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/paid`)));
-  const { v2 } = await signPayment(stand, `${url}/paid`);
-  stand.sandbox.resetCalls();
+  const { v2 } = await signPayment(fixture, `${url}/paid`);
+  fixture.sandbox.resetCalls();
   expect((await fetch(`${url}/paid`, { headers: v2 })).status).toBe(200);
-  expect(stand.sandbox.calls).toMatchObject({ simulateTransaction: 1, sendTransaction: 1, total: 2 });
+  expect(fixture.sandbox.calls).toMatchObject({ simulateTransaction: 1, sendTransaction: 1, total: 2 });
 });
 
 test('with an RPC that cannot be reached it is tried again until it can', async () => {
-  stand.sandbox.faults.add({ kind: 'disconnect' });
+  fixture.sandbox.faults.add({ kind: 'disconnect' });
   const { facilitator, url } = await serve({ rpcTimeoutMs: 300 });
   await fetch(`${url}/paid`);
   await known(facilitator);
   expect(codes()).toContain('TOLLHOUSE_RPC_UNREACHABLE');
-  stand.sandbox.faults.clear();
+  fixture.sandbox.faults.clear();
   await until(() => facilitator.setup.known()?.ok === true);
   expect(codes().filter((code) => code === 'TOLLHOUSE_RPC_UNREACHABLE')).toHaveLength(1);
 });
 
 test('a fee payer that runs dry later is told with the payment that fails of it', async () => {
-  const keypair = await stand.sandbox.createWallet({ sol: '1' });
+  const keypair = await fixture.sandbox.createWallet({ sol: '1' });
   const wallet = keypair.publicKey.toBase58();
   let time = Date.now();
   const { facilitator, url } = await serve({ keypair, now: () => time });
   await fetch(`${url}/paid`);
   await known(facilitator);
   expect(warned).toEqual([]);
-  const account = stand.sandbox.account(wallet);
+  const account = fixture.sandbox.account(wallet);
   if (account === null) throw new Error('the fee payer is gone');
-  stand.sandbox.setAccount(wallet, { ...account, lamports: 0n });
+  fixture.sandbox.setAccount(wallet, { ...account, lamports: 0n });
   time += 120_000;
-  const { v2 } = await signPayment(stand, `${url}/paid`);
+  const { v2 } = await signPayment(fixture, `${url}/paid`);
   expect((await fetch(`${url}/paid`, { headers: v2 })).status).toBe(503);
   await until(() => codes().includes('TOLLHOUSE_FEE_PAYER_EMPTY'));
 });
@@ -155,7 +155,7 @@ test('what callers choose is not looked at', async () => {
 
 test('with check: false nobody looks', async () => {
   const { facilitator, url } = await serve({ check: false, keypair: Keypair.generate() });
-  stand.sandbox.resetCalls();
+  fixture.sandbox.resetCalls();
   await fetch(`${url}/paid`);
   const other = await serve({ keypair: Keypair.generate() });
   await fetch(`${other.url}/paid`);
@@ -175,7 +175,7 @@ test('one that is closed before it was looked at looks no more', async () => {
 });
 
 test('it keeps no process alive, though it will look again, and warns there with code, reason and fix', async () => {
-  const { code, text } = await endOf(runFile('test/helpers/idle-gate.ts', []));
+  const { code, text } = await endOf(runFile('test/helpers/processes/idle-gate.ts', []));
   expect(text).toContain('402 rpc_unreachable websocket_unreachable');
   expect(text).toMatch(
     /\[TOLLHOUSE_RPC_UNREACHABLE\] Warning: the Solana RPC cannot be asked: .*To mend it: set rpcUrl/,

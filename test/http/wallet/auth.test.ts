@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createAuthRouter } from '../../../src/http/auth/auth-router.js';
 import type { WalletIdentity } from '../../../src/identity/create-identity.js';
-import { type AppServer, serveApp } from '../../helpers/app-server.js';
-import { type IdentityChanges, openIdentity, SECRET } from '../../helpers/identity-stand.js';
-import { DAILY_EXPRESSES } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { type IdentityChanges, openIdentity, SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
+import { type AppServer, serveApp } from '../../helpers/http/app-server.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
 const bob = walletKey('bob');
@@ -42,7 +42,7 @@ function expectProblem(answer: Answer, status: number, code: string): void {
 }
 
 describe.each(DAILY_EXPRESSES)('wallets sign in, %s', (_name, express) => {
-  let stand: ReturnType<typeof openIdentity>;
+  let fixture: ReturnType<typeof openIdentity>;
   let servers: AppServer[];
   let url: string;
 
@@ -59,8 +59,8 @@ describe.each(DAILY_EXPRESSES)('wallets sign in, %s', (_name, express) => {
 
   beforeEach(async () => {
     servers = [];
-    stand = openIdentity();
-    url = await serve(stand.identity);
+    fixture = openIdentity();
+    url = await serve(fixture.identity);
   });
   afterEach(() => Promise.all(servers.map((it) => it.close())));
 
@@ -108,7 +108,7 @@ describe.each(DAILY_EXPRESSES)('wallets sign in, %s', (_name, express) => {
 
   test('a challenge of five minutes ago is no longer good', async () => {
     const { body } = await postTo(url, '/challenge', { wallet: alice.address });
-    stand.advance(5 * 60_000);
+    fixture.advance(5 * 60_000);
     const answer = { wallet: alice.address, nonce: body.nonce, signature: alice.sign(String(body.message)) };
     expectProblem(await postTo(url, '/token', answer), 401, 'invalid_sign_in');
   });

@@ -1,9 +1,9 @@
-import { useContractStand } from '../../helpers/contract-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
-const stand = useContractStand();
+const fixture = useContractFixture();
 const wallet = walletKey('contract');
-const post = (path: string, body: unknown) => stand().ask('POST', `/api/v1/auth${path}`, body);
+const post = (path: string, body: unknown) => fixture().ask('POST', `/api/v1/auth${path}`, body);
 
 async function signIn() {
   const { body } = await post('/challenge', { wallet: wallet.address });

@@ -1,16 +1,16 @@
 import { Keypair } from '@solana/web3.js';
-import { useContractStand } from '../../helpers/contract-stand.js';
+import { useContractFixture } from '../../helpers/fixtures/contract-fixture.js';
 
-const stand = useContractStand();
+const fixture = useContractFixture();
 const holder = Keypair.generate().publicKey.toBase58();
-const usdc = () => stand().sandbox.tokens.find(({ symbol }) => symbol === 'USDC')!.mint;
+const usdc = () => fixture().sandbox.tokens.find(({ symbol }) => symbol === 'USDC')!.mint;
 
 beforeAll(() => {
-  stand().sandbox.fundToken(holder, usdc(), 1_500_250_000n);
+  fixture().sandbox.fundToken(holder, usdc(), 1_500_250_000n);
 });
 
-const check = (body: object) => stand().ask('POST', '/token-gate/check-access', body);
-const get = (path: string) => stand().ask('GET', path);
+const check = (body: object) => fixture().ask('POST', '/token-gate/check-access', body);
+const get = (path: string) => fixture().ask('GET', path);
 
 const tier = {
   id: expect.any(String),

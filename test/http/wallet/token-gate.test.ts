@@ -6,8 +6,8 @@ import {
   tokenGateParts,
 } from '../../../src/http/token-gate/operations.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const SOL = 'So11111111111111111111111111111111111111112';
@@ -27,14 +27,14 @@ let names = 0;
 const fresh = (): string => walletKey(`token gate ${names++}`).address;
 
 describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let url: string;
   let points: string;
   let tiered: string;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { facilitator, sandbox } = stand;
+    fixture = await openTollFixture();
+    const { facilitator, sandbox } = fixture;
     points = sandbox.createMint({ decimals: 2 }).mint;
     const tiers: TiersOptions = {
       mint: points,
@@ -43,10 +43,10 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
         { id: 'patron', name: 'Patron of the arts', minBalance: 20, features: ['studio'] },
       ],
     };
-    url = await stand.serve((app) => app.use(tokenGateRouter({ facilitator })), express);
-    tiered = await stand.serve((app) => app.use(tokenGateRouter({ facilitator, tiers })), express);
+    url = await fixture.serve((app) => app.use(tokenGateRouter({ facilitator })), express);
+    tiered = await fixture.serve((app) => app.use(tokenGateRouter({ facilitator, tiers })), express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   const checkAccess = (body: unknown) =>
     fetch(`${url}/token-gate/check-access`, {
@@ -66,7 +66,7 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
       [0, true],
     ])('says of 100.25 USDC against %s: %s', async (min_balance, has_access) => {
       const wallet = fresh();
-      stand.sandbox.fundToken(wallet, USDC, 100_250_000n);
+      fixture.sandbox.fundToken(wallet, USDC, 100_250_000n);
       const answer = await checkAccess({ wallet, token: USDC, min_balance });
 
       expect(answer.status).toBe(200);
@@ -83,9 +83,9 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
     });
 
     test('compares beyond what a number can tell apart', async () => {
-      const { mint } = stand.sandbox.createMint({ decimals: 0 });
+      const { mint } = fixture.sandbox.createMint({ decimals: 0 });
       const wallet = fresh();
-      stand.sandbox.fundToken(wallet, mint, 2n ** 53n);
+      fixture.sandbox.fundToken(wallet, mint, 2n ** 53n);
       const above = await (await checkAccess({ wallet, token: mint, min_balance: '9007199254740993' })).json();
       const equal = await (await checkAccess({ wallet, token: mint, min_balance: '9007199254740992' })).json();
 
@@ -95,7 +95,7 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
 
     test.each([['SOL'], ['sol'], [SOL], [PROGRAMS.system]])('knows SOL as %s', async (token) => {
       const wallet = fresh();
-      stand.sandbox.airdrop(wallet, 2_500_000_000n);
+      fixture.sandbox.airdrop(wallet, 2_500_000_000n);
 
       expect(await (await checkAccess({ wallet, token, min_balance: 2.5 })).json()).toMatchObject({
         has_access: true,
@@ -105,9 +105,9 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
     });
 
     test('reads Token-2022, and a wallet that holds nothing', async () => {
-      const { mint } = stand.sandbox.createMint({ extensions: { nonTransferable: true }, decimals: 3 });
+      const { mint } = fixture.sandbox.createMint({ extensions: { nonTransferable: true }, decimals: 3 });
       const wallet = fresh();
-      stand.sandbox.fundToken(wallet, mint, 7n);
+      fixture.sandbox.fundToken(wallet, mint, 7n);
 
       expect(await (await checkAccess({ wallet, token: mint, min_balance: 1 })).json()).toMatchObject({
         has_access: false,
@@ -204,14 +204,14 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
       [2_000n, { tier: PATRON, balance: 20, next_tier: null, missing: 0 }],
     ])('of %s hundredths', async (amount, standing) => {
       const wallet = fresh();
-      stand.sandbox.fundToken(wallet, points, amount);
+      fixture.sandbox.fundToken(wallet, points, amount);
 
       expect(await getTier(tiered, wallet)).toEqual({ wallet, token: points, ...standing });
     });
 
     test('counts every account of the wallet', async () => {
       const wallet = fresh();
-      stand.sandbox.fundToken(wallet, USDC, 100_000_000n);
+      fixture.sandbox.fundToken(wallet, USDC, 100_000_000n);
       expect(await getTier(url, wallet)).toMatchObject({ tier: { id: 'bronze' }, balance: 100, missing: 900 });
     });
 
@@ -255,12 +255,12 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
   });
 
   test('without the chain it is 503, and a retry is worth it', async () => {
-    stand.sandbox.faults.add({ kind: 'error' });
+    fixture.sandbox.faults.add({ kind: 'error' });
     const answers = await Promise.all([
       checkAccess({ wallet: fresh(), token: USDC, min_balance: 1 }),
       fetch(`${url}/token-gate/get-tier?wallet=${fresh()}`),
     ]);
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
 
     for (const answer of answers) {
       expect(answer.status).toBe(503);
@@ -271,8 +271,8 @@ describe.each(DAILY_EXPRESSES)('the token gate, %s', (_name, express) => {
 });
 
 test('wrong tiers are refused before the first request', async () => {
-  const stand = await openTollStand();
-  const { facilitator } = stand;
+  const fixture = await openTollFixture();
+  const { facilitator } = fixture;
   expect(() => tokenGateRouter({ facilitator, tiers: { levels: [] } })).toThrow(/at least one tier/);
-  await stand.close();
+  await fixture.close();
 });

@@ -6,10 +6,10 @@ import { requireTokenBalance } from '../../../src/middleware/wallet/require-toke
 import type { RuntimeAccount } from '../../../src/sandbox/runtime/runtime.js';
 import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { SECRET } from '../../helpers/identity-stand.js';
-import { accessTokenFor, askChallenge, type ProofHeaders, signIn } from '../../helpers/sign-in.js';
-import { DAILY_EXPRESSES, openTollStand, type TollStand } from '../../helpers/toll-stand.js';
-import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/wallet-key.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { DAILY_EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { accessTokenFor, askChallenge, type ProofHeaders, signIn } from '../../helpers/http/sign-in.js';
+import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const ONE_USDC = 1_000_000n;
@@ -27,7 +27,7 @@ const tell: RequestHandler = ({ wallet, tier }, res) => void res.json({ wallet, 
 let names = 0;
 
 describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   let identity: WalletIdentity;
   let url: string;
   let time = 0;
@@ -35,12 +35,12 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
   let served = 0;
 
   beforeAll(async () => {
-    stand = await openTollStand();
-    const { facilitator, sandbox } = stand;
+    fixture = await openTollFixture();
+    const { facilitator, sandbox } = fixture;
     identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
     collection = [0, 1, 2].map(() => sandbox.createMint({ decimals: 0 }).mint);
     const common = { facilitator, identity, holdings: createHoldings({ facilitator, now: () => time }) };
-    url = await stand.serve((app: Express) => {
+    url = await fixture.serve((app: Express) => {
       app.use(['/club', '/gold', '/silver', '/member', '/art'], (_req, res, next) => {
         res.once('finish', () => {
           if (res.statusCode < 300) served += 1;
@@ -61,17 +61,17 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       app.get('/proxied', requireTier({ ...common, baseUrl: 'https://club.example' }), tell);
     }, express);
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
   beforeEach(() => {
     served = 0;
     time += STALE_MS;
-    stand.sandbox.resetCalls();
+    fixture.sandbox.resetCalls();
   });
 
   /** A wallet with so many USDC. */
   function holder(usdc: bigint): WalletKey {
     const wallet = walletKey(`gates ${names++}`);
-    if (usdc > 0n) stand.sandbox.fundToken(wallet.address, USDC, usdc * ONE_USDC);
+    if (usdc > 0n) fixture.sandbox.fundToken(wallet.address, USDC, usdc * ONE_USDC);
     return wallet;
   }
   const token = (wallet: WalletKey) => accessTokenFor(wallet, identity, url);
@@ -101,7 +101,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
             },
           },
         });
-        expect([served, stand.sandbox.calls.total]).toEqual([0, 0]);
+        expect([served, fixture.sandbox.calls.total]).toEqual([0, 0]);
       },
     );
 
@@ -121,7 +121,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       ]);
 
       expect(named.map(({ status }) => status)).toEqual(named.map(() => 401));
-      expect([served, stand.sandbox.calls.total]).toEqual([0, 0]);
+      expect([served, fixture.sandbox.calls.total]).toEqual([0, 0]);
     });
 
     test.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])(
@@ -259,7 +259,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       expect(refused.status).toBe(403);
       expect(await refused.json()).toMatchObject({ balance: 0, min_balance: 1, mints: collection });
 
-      stand.sandbox.fundToken(wallet.address, collection[1] ?? '', 1n);
+      fixture.sandbox.fundToken(wallet.address, collection[1] ?? '', 1n);
       time += STALE_MS;
       expect((await get('/art', proof)).status).toBe(200);
     });
@@ -269,8 +269,8 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       const proof = await token(wallet);
       expect((await get('/club', proof)).status).toBe(200);
 
-      const empty = stand.sandbox.account(stand.sandbox.fundToken(holder(0n).address, USDC, 0n)) as RuntimeAccount;
-      stand.sandbox.setAccount(associatedTokenAddress(wallet.address, USDC, PROGRAMS.token), empty);
+      const empty = fixture.sandbox.account(fixture.sandbox.fundToken(holder(0n).address, USDC, 0n)) as RuntimeAccount;
+      fixture.sandbox.setAccount(associatedTokenAddress(wallet.address, USDC, PROGRAMS.token), empty);
       time += STALE_MS - 1;
       expect((await get('/club', proof)).status).toBe(200);
       time += 1;
@@ -288,9 +288,9 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
 
   test('without the chain it is 503, for those who have proven a wallet', async () => {
     const proof = await token(holder(100n));
-    stand.sandbox.faults.add({ kind: 'error' });
+    fixture.sandbox.faults.add({ kind: 'error' });
     const [stranger, known] = await Promise.all([get('/club'), get('/club', proof)]);
-    stand.sandbox.faults.clear();
+    fixture.sandbox.faults.clear();
 
     expect([stranger.status, known.status]).toEqual([401, 503]);
     expect(Number(known.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -303,21 +303,21 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
   });
 
   test('1,000 requests of 100 wallets at once cost at most two RPC calls, in each window', async () => {
-    const { mint } = stand.sandbox.createMint();
+    const { mint } = fixture.sandbox.createMint();
     const gate = requireTokenBalance({
-      facilitator: stand.facilitator,
+      facilitator: fixture.facilitator,
       identity,
-      holdings: createHoldings({ facilitator: stand.facilitator, now: () => time }),
+      holdings: createHoldings({ facilitator: fixture.facilitator, now: () => time }),
       mint,
       minBalance: 1,
     });
-    const base = await stand.serve((app: Express) => app.get('/club', together(1_000), gate, tell), express);
+    const base = await fixture.serve((app: Express) => app.get('/club', together(1_000), gate, tell), express);
     const wallets = Array.from({ length: 100 }, () => holder(0n));
-    for (const { address } of wallets) stand.sandbox.fundToken(address, mint, ONE_USDC);
+    for (const { address } of wallets) fixture.sandbox.fundToken(address, mint, ONE_USDC);
     const proofs = await Promise.all(wallets.map(token));
 
     for (const _window of [1, 2]) {
-      stand.sandbox.resetCalls();
+      fixture.sandbox.resetCalls();
       const statuses = await Promise.all(
         Array.from({ length: 1_000 }, async (_, index) => {
           const answer = await fetch(`${base}/club`, { headers: proofs[index % 100] ?? {} });
@@ -326,7 +326,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
         }),
       );
       expect(statuses.every((status) => status === 200)).toBe(true);
-      expect(stand.sandbox.calls.total).toBeLessThanOrEqual(2);
+      expect(fixture.sandbox.calls.total).toBeLessThanOrEqual(2);
       time += STALE_MS;
     }
   });
@@ -342,11 +342,11 @@ function together(count: number): RequestHandler {
 }
 
 describe('options', () => {
-  let stand: TollStand;
+  let fixture: TollFixture;
   beforeAll(async () => {
-    stand = await openTollStand();
+    fixture = await openTollFixture();
   });
-  afterAll(() => stand.close());
+  afterAll(() => fixture.close());
 
   test.each<[string, object, RegExp]>([
     ['a typing error', { mint: USDC, minBalence: 1 }, /unknown option "minBalence"; did you mean "minBalance"\?/],
@@ -362,7 +362,7 @@ describe('options', () => {
     ['no facilitator', { facilitator: undefined, mint: USDC, minBalance: 1 }, /option "facilitator" is missing/],
     ['no identity', { identity: {}, mint: USDC, minBalance: 1 }, /option "identity" must be an identity/],
   ])('of requireTokenBalance: %s is refused at once', (_name, options, message) => {
-    expect(() => requireTokenBalance({ facilitator: stand.facilitator, ...options })).toThrow(message);
+    expect(() => requireTokenBalance({ facilitator: fixture.facilitator, ...options })).toThrow(message);
   });
 
   test.each<[string, object, RegExp]>([
@@ -370,6 +370,6 @@ describe('options', () => {
     ['a typing error', { teir: 'gold' }, /unknown option "teir"; did you mean "tier"\?/],
     ['wrong tiers', { tiers: { levels: [{ id: 'a', minBalence: 1 }] } }, /did you mean "minBalance"\?/],
   ])('of requireTier: %s is refused at once', (_name, options, message) => {
-    expect(() => requireTier({ facilitator: stand.facilitator, ...options })).toThrow(message);
+    expect(() => requireTier({ facilitator: fixture.facilitator, ...options })).toThrow(message);
   });
 });

@@ -7,7 +7,7 @@ import {
   remoteFacilitatorOptions,
 } from '../../../src/facilitator/remote/remote-options.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
-import { rejectionOf } from '../../helpers/fake-node.js';
+import { rejectionOf } from '../../helpers/nodes/fake-node.js';
 
 const network = 'solana-devnet';
 const keypair = Keypair.generate();

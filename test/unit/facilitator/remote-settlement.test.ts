@@ -1,7 +1,16 @@
 import bs58 from 'bs58';
 import type { InspectedPayment } from '../../../src/facilitator/backend/backend.js';
-import { rejectionOf } from '../../helpers/fake-node.js';
-import { AWAY, aPeer, backendOf, inspected, outage, remotesOf, stepOf, useRemotes } from '../../helpers/remotes.js';
+import {
+  AWAY,
+  aPeer,
+  backendOf,
+  inspected,
+  outage,
+  remotesOf,
+  stepOf,
+  useRemotes,
+} from '../../helpers/fixtures/remotes.js';
+import { rejectionOf } from '../../helpers/nodes/fake-node.js';
 
 const SIGNATURE = bs58.encode(new Uint8Array(64).fill(7));
 /** The facilitator finds the payment good. */

@@ -1,7 +1,7 @@
 import { settleRequest } from '../../../src/facilitator/requests/settle-request.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { LANDED, landedAs, paying, signatureOf } from '../../helpers/payment-service-fixture.js';
-import { type OpenedRequest, openRequest, racing, settled } from '../../helpers/request-fixture.js';
+import { LANDED, landedAs, paying, signatureOf } from '../../helpers/fixtures/payment-service-fixture.js';
+import { type OpenedRequest, openRequest, racing, settled } from '../../helpers/fixtures/request-fixture.js';
 
 const FAILED = { status: 'landed', slot: 7, err: { InstructionError: [2, { Custom: 1 }] } } as const;
 const UNKNOWN = { status: 'unknown' } as const;

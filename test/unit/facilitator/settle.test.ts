@@ -2,7 +2,6 @@ import { createPaymentService } from '../../../src/facilitator/payments/payment-
 import { receiptOf } from '../../../src/facilitator/payments/receipt.js';
 import { REASONS } from '../../../src/protocol/reasons.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { ledgerWith } from '../../helpers/ledgers.js';
 import {
   LANDED,
   newPayment,
@@ -10,7 +9,8 @@ import {
   openPaymentService,
   receiptFor,
   secondProcess,
-} from '../../helpers/payment-service-fixture.js';
+} from '../../helpers/fixtures/payment-service-fixture.js';
+import { ledgerWith } from '../../helpers/storage/ledgers.js';
 
 const USE = { resource: 'GET /report' };
 
@@ -32,14 +32,14 @@ describe('money that is taken', () => {
       [false, 'confirmed'],
       [true, 'served'],
     ] as const) {
-      const stand = openPaymentService();
-      const { claim, settlement, ...paid } = await settleNew(stand, { served });
+      const fixture = openPaymentService();
+      const { claim, settlement, ...paid } = await settleNew(fixture, { served });
       const receipt = receiptFor(paid);
       expect(settlement).toEqual({ status: 'settled', receipt });
       expect(claim.receipt).toEqual(receipt);
-      expect(await stand.ledger.find(claim.id)).toMatchObject({ state, slot: 7, signature: receipt.signature });
-      expect(stand.leases.holds(claim.id)).toBe(!served);
-      expect(stand.told).toMatchObject([['payment.settled', { id: claim.id, receipt }]]);
+      expect(await fixture.ledger.find(claim.id)).toMatchObject({ state, slot: 7, signature: receipt.signature });
+      expect(fixture.leases.holds(claim.id)).toBe(!served);
+      expect(fixture.told).toMatchObject([['payment.settled', { id: claim.id, receipt }]]);
     }
   });
 
@@ -51,90 +51,90 @@ describe('money that is taken', () => {
     ['failed', { status: 'landed', slot: 7, err: 'AccountInUse' }, 'failed', 'refused'],
     ['can land no more', { status: 'expired' }, 'expired', 'refused'],
   ])('that %s ends the claim: the payment is nobody’s any more', async (_, sent, state, again) => {
-    const stand = openPaymentService();
-    stand.chain.sent = sent;
-    const { claim, settlement, payment, terms } = await settleNew(stand);
+    const fixture = openPaymentService();
+    fixture.chain.sent = sent;
+    const { claim, settlement, payment, terms } = await settleNew(fixture);
     expect(settlement).not.toMatchObject({ status: 'settled' });
-    expect((await stand.ledger.find(claim.id))?.state).toBe(state);
-    expect(stand.leases.holds(claim.id)).toBe(false);
-    const { service } = secondProcess(stand);
+    expect((await fixture.ledger.find(claim.id))?.state).toBe(state);
+    expect(fixture.leases.holds(claim.id)).toBe(false);
+    const { service } = secondProcess(fixture);
     expect((await service.openPayment(payment, terms, USE)).status).toBe(again);
   });
 
   test('whose signature cannot be written down is not sent, and the payment is forgotten', async () => {
     const away = new Error('the ledger is away');
-    const stand = openPaymentService({ recordBroadcast: () => Promise.reject(away) });
-    const { claim, settlement } = await settleNew(stand);
+    const fixture = openPaymentService({ recordBroadcast: () => Promise.reject(away) });
+    const { claim, settlement } = await settleNew(fixture);
     expect(settlement).toBe(away);
-    expect(stand.delivered).toEqual([]);
-    expect([await stand.ledger.find(claim.id), stand.leases.holds(claim.id)]).toEqual([undefined, false]);
+    expect(fixture.delivered).toEqual([]);
+    expect([await fixture.ledger.find(claim.id), fixture.leases.holds(claim.id)]).toEqual([undefined, false]);
   });
 
   test('whose outcome cannot be written down is found again by the same payment', async () => {
     let isAway = true;
-    const stand = openPaymentService();
-    const { recordOutcome } = stand.ledger;
-    const ledger = ledgerWith(stand.ledger, {
+    const fixture = openPaymentService();
+    const { recordOutcome } = fixture.ledger;
+    const ledger = ledgerWith(fixture.ledger, {
       async recordOutcome(...call) {
         if (isAway) throw new Error('the ledger is away');
-        return recordOutcome.apply(stand.ledger, call);
+        return recordOutcome.apply(fixture.ledger, call);
       },
     });
-    const service = createPaymentService({ ...stand.parts, ledger });
+    const service = createPaymentService({ ...fixture.parts, ledger });
     const { claim, settlement, payment, terms, ...paid } = await settleNew({ service });
     expect(settlement).toEqual(new Error('the ledger is away'));
-    expect((await stand.ledger.find(claim.id))?.state).toBe('broadcast');
+    expect((await fixture.ledger.find(claim.id))?.state).toBe('broadcast');
     isAway = false;
     const settled = await service.openPayment(payment, terms, USE);
     expect(settled).toMatchObject({ status: 'open', claim: { receipt: receiptFor({ ...paid, payment, terms }) } });
-    expect(stand.delivered).toHaveLength(1);
+    expect(fixture.delivered).toHaveLength(1);
   });
 });
 
 describe('what the chain would refuse', () => {
   test('is refused, told, and held no more', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const { payment, terms, payer, decoded } = newPayment();
-    stand.chain.simulated = { InstructionError: [2, { Custom: 1 }] };
+    fixture.chain.simulated = { InstructionError: [2, { Custom: 1 }] };
     const reason = 'insufficient_funds';
     const refusal = { ok: false, payer, reason, message: REASONS[reason] };
     for (let times = 0; times < 2; times += 1) {
-      expect(await stand.service.openPayment(payment, terms, USE)).toEqual({ status: 'refused', refusal });
+      expect(await fixture.service.openPayment(payment, terms, USE)).toEqual({ status: 'refused', refusal });
     }
     const told = { id: decoded.messageHash, resource: USE.resource, payer, terms, reason };
-    expect(stand.told).toEqual([
+    expect(fixture.told).toEqual([
       ['payment.failed', told],
       ['payment.failed', told],
     ]);
-    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'failed', ...refusal });
+    expect(await fixture.service.settle(payment, terms)).toEqual({ status: 'failed', ...refusal });
   });
 
   test('when it is sent was not sent, and may be tried again', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
     const { payment, terms, payer, decoded } = paid;
-    stand.chain.sent = { status: 'rejected', err: { InstructionError: [2, { Custom: 1 }] }, logs: [] };
+    fixture.chain.sent = { status: 'rejected', err: { InstructionError: [2, { Custom: 1 }] }, logs: [] };
     const reason = 'insufficient_funds';
     const failed = { status: 'failed', reason, message: REASONS[reason], payer };
-    expect(await stand.service.settle(payment, terms)).toEqual(failed);
-    expect(stand.told).toEqual([
+    expect(await fixture.service.settle(payment, terms)).toEqual(failed);
+    expect(fixture.told).toEqual([
       ['payment.failed', { id: decoded.messageHash, resource: 'settle', payer, terms, reason }],
     ]);
-    expect(await stand.ledger.find(decoded.messageHash)).toBeUndefined();
-    stand.chain.sent = LANDED;
-    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
+    expect(await fixture.ledger.find(decoded.messageHash)).toBeUndefined();
+    fixture.chain.sent = LANDED;
+    expect(await fixture.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
   });
 });
 
 test('a payment that was taken over meanwhile is not served: who settled it is to ask again', async () => {
-  const stand = openPaymentService({ recordOutcome: async () => false });
+  const fixture = openPaymentService({ recordOutcome: async () => false });
   const { payment, terms } = newPayment();
-  await expect(stand.service.settle(payment, terms)).rejects.toMatchObject({
+  await expect(fixture.service.settle(payment, terms)).rejects.toMatchObject({
     code: 'payment_in_progress',
     message: 'The payment was taken over by another request; ask again in a moment.',
     context: { retryAfterSeconds: 1 },
   });
-  expect(stand.told).toEqual([]);
+  expect(fixture.told).toEqual([]);
 });
 
 test('a receipt is there only where the money has landed', () => {

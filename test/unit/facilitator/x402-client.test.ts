@@ -6,7 +6,7 @@ import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import type { Supported } from '../../../src/protocol/supported.js';
 import type { Payment, Settlement, Terms, Verification } from '../../../src/protocol/types.js';
 import { encodeFacilitatorRequest } from '../../../src/protocol/wire/remote.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const network = 'solana-devnet';
 const [payTo, feePayer, payer] = ['seller', 'fee payer', 'payer'].map((name) => walletKey(name).address) as [

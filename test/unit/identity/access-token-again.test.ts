@@ -1,6 +1,6 @@
 import type { WalletIdentity } from '../../../src/identity/create-identity.js';
-import { openIdentity, requestWith } from '../../helpers/identity-stand.js';
-import { walletKey } from '../../helpers/wallet-key.js';
+import { openIdentity, requestWith } from '../../helpers/fixtures/identity-fixture.js';
+import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
 const TOKEN_MS = 15 * 60_000;

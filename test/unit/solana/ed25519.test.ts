@@ -1,7 +1,12 @@
 import { Keypair } from '@solana/web3.js';
 import fc from 'fast-check';
 import { createEd25519Signer, verifyEd25519 } from '../../../src/lib/ed25519/ed25519.js';
-import { NEUTRAL_POINT, respelled, signatureByNobody, signWithoutNonce } from '../../helpers/forged-signatures.js';
+import {
+  NEUTRAL_POINT,
+  respelled,
+  signatureByNobody,
+  signWithoutNonce,
+} from '../../helpers/transactions/forged-signatures.js';
 
 function hex(text: string): Buffer {
   return Buffer.from(text, 'hex');

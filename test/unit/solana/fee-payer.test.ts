@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js';
 import { createFeePayer } from '../../../src/solana/fee-payer.js';
 import { type DecodedTransaction, decodeTransaction } from '../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../helpers/draft.js';
-import { memo } from '../../helpers/raw-instructions.js';
+import { buildDraft } from '../../helpers/transactions/draft.js';
+import { memo } from '../../helpers/transactions/raw-instructions.js';
 
 const [ours, payer] = [Keypair.generate(), Keypair.generate()];
 const blockhash = Keypair.generate().publicKey.toBase58();

@@ -6,7 +6,7 @@ import { openStorage } from '../../../src/storage/open-storage.js';
 import { driverFault } from '../../../src/storage/sql/sqlite/better-sqlite3.js';
 
 import { newClaim } from '../../contracts/ledger-samples.js';
-import { testFolder } from '../../helpers/test-folder.js';
+import { testFolder } from '../../helpers/processes/test-folder.js';
 
 const folder = testFolder();
 

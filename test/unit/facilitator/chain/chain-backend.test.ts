@@ -12,7 +12,7 @@ import {
   OUTAGE,
   openPaymentService,
   signatureOf,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const BUG = new TypeError('bug');
 const AWAY = 'The Solana RPC cannot be reached at the moment;';
@@ -101,26 +101,26 @@ describe('the rules that need no call', () => {
 });
 
 test('a token that the policy does not take is refused before anything is asked or signed', async () => {
-  const stand = openPaymentService();
+  const fixture = openPaymentService();
   const { payment, terms, payer } = newPayment({
     symbol: 'NEW',
     mint: newPayment().terms.payTo,
     decimals: 6,
     program: PROGRAMS.token2022,
   });
-  stand.chain.simulated = 'AccountNotFound';
+  fixture.chain.simulated = 'AccountNotFound';
   const reason = 'invalid_exact_svm_mint_unknown';
   const message = REASONS[reason];
-  expect(await stand.service.verify(payment, terms)).toEqual({ ok: false, reason, message, payer });
-  expect(stand.delivered).toEqual([]);
+  expect(await fixture.service.verify(payment, terms)).toEqual({ ok: false, reason, message, payer });
+  expect(fixture.delivered).toEqual([]);
 });
 
 describe('a settlement', () => {
   test('sends what it signed, with the limits that it has', async () => {
-    const stand = openPaymentService();
-    const { inspected: it, step, steps, payment, decoded } = inspected(stand);
-    expect((await stand.backend.settle(it, step)).status).toBe('settled');
-    expect(stand.delivered).toStrictEqual([
+    const fixture = openPaymentService();
+    const { inspected: it, step, steps, payment, decoded } = inspected(fixture);
+    expect((await fixture.backend.settle(it, step)).status).toBe('settled');
+    expect(fixture.delivered).toStrictEqual([
       {
         transaction: expect.any(Uint8Array),
         signature: signatureOf(payment.transaction),
@@ -134,29 +134,29 @@ describe('a settlement', () => {
   });
 
   test('whose fee no key of ours pays is not sent', async () => {
-    const stand = openPaymentService();
-    const { inspected: it, step, payer, record } = inspected(stand);
+    const fixture = openPaymentService();
+    const { inspected: it, step, payer, record } = inspected(fixture);
     const { feePayer: _, ...terms } = it.terms;
     const reason = 'invalid_exact_svm_fee_payer_not_managed_by_facilitator';
     const foreign = { ...it, terms };
     const unsent = { status: 'unsent', reason, message: REASONS[reason], payer };
-    expect(await stand.backend.settle(foreign, step)).toEqual(unsent);
-    expect(stand.delivered).toEqual([]);
+    expect(await fixture.backend.settle(foreign, step)).toEqual(unsent);
+    expect(fixture.delivered).toEqual([]);
     const sent = { ...record, signature: '5'.repeat(88) };
-    expect((await stand.backend.resume(foreign, sent, step)).status).toBe('settled');
-    expect(stand.watched[0]).not.toHaveProperty('transaction');
+    expect((await fixture.backend.resume(foreign, sent, step)).status).toBe('settled');
+    expect(fixture.watched[0]).not.toHaveProperty('transaction');
   });
 
   test('that did not leave costs nothing of what may be spent in an hour', async () => {
     // Of what may be spent, a fifth is for what is settled for servers elsewhere.
-    const stand = openPaymentService({}, 125_000n);
+    const fixture = openPaymentService({}, 125_000n);
     const settle = async (): Promise<string> => {
       const { payment, terms } = newPayment();
-      return (await stand.service.settle(payment, terms)).status;
+      return (await fixture.service.settle(payment, terms)).status;
     };
-    stand.chain.sent = { status: 'rejected', err: 'BlockhashNotFound', logs: [] };
+    fixture.chain.sent = { status: 'rejected', err: 'BlockhashNotFound', logs: [] };
     for (let times = 0; times < 3; times += 1) expect(await settle()).toBe('failed');
-    stand.chain.sent = OUTAGE;
+    fixture.chain.sent = OUTAGE;
     for (let times = 0; times < 3; times += 1) {
       expect(await rejection(settle())).toMatchObject({
         code: 'payment_backend_unavailable',
@@ -164,34 +164,34 @@ describe('a settlement', () => {
         context: { retryAfterSeconds: 2, cause: OUTAGE },
       });
     }
-    stand.chain.sent = LANDED;
+    fixture.chain.sent = LANDED;
     expect([await settle(), await settle()]).toEqual(['settled', 'settled']);
     expect(await rejection(settle())).toMatchObject({ code: 'fee_limit_reached' });
   });
 
   test('that may have left stays noted, whatever went wrong', async () => {
-    const stand = openPaymentService();
-    const { inspected: it, step, steps } = inspected(stand);
-    stand.chain.sent = BUG;
-    expect(await rejection(stand.backend.settle(it, step))).toBe(BUG);
+    const fixture = openPaymentService();
+    const { inspected: it, step, steps } = inspected(fixture);
+    fixture.chain.sent = BUG;
+    expect(await rejection(fixture.backend.settle(it, step))).toBe(BUG);
     expect(steps).toEqual(['recorded']);
-    stand.chain.sent = OUTAGE;
-    expect(await rejection(stand.backend.settle(it, step))).toBeInstanceOf(TollhouseError);
+    fixture.chain.sent = OUTAGE;
+    expect(await rejection(fixture.backend.settle(it, step))).toBeInstanceOf(TollhouseError);
     expect(steps).toEqual(['recorded', 'recorded', 'withdrawn']);
   });
 });
 
 describe('what was sent before', () => {
   test('is asked about, and given along to be sent again only where it is the same transaction', async () => {
-    const stand = openPaymentService();
-    const { inspected: it, step, record, payment, decoded } = inspected(stand);
+    const fixture = openPaymentService();
+    const { inspected: it, step, record, payment, decoded } = inspected(fixture);
     const { blockhash } = decoded;
     const asked = { blockhash, commitment: 'finalized', timeoutMs: 1_000 };
     const [own, other] = [signatureOf(payment.transaction), '5'.repeat(88)];
     const known = { ...record, lastValidBlockHeight: 12 };
-    for (const signature of [own, other]) await stand.backend.resume(it, { ...known, signature }, step);
-    await stand.backend.resume(it, { ...record, signature: other }, step);
-    expect(stand.watched).toStrictEqual([
+    for (const signature of [own, other]) await fixture.backend.resume(it, { ...known, signature }, step);
+    await fixture.backend.resume(it, { ...record, signature: other }, step);
+    expect(fixture.watched).toStrictEqual([
       { ...asked, signature: own, lastValidBlockHeight: 12, transaction: expect.any(Uint8Array) },
       { ...asked, signature: other, lastValidBlockHeight: 12 },
       { ...asked, signature: other },
@@ -200,10 +200,10 @@ describe('what was sent before', () => {
   });
 
   test('without a signature being known cannot have been sent by us', async () => {
-    const stand = openPaymentService();
-    const { inspected: it, step, record } = inspected(stand);
+    const fixture = openPaymentService();
+    const { inspected: it, step, record } = inspected(fixture);
     const message = `payment ${record.id} was sent without its signature being recorded`;
-    await expect(stand.backend.resume(it, record, step)).rejects.toThrow(message);
-    expect(stand.watched).toEqual([]);
+    await expect(fixture.backend.resume(it, record, step)).rejects.toThrow(message);
+    expect(fixture.watched).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { outcomeEvent, requestEvent } from '../../../../src/facilitator/events/event-records.js';
 import { createPaymentEventBus } from '../../../../src/facilitator/events/events.js';
 import { NOW, requestOf } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const request = requestOf();
 const { network, token, payTo, reference } = request;

@@ -4,7 +4,7 @@ import type { Receipt, Settlement } from '../../../../src/protocol/types.js';
 import type { Ledger } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
 import { LEASE_MS, newClaim, rivalOf } from '../../../contracts/ledger-samples.js';
-import { ledgerWith } from '../../../helpers/ledgers.js';
+import { ledgerWith } from '../../../helpers/storage/ledgers.js';
 import { until } from '../../../helpers/until.js';
 
 const LANDED = { slot: 7, signature: '5'.repeat(88) };

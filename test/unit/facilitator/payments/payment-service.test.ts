@@ -13,7 +13,7 @@ import {
   receiptFor,
   secondProcess,
   signatureOf,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const RESOURCE = 'GET /report';
 const USE: PaymentUse = { resource: RESOURCE };
@@ -45,13 +45,13 @@ async function held({ service }: Pick<Opened, 'service'>, { payment, terms }: Ne
 }
 
 /** Brings a payment up to a state, for a use; unless it is `claimed` nobody holds it afterwards. */
-async function bring(stand: Opened, paid: NewPayment, state: string, use: PaymentUse = USE): Promise<void> {
-  const claim = await held(stand, paid, use);
-  stand.chain.sent = SENT[state] ?? LANDED;
+async function bring(fixture: Opened, paid: NewPayment, state: string, use: PaymentUse = USE): Promise<void> {
+  const claim = await held(fixture, paid, use);
+  fixture.chain.sent = SENT[state] ?? LANDED;
   if (state !== 'claimed') await claim.settle();
   if (state === 'served') await claim.served();
   if (state === 'confirmed') await claim.keep();
-  expect((await stand.ledger.find(paid.decoded.messageHash))?.state).toBe(state);
+  expect((await fixture.ledger.find(paid.decoded.messageHash))?.state).toBe(state);
 }
 
 describe('to verify', () => {
@@ -65,28 +65,28 @@ describe('to verify', () => {
     ['served', 'settle', 'used'],
     ['served', RESOURCE, 'used'],
   ])('a payment that is %s for %s: it is %s', async (state, resource, expected) => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    await bring(stand, paid, state, { resource });
+    await bring(fixture, paid, state, { resource });
     const { payer } = paid;
     const verdicts: Record<string, object> = {
       asked: { ok: true, payer },
       good: { ok: true, payer },
       used: { ok: false, ...DUPLICATE, payer },
     };
-    expect(await stand.service.verify(paid.payment, paid.terms)).toEqual(verdicts[expected]);
+    expect(await fixture.service.verify(paid.payment, paid.terms)).toEqual(verdicts[expected]);
   });
 });
 
 describe('a payment that is opened again', () => {
   test('while another process holds it is in progress, and settles as such', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    await held(stand, paid);
-    const other = secondProcess(stand);
+    await held(fixture, paid);
+    const other = secondProcess(fixture);
     expect(await other.service.openPayment(paid.payment, paid.terms, USE)).toEqual({ status: 'in_progress' });
     const own = newPayment();
-    await held(stand, own, { resource: 'settle' });
+    await held(fixture, own, { resource: 'settle' });
     const told: Settlement[] = [];
     const deliver = async (it: Settlement) => told.push(it) > 0;
     const settled = await other.service.settle(own.payment, own.terms, { deliver });
@@ -102,13 +102,13 @@ describe('a payment that is opened again', () => {
     ['expired', { status: 'expired' }],
     ['outage', OUTAGE],
   ] as const)('after it was sent is what the chain says of it: %s', async (what, found) => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
     const { payer } = paid;
-    await bring(stand, paid, 'broadcast');
-    stand.chain.found = found;
-    stand.told.length = 0;
-    const opened = await stand.service.openPayment(paid.payment, paid.terms, USE);
+    await bring(fixture, paid, 'broadcast');
+    fixture.chain.found = found;
+    fixture.told.length = 0;
+    const opened = await fixture.service.openPayment(paid.payment, paid.terms, USE);
     const signature = signatureOf(paid.payment.transaction);
     const [failed, expired] = [
       'invalid_exact_svm_transaction_failed',
@@ -121,7 +121,7 @@ describe('a payment that is opened again', () => {
       if (opened.status !== 'open') throw new Error(opened.status);
       const receipt = receiptFor(paid);
       expect(opened.claim).toMatchObject({ receipt, resumed: true });
-      expect(stand.told).toEqual([['payment.settled', { ...about, receipt, durationMs: expect.any(Number) }]]);
+      expect(fixture.told).toEqual([['payment.settled', { ...about, receipt, durationMs: expect.any(Number) }]]);
       return;
     }
     if (what === 'failed' || what === 'expired') {
@@ -132,34 +132,34 @@ describe('a payment that is opened again', () => {
           : REASONS[expired];
       expect(opened).toEqual({ status: 'refused', refusal: { status: 'failed', reason, message, payer, signature } });
       const event = what === 'failed' ? ['payment.failed', { ...whose, reason }] : ['payment.expired', whose];
-      expect(stand.told).toEqual([event]);
-      expect(await stand.ledger.find(about.id)).toMatchObject({ state: what, reason });
+      expect(fixture.told).toEqual([event]);
+      expect(await fixture.ledger.find(about.id)).toMatchObject({ state: what, reason });
       return;
     }
     expect(opened).toEqual({ status: 'pending', settlement: { status: 'pending', signature, payer } });
-    expect(stand.told).toEqual([['payment.pending', whose]]);
-    expect(await stand.ledger.find(about.id)).toMatchObject({ state: 'broadcast' });
-    expect((await stand.service.openPayment(paid.payment, paid.terms, USE)).status).toBe('pending');
+    expect(fixture.told).toEqual([['payment.pending', whose]]);
+    expect(await fixture.ledger.find(about.id)).toMatchObject({ state: 'broadcast' });
+    expect((await fixture.service.openPayment(paid.payment, paid.terms, USE)).status).toBe('pending');
   });
 
   test.each(['confirmed', 'served', 'broadcast', 'failed'])(
     'when it is %s is for the use that it was brought for, and for the one who shows its secret',
     async (state) => {
-      const stand = openPaymentService();
+      const fixture = openPaymentService();
       const paid = newPayment();
-      await bring(stand, paid, state, BOUND);
+      await bring(fixture, paid, state, BOUND);
       const open = async (change: Partial<PaymentUse> = {}) =>
-        stand.service.openPayment(paid.payment, paid.terms, { ...BOUND, ...change });
+        fixture.service.openPayment(paid.payment, paid.terms, { ...BOUND, ...change });
       const receipt = state === 'confirmed' || state === 'served' ? { receipt: receiptFor(paid) } : {};
       for (const other of OTHERS) expect(await open(other)).toStrictEqual({ status: 'used', ...receipt });
       const { resource: _, ...settling } = BOUND;
-      expect(await stand.service.settle(paid.payment, paid.terms, settling)).toEqual({
+      expect(await fixture.service.settle(paid.payment, paid.terms, settling)).toEqual({
         status: 'failed',
         ...DUPLICATE,
         // Where the money is can be read on the chain by anybody.
         ...('receipt' in receipt ? { signature: receipt.receipt.signature } : {}),
       });
-      stand.chain.found = { status: 'unknown' };
+      fixture.chain.found = { status: 'unknown' };
       const theirs = { confirmed: 'open', served: 'served', broadcast: 'pending', failed: 'refused' }[state];
       const opened = await open();
       expect(opened.status).toBe(theirs);
@@ -170,10 +170,10 @@ describe('a payment that is opened again', () => {
   );
 
   test('while it is held is not told to others as being served', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    await bring(stand, paid, 'claimed', BOUND);
-    const { service } = secondProcess(stand);
+    await bring(fixture, paid, 'claimed', BOUND);
+    const { service } = secondProcess(fixture);
     for (const other of OTHERS) {
       const opened = await service.openPayment(paid.payment, paid.terms, { ...BOUND, ...other });
       expect(opened).toStrictEqual({ status: 'used' });
@@ -186,33 +186,33 @@ describe('a payment that is opened again', () => {
     ['sent', 'broadcast', true],
     ['kept', 'confirmed', true],
   ])('is resumed where its handler has run for money that may have moved: it is %s', async (_, state, resumed) => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    if (state === 'forgotten') await (await held(stand, paid, BOUND)).forget();
-    else await bring(stand, paid, state, BOUND);
-    expect((await held(stand, paid, BOUND)).resumed).toBe(resumed);
+    if (state === 'forgotten') await (await held(fixture, paid, BOUND)).forget();
+    else await bring(fixture, paid, state, BOUND);
+    expect((await held(fixture, paid, BOUND)).resumed).toBe(resumed);
   });
 
   test('for the first time by a request, when it was settled for any, is not resumed', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    await bring(stand, paid, 'confirmed', USE);
-    const first = await held(stand, paid, BOUND);
+    await bring(fixture, paid, 'confirmed', USE);
+    const first = await held(fixture, paid, BOUND);
     expect(first.resumed).toBe(false);
     await first.keep();
-    expect((await held(stand, paid, BOUND)).resumed).toBe(true);
-    expect(await stand.ledger.find(first.id)).toMatchObject({ fingerprint: 'request', retryHash: BOUND.retryHash });
+    expect((await held(fixture, paid, BOUND)).resumed).toBe(true);
+    expect(await fixture.ledger.find(first.id)).toMatchObject({ fingerprint: 'request', retryHash: BOUND.retryHash });
   });
 });
 
 describe('a payment that is bound to an address', () => {
   const BY_ADDRESS = { ...USE, retryHash: retryHashOf({ address: '192.0.2.7' }) };
   const late = async (state: string, ms: number, use: PaymentUse = BY_ADDRESS) => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
-    await bring(stand, paid, state, use);
-    await stand.advance(ms);
-    return { ...stand, stand, paid, open: () => stand.service.openPayment(paid.payment, paid.terms, use) };
+    await bring(fixture, paid, state, use);
+    await fixture.advance(ms);
+    return { ...fixture, fixture, paid, open: () => fixture.service.openPayment(paid.payment, paid.terms, use) };
   };
 
   test('may be asked for again for ten minutes; then it is used, and held by nobody', async () => {
@@ -221,18 +221,18 @@ describe('a payment that is bound to an address', () => {
       ['served', 'served'],
     ] as const) {
       expect((await (await late(state, TEN_MINUTES)).open()).status).toBe(status);
-      const { open, stand, paid } = await late(state, TEN_MINUTES + 1);
+      const { open, fixture, paid } = await late(state, TEN_MINUTES + 1);
       for (let times = 0; times < 2; times += 1) {
         expect(await open()).toStrictEqual({ status: 'used', receipt: receiptFor(paid) });
       }
-      expect(stand.leases.holds(paid.decoded.messageHash)).toBe(false);
+      expect(fixture.leases.holds(paid.decoded.messageHash)).toBe(false);
     }
   });
 
   test('and was never sent may be brought at any time, and so may what is bound to a secret', async () => {
     const abandoned = await late('claimed', TEN_MINUTES + 1);
     const { payment, terms } = abandoned.paid;
-    const { service } = secondProcess(abandoned.stand);
+    const { service } = secondProcess(abandoned.fixture);
     expect((await service.openPayment(payment, terms, BY_ADDRESS)).status).toBe('open');
     expect((await (await late('confirmed', 100 * TEN_MINUTES, BOUND)).open()).status).toBe('open');
   });
@@ -240,14 +240,14 @@ describe('a payment that is bound to an address', () => {
 
 describe('to settle for a server elsewhere', () => {
   test('uses the payment up, unless the answer did not arrive', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
     const { payment, terms, decoded } = paid;
-    const state = async () => (await stand.ledger.find(decoded.messageHash))?.state;
+    const state = async () => (await fixture.ledger.find(decoded.messageHash))?.state;
     const settled = { status: 'settled', receipt: receiptFor(paid) };
-    expect(await stand.service.settle(payment, terms, { deliver: async () => false })).toEqual(settled);
+    expect(await fixture.service.settle(payment, terms, { deliver: async () => false })).toEqual(settled);
     expect(await state()).toBe('confirmed');
-    expect(await stand.service.settle(payment, terms)).toEqual(settled);
+    expect(await fixture.service.settle(payment, terms)).toEqual(settled);
     expect(await state()).toBe('served');
   });
 
@@ -266,25 +266,25 @@ describe('to settle for a server elsewhere', () => {
   });
 
   test('tells while nothing is known, and settles when it is', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
     const { payment, terms, payer } = paid;
-    stand.chain.sent = { status: 'unknown' };
-    stand.chain.found = { status: 'unknown' };
+    fixture.chain.sent = { status: 'unknown' };
+    fixture.chain.found = { status: 'unknown' };
     const pending = { status: 'pending', signature: signatureOf(payment.transaction), payer };
-    for (let times = 0; times < 2; times += 1) expect(await stand.service.settle(payment, terms)).toEqual(pending);
-    stand.chain.found = LANDED;
-    expect(await stand.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
+    for (let times = 0; times < 2; times += 1) expect(await fixture.service.settle(payment, terms)).toEqual(pending);
+    fixture.chain.found = LANDED;
+    expect(await fixture.service.settle(payment, terms)).toEqual({ status: 'settled', receipt: receiptFor(paid) });
   });
 
   test('lets go of the payment when it cannot be answered', async () => {
-    const stand = openPaymentService();
+    const fixture = openPaymentService();
     const paid = newPayment();
     const { payment, terms } = paid;
     const deliver = () => Promise.reject(new Error('the socket is gone'));
-    await expect(stand.service.settle(payment, terms, { deliver })).rejects.toThrow('the socket is gone');
+    await expect(fixture.service.settle(payment, terms, { deliver })).rejects.toThrow('the socket is gone');
     const settled = { status: 'settled', receipt: receiptFor(paid) };
-    expect(await secondProcess(stand).service.settle(payment, terms)).toEqual(settled);
+    expect(await secondProcess(fixture).service.settle(payment, terms)).toEqual(settled);
   });
 });
 

@@ -12,7 +12,7 @@ import { createSolanaRpc } from '../../../../src/solana/rpc/rpc-client.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import type { PayoutRecord } from '../../../../src/storage/payouts/payout-store.js';
-import { NETWORK, OUTAGE } from '../../../helpers/payment-service-fixture.js';
+import { NETWORK, OUTAGE } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const [USDC] = KNOWN_TOKENS[NETWORK];
 const MINT = USDC!.mint;

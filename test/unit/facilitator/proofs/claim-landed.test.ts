@@ -1,7 +1,6 @@
 import { claimLanded, type LandedUse } from '../../../../src/facilitator/proofs/claim-landed.js';
 import type { EventRecord } from '../../../../src/storage/events/events.js';
 import type { Ledger } from '../../../../src/storage/ledger/ledger.js';
-import { ledgerWith } from '../../../helpers/ledgers.js';
 import {
   landedAs,
   newPayment,
@@ -9,7 +8,8 @@ import {
   openPaymentService,
   paying,
   secondProcess,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
+import { ledgerWith } from '../../../helpers/storage/ledgers.js';
 
 const SIGNATURE = '5'.repeat(88);
 const SELLER = { owner: 'owner', projectId: 'prj_1' };
@@ -28,18 +28,18 @@ function receiptFor({ terms, payer, landed }: LandedUse) {
 
 /** A payment service whose ledger's events are noted, and which can be made to do something else right before an attempt is attached. */
 function open(attach?: (ledger: Ledger) => Promise<string | undefined>) {
-  const stand = openPaymentService();
+  const fixture = openPaymentService();
   const kept: EventRecord[] = [];
-  const ledger = ledgerWith(stand.ledger, {
+  const ledger = ledgerWith(fixture.ledger, {
     async claimLanded(claim, landed) {
-      const record = await stand.ledger.claimLanded(claim, landed);
+      const record = await fixture.ledger.claimLanded(claim, landed);
       if (record !== undefined) kept.push(...(landed.events ?? []));
       return record;
     },
-    ...(attach === undefined ? {} : { attachAttempt: () => attach(stand.ledger) }),
+    ...(attach === undefined ? {} : { attachAttempt: () => attach(fixture.ledger) }),
   });
-  const parts = { ...stand.parts, ledger };
-  return { ...stand, kept, parts };
+  const parts = { ...fixture.parts, ledger };
+  return { ...fixture, kept, parts };
 }
 
 const requested = (now: number): LandedUse => {
@@ -64,16 +64,16 @@ describe('a payment that landed without us', () => {
   });
 
   test('is busy while this process, or another one, is at work on it', async () => {
-    const stand = open();
+    const fixture = open();
     const use = landedUse();
     const { messageHash: id } = use.landed;
-    await claimLanded(stand.parts, use);
-    const record = await stand.ledger.find(id);
-    expect(await claimLanded(secondProcess(stand).parts, use)).toEqual({ status: 'busy', record });
+    await claimLanded(fixture.parts, use);
+    const record = await fixture.ledger.find(id);
+    expect(await claimLanded(secondProcess(fixture).parts, use)).toEqual({ status: 'busy', record });
     // Its clock has jumped ahead: its own lease seems to be over.
-    await stand.advance(60_000);
-    expect(await claimLanded(stand.parts, use)).toEqual({ status: 'busy', record });
-    expect((await claimLanded(secondProcess(stand).parts, use)).status).toBe('won');
+    await fixture.advance(60_000);
+    expect(await claimLanded(fixture.parts, use)).toEqual({ status: 'busy', record });
+    expect((await claimLanded(secondProcess(fixture).parts, use)).status).toBe('won');
   });
 
   test('is held for as long as is wanted, by default as long as all others', async () => {
@@ -81,13 +81,13 @@ describe('a payment that landed without us', () => {
       [5_000, 5_000],
       [undefined, 30_000],
     ] as const) {
-      const stand = open();
+      const fixture = open();
       const use = landedUse();
-      await claimLanded(stand.parts, use, leaseMs);
-      const other = async () => (await claimLanded(secondProcess(stand).parts, use)).status;
-      await stand.advance(held - 1);
+      await claimLanded(fixture.parts, use, leaseMs);
+      const other = async () => (await claimLanded(secondProcess(fixture).parts, use)).status;
+      await fixture.advance(held - 1);
       expect(await other()).toBe('busy');
-      await stand.advance(1);
+      await fixture.advance(1);
       expect(await other()).toBe('won');
     }
   });

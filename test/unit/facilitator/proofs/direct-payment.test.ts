@@ -5,7 +5,7 @@ import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transa
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { landedFor, requestOf, solTransfer } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const [wallet, seller, stranger] = ['payer', 'seller', 'stranger'].map((it) => walletKey(it).address);
 const MEMO = 'tollhouse:weather:key_1';

@@ -6,7 +6,6 @@ import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transa
 import { NATIVE_SOL } from '../../../../src/solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../../../src/storage/ledger/payment-request.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
-import { ledgerWith } from '../../../helpers/ledgers.js';
 import {
   landedAs,
   NETWORK,
@@ -15,7 +14,8 @@ import {
   openPaymentService,
   paying,
   secondProcess,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
+import { ledgerWith } from '../../../helpers/storage/ledgers.js';
 
 const SIGNATURE = '5'.repeat(88);
 const SOL = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };
@@ -24,17 +24,17 @@ const PROJECT = { projectId: 'prj_1', owner: 'owner' };
 
 /** A transfer of a thousand lamports that has landed, made for a request or by itself, and how it can be shown. */
 async function open(made: Partial<PaymentRequestRecord> | 'directly' = { ...PROJECT, keyId: 'key_1' }) {
-  const stand = openPaymentService();
-  const request = newRequest(stand.now(), made === 'directly' ? {} : made);
-  if (made !== 'directly') await stand.ledger.savePaymentRequest(request);
+  const fixture = openPaymentService();
+  const request = newRequest(fixture.now(), made === 'directly' ? {} : made);
+  if (made !== 'directly') await fixture.ledger.savePaymentRequest(request);
   const direct = { reference: undefined, memo: MEMO };
   const { decoded, payer } = paying(made === 'directly' ? { ...request, ...direct } : request, false);
   const chain: { answer: LandedTransaction | null | Error } = {
-    answer: landedAs(decoded, { blockTime: stand.now() }),
+    answer: landedAs(decoded, { blockTime: fixture.now() }),
   };
   const asked: unknown[] = [];
   const rpc = {
-    ...stand.parts.rpc,
+    ...fixture.parts.rpc,
     async getTransaction(...call: unknown[]) {
       asked.push(call);
       if (chain.answer instanceof Error) throw chain.answer;
@@ -49,12 +49,12 @@ async function open(made: Partial<PaymentRequestRecord> | 'directly' = { ...PROJ
     memo: MEMO,
     price: { token: SOL, amount: 1_000n, legs: request.legs },
   };
-  const parts = { ...stand.parts, rpc, walletPayments: createWalletPayments({ ...stand.parts, rpc }) };
+  const parts = { ...fixture.parts, rpc, walletPayments: createWalletPayments({ ...fixture.parts, rpc }) };
   const show = (change: Partial<ProofUse> = {}) => openProof(parts, SIGNATURE, { ...use, ...change });
   const landAs = (change: Partial<LandedTransaction>): void => {
-    chain.answer = landedAs(decoded, { blockTime: stand.now(), ...change });
+    chain.answer = landedAs(decoded, { blockTime: fixture.now(), ...change });
   };
-  return { ...stand, stand, parts, request, decoded, payer, onChain: chain, asked, use, show, landAs };
+  return { ...fixture, fixture, parts, request, decoded, payer, onChain: chain, asked, use, show, landAs };
 }
 
 function refused(reason: Reason) {
@@ -114,7 +114,7 @@ describe('a proof that counts', () => {
   test('is held for as long as its use says', async () => {
     const at = await open('directly');
     await at.show({ leaseMs: 5_000 });
-    const { parts } = secondProcess(at.stand);
+    const { parts } = secondProcess(at.fixture);
     const elsewhere = async () => (await openProof({ ...at.parts, leases: parts.leases }, SIGNATURE, at.use)).status;
     await at.advance(4_999);
     expect(await elsewhere()).toBe('in_progress');

@@ -1,6 +1,6 @@
 import { judgeOf, requestTerms, requestTransfers, sellerOf } from '../../../../src/facilitator/proofs/request-terms.js';
 import { landedFor, requestOf } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const request = requestOf();
 const { network, token, payTo, legs, reference } = request;

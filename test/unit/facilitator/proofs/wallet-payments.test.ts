@@ -4,9 +4,9 @@ import { type RequestParts, requestTerms } from '../../../../src/facilitator/pro
 import { createWalletPayments } from '../../../../src/facilitator/proofs/wallet-payments.js';
 import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
-import { fakeNode } from '../../../helpers/fake-node.js';
+import { fakeNode } from '../../../helpers/nodes/fake-node.js';
 import { landedFor, requestOf, requestParts, solTransfer } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const request = requestOf();
 const payer = walletKey('payer').address;

@@ -4,7 +4,7 @@ import type { Terms } from '../../../../src/protocol/types.js';
 import type { TouchedTokenAccount } from '../../../../src/solana/rpc/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import type { Instruction } from '../../../../src/solana/transaction/transaction.js';
-import { landedAs, newRequest, paying } from '../../../helpers/payment-service-fixture.js';
+import { landedAs, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const newAddress = () => Keypair.generate().publicKey.toBase58();
 const [MINT, OTHER_MINT, PAYER, SELLER, STRANGER] = Array.from({ length: 5 }, newAddress) as [

@@ -11,7 +11,7 @@ import type { BookedPayment } from '../../../../src/storage/books/payment-reader
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
 import type { PaymentRequestRecord } from '../../../../src/storage/ledger/payment-request.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
-import { landedAs, NETWORK, newRequest, paying } from '../../../helpers/payment-service-fixture.js';
+import { landedAs, NETWORK, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const LANDED: SignatureState = { slot: 12, err: null, commitment: 'finalized' };
 const FAILED: SignatureState = { slot: 13, err: 'AccountInUse', commitment: 'finalized' };

@@ -8,7 +8,7 @@ import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger
 import type { SqlDatabase } from '../../../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../../../src/storage/sql/sqlite/sqlite-database.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
-import { landedAs, NETWORK, newRequest, paying } from '../../../helpers/payment-service-fixture.js';
+import { landedAs, NETWORK, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const STARTED = 1_700_000_000_000;
 const OURS = 'fee payer';

@@ -1,7 +1,7 @@
 import timers from 'node:timers/promises';
 import { withRetry } from '../../../../src/facilitator/reconcile/with-retry.js';
 import { RpcError, type RpcErrorDetails, type RpcFailure } from '../../../../src/solana/rpc/rpc.js';
-import { rejectionOf } from '../../../helpers/fake-node.js';
+import { rejectionOf } from '../../../helpers/nodes/fake-node.js';
 
 const pauses: unknown[] = [];
 

@@ -6,7 +6,6 @@ import type { Landing } from '../../../../src/solana/confirmation/confirmation.j
 import type { Broadcast, ClaimRequest, Ledger } from '../../../../src/storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../../../src/storage/ledger/payment-request.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
-import { ledgerWith } from '../../../helpers/ledgers.js';
 import {
   LANDED,
   landedAs,
@@ -15,7 +14,8 @@ import {
   OUTAGE,
   openPaymentService,
   paying,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
+import { ledgerWith } from '../../../helpers/storage/ledgers.js';
 
 const NOTHING = { settled: 0, failed: 0, expired: 0, open: 0 };
 const FAILED: Landing = { status: 'landed', slot: 7, err: 'AccountInUse' };
@@ -27,8 +27,8 @@ type Opened = ReturnType<typeof openPaymentService>;
 
 /** A payment service, and what recovers what was left behind at it. */
 function open(own: Partial<Ledger> = {}) {
-  const stand = openPaymentService(own);
-  return { ...stand, recover: createRecovery(stand.parts) };
+  const fixture = openPaymentService(own);
+  return { ...fixture, recover: createRecovery(fixture.parts) };
 }
 
 /** A payment that was sent by a process which then died. */
@@ -45,14 +45,14 @@ async function leave(
 }
 
 /** One that was sent for a request, attached to it. */
-async function leaveFor(stand: Opened, request: PaymentRequestRecord, sent?: Broadcast) {
+async function leaveFor(fixture: Opened, request: PaymentRequestRecord, sent?: Broadcast) {
   const paid = paying(request);
   const { network, token, amount, payTo } = request;
   const terms: Terms = { scheme: 'transfer', network, asset: token.mint, amount, payTo, maxTimeoutSeconds: 60 };
   const { messageHash: id, blockhash } = paid.decoded;
   const binding = bindingOf(request.id, terms);
-  const claim = await leave(stand, { id, blockhash, terms, binding, payer: paid.payer }, sent);
-  await stand.ledger.attachAttempt(request.id, id);
+  const claim = await leave(fixture, { id, blockhash, terms, binding, payer: paid.payer }, sent);
+  await fixture.ledger.attachAttempt(request.id, id);
   return { ...paid, claim };
 }
 
@@ -60,9 +60,9 @@ const stateOf = async ({ ledger }: Opened, { id }: ClaimRequest) => (await ledge
 
 describe('what is left behind', () => {
   test('by nobody is nothing', async () => {
-    const stand = open();
-    expect(await stand.recover()).toEqual(NOTHING);
-    expect(stand.watched).toEqual([]);
+    const fixture = open();
+    expect(await fixture.recover()).toEqual(NOTHING);
+    expect(fixture.watched).toEqual([]);
   });
 
   test.each<[string, Landing | Error, object, string]>([
@@ -72,99 +72,99 @@ describe('what is left behind', () => {
     ['is not known', { status: 'unknown' }, { open: 1 }, 'broadcast'],
     ['cannot be asked for', OUTAGE, { open: 1 }, 'broadcast'],
   ])('is counted and written down as what the chain says: it %s', async (_, found, counted, state) => {
-    const stand = open();
-    const left = await leave(stand);
-    await stand.advance(LEASE_MS);
-    stand.chain.found = found;
-    expect(await stand.recover()).toEqual({ ...NOTHING, ...counted });
-    expect(await stateOf(stand, left)).toBe(state);
+    const fixture = open();
+    const left = await leave(fixture);
+    await fixture.advance(LEASE_MS);
+    fixture.chain.found = found;
+    expect(await fixture.recover()).toEqual({ ...NOTHING, ...counted });
+    expect(await stateOf(fixture, left)).toBe(state);
     // Nobody is at work on it now.
-    expect((await stand.ledger.claim({ ...left, lease: 'new' })).status).toBe(
+    expect((await fixture.ledger.claim({ ...left, lease: 'new' })).status).toBe(
       state === 'confirmed' || state === 'broadcast' ? 'won' : 'closed',
     );
   });
 
   test('is told with what it was for, and asked for as far as any route can ask', async () => {
-    const stand = open();
+    const fixture = open();
     const sent = { signature: SIGNATURE, lastValidBlockHeight: 99 };
-    const [one, other] = [await leave(stand), await leave(stand, {}, sent)];
-    await stand.advance(LEASE_MS);
+    const [one, other] = [await leave(fixture), await leave(fixture, {}, sent)];
+    await fixture.advance(LEASE_MS);
     const { payer, terms, blockhash } = one;
-    stand.chain.found = FAILED;
-    await stand.recover();
+    fixture.chain.found = FAILED;
+    await fixture.recover();
     const reason = 'invalid_exact_svm_transaction_failed';
-    expect(stand.told).toEqual(
+    expect(fixture.told).toEqual(
       [one, other].map(({ id }) => ['payment.failed', { id, resource: RESOURCE, payer, terms, reason }]),
     );
     const asked = { signature: SIGNATURE, blockhash, commitment: 'finalized', timeoutMs: 1_500 };
-    expect(stand.watched).toStrictEqual([asked, { ...asked, lastValidBlockHeight: 99 }]);
+    expect(fixture.watched).toStrictEqual([asked, { ...asked, lastValidBlockHeight: 99 }]);
   });
 
   test('is not asked about again for ten seconds, and not while it is held', async () => {
-    const stand = open();
-    await leave(stand);
-    stand.chain.found = { status: 'unknown' };
-    await stand.advance(LEASE_MS - 1);
-    expect(await stand.recover()).toEqual(NOTHING);
-    await stand.advance(1);
-    expect(await stand.recover()).toEqual({ ...NOTHING, open: 1 });
-    await stand.advance(9_999);
-    expect(await stand.recover()).toEqual(NOTHING);
-    await stand.advance(1);
-    expect(await stand.recover()).toEqual({ ...NOTHING, open: 1 });
+    const fixture = open();
+    await leave(fixture);
+    fixture.chain.found = { status: 'unknown' };
+    await fixture.advance(LEASE_MS - 1);
+    expect(await fixture.recover()).toEqual(NOTHING);
+    await fixture.advance(1);
+    expect(await fixture.recover()).toEqual({ ...NOTHING, open: 1 });
+    await fixture.advance(9_999);
+    expect(await fixture.recover()).toEqual(NOTHING);
+    await fixture.advance(1);
+    expect(await fixture.recover()).toEqual({ ...NOTHING, open: 1 });
   });
 
   test('on another network is not ours to look at', async () => {
-    const stand = open();
+    const fixture = open();
     const { terms } = newClaim();
-    await leave(stand, { terms: { ...terms, network: 'solana' } });
-    await stand.advance(LEASE_MS);
-    expect(await stand.recover()).toEqual(NOTHING);
+    await leave(fixture, { terms: { ...terms, network: 'solana' } });
+    await fixture.advance(LEASE_MS);
+    expect(await fixture.recover()).toEqual(NOTHING);
     expect(terms.network).toBe(NETWORK);
   });
 
   test('is all looked at, a hundred at a time', async () => {
     const asked: unknown[] = [];
-    const stand = open();
-    for (let count = 0; count < 201; count += 1) await leave(stand);
-    await stand.advance(LEASE_MS);
-    const ledger = ledgerWith(stand.ledger, {
+    const fixture = open();
+    for (let count = 0; count < 201; count += 1) await leave(fixture);
+    await fixture.advance(LEASE_MS);
+    const ledger = ledgerWith(fixture.ledger, {
       async takeUnresolved(query) {
         asked.push(query);
-        return stand.ledger.takeUnresolved(query);
+        return fixture.ledger.takeUnresolved(query);
       },
     });
-    expect(await createRecovery({ ...stand.parts, ledger })()).toEqual({ ...NOTHING, settled: 201 });
+    expect(await createRecovery({ ...fixture.parts, ledger })()).toEqual({ ...NOTHING, settled: 201 });
     expect(asked).toEqual(Array(3).fill({ network: NETWORK, restMs: 10_000, limit: 100 }));
   });
 
   test('is not all looked at while the chain tells nothing; one that it tells of suffices', async () => {
-    const stand = open();
-    for (let count = 0; count < 200; count += 1) await leave(stand);
-    await stand.advance(LEASE_MS);
-    stand.chain.found = OUTAGE;
-    expect(await stand.recover()).toEqual({ ...NOTHING, open: 100 });
-    await stand.advance(10_000);
-    const { delivery } = stand.parts;
+    const fixture = open();
+    for (let count = 0; count < 200; count += 1) await leave(fixture);
+    await fixture.advance(LEASE_MS);
+    fixture.chain.found = OUTAGE;
+    expect(await fixture.recover()).toEqual({ ...NOTHING, open: 100 });
+    await fixture.advance(10_000);
+    const { delivery } = fixture.parts;
     let looks = 0;
     const oneOf = {
       ...delivery,
       watch: async (...call: Parameters<typeof delivery.watch>) => {
         looks += 1;
-        stand.chain.found = looks === 1 ? LANDED : { status: 'unknown' };
+        fixture.chain.found = looks === 1 ? LANDED : { status: 'unknown' };
         return delivery.watch(...call);
       },
     };
-    const recover = createRecovery({ ...stand.parts, delivery: oneOf });
+    const recover = createRecovery({ ...fixture.parts, delivery: oneOf });
     expect(await recover()).toEqual({ ...NOTHING, settled: 1, open: 199 });
   });
 
   test('and taken up again by its payer meanwhile is left to the payer', async () => {
     for (const state of ['broadcast', 'confirmed', 'forgotten'] as const) {
-      const stand = open();
-      const left = await leave(stand);
-      await stand.advance(LEASE_MS);
-      const { delivery, ledger } = stand.parts;
+      const fixture = open();
+      const left = await leave(fixture);
+      await fixture.advance(LEASE_MS);
+      const { delivery, ledger } = fixture.parts;
       const meanwhile = {
         ...delivery,
         watch: async (...call: Parameters<typeof delivery.watch>) => {
@@ -177,55 +177,55 @@ describe('what is left behind', () => {
           return delivery.watch(...call);
         },
       };
-      const recover = createRecovery({ ...stand.parts, delivery: meanwhile });
+      const recover = createRecovery({ ...fixture.parts, delivery: meanwhile });
       expect(await recover()).toEqual({ ...NOTHING, open: 1 });
-      expect(stand.told).toEqual([]);
-      expect(await stateOf(stand, left)).toBe(state === 'forgotten' ? undefined : state);
+      expect(fixture.told).toEqual([]);
+      expect(await stateOf(fixture, left)).toBe(state === 'forgotten' ? undefined : state);
     }
   });
 
   test('without a signature cannot be asked for', async () => {
     const claim = newClaim();
     const { lease: _lease, leaseMs: _leaseMs, ...payment } = claim;
-    const stand = open({ takeUnresolved: async () => [{ ...payment, state: 'broadcast', claimedAt: 0 }] });
-    expect(await stand.recover()).toEqual({ ...NOTHING, open: 1 });
-    expect(stand.watched).toEqual([]);
+    const fixture = open({ takeUnresolved: async () => [{ ...payment, state: 'broadcast', claimedAt: 0 }] });
+    expect(await fixture.recover()).toEqual({ ...NOTHING, open: 1 });
+    expect(fixture.watched).toEqual([]);
   });
 });
 
 describe('a payment request that is left behind', () => {
   test('is settled when its transaction paid it, and only then', async () => {
     for (const arrived of [true, false]) {
-      const stand = open();
-      const request = newRequest(stand.now());
-      await stand.ledger.savePaymentRequest(request);
-      const { claim, decoded } = await leaveFor(stand, request);
-      await stand.advance(LEASE_MS);
+      const fixture = open();
+      const request = newRequest(fixture.now());
+      await fixture.ledger.savePaymentRequest(request);
+      const { claim, decoded } = await leaveFor(fixture, request);
+      await fixture.advance(LEASE_MS);
       const lamports = new Map([[request.payTo, { before: 0n, after: arrived ? request.amount : 0n }]]);
-      stand.chain.landed = landedAs(decoded, { lamports });
-      expect(await stand.recover()).toEqual({ ...NOTHING, [arrived ? 'settled' : 'failed']: 1 });
-      expect(await stateOf(stand, claim)).toBe(arrived ? 'served' : 'failed');
-      expect(stand.watched).toMatchObject([{ commitment: 'confirmed' }]);
+      fixture.chain.landed = landedAs(decoded, { lamports });
+      expect(await fixture.recover()).toEqual({ ...NOTHING, [arrived ? 'settled' : 'failed']: 1 });
+      expect(await stateOf(fixture, claim)).toBe(arrived ? 'served' : 'failed');
+      expect(fixture.watched).toMatchObject([{ commitment: 'confirmed' }]);
     }
   });
 
   test('is not judged when the request is forgotten', async () => {
-    const stand = open();
-    await leaveFor(stand, newRequest(stand.now()));
-    await stand.advance(LEASE_MS);
-    expect(await stand.recover()).toEqual({ ...NOTHING, open: 1 });
-    expect(stand.watched).toEqual([]);
+    const fixture = open();
+    await leaveFor(fixture, newRequest(fixture.now()));
+    await fixture.advance(LEASE_MS);
+    expect(await fixture.recover()).toEqual({ ...NOTHING, open: 1 });
+    expect(fixture.watched).toEqual([]);
   });
 });
 
 describe('the attempt at a request', () => {
   async function attempt(sent?: Broadcast) {
-    const stand = open();
-    const request = newRequest(stand.now());
-    await stand.ledger.savePaymentRequest(request);
-    const left = await leaveFor(stand, request, sent);
-    const record = (await stand.ledger.find(left.claim.id))!;
-    return { ...stand, stand, request, ...left, resolve: () => resolveAttempt(stand.parts, request, record) };
+    const fixture = open();
+    const request = newRequest(fixture.now());
+    await fixture.ledger.savePaymentRequest(request);
+    const left = await leaveFor(fixture, request, sent);
+    const record = (await fixture.ledger.find(left.claim.id))!;
+    return { ...fixture, fixture, request, ...left, resolve: () => resolveAttempt(fixture.parts, request, record) };
   }
 
   test('is looked at when nobody waits for it, and let go of again', async () => {
@@ -244,7 +244,7 @@ describe('the attempt at a request', () => {
     await at.advance(LEASE_MS);
     at.chain.landed = landedAs(at.decoded);
     await at.resolve();
-    expect(await stateOf(at.stand, at.claim)).toBe('served');
+    expect(await stateOf(at.fixture, at.claim)).toBe('served');
     expect(at.told).toMatchObject([['payment.settled', { id: at.claim.id, resource: at.request.id }]]);
   });
 

@@ -1,7 +1,16 @@
 import { remoteHealth } from '../../../../src/facilitator/remote/remote-backend.js';
-import { rejectionOf } from '../../../helpers/fake-node.js';
-import { DEVNET, newAddress } from '../../../helpers/remote-peer.js';
-import { AWAY, aPeer, backendOf, inspected, outage, remotesOf, stepOf, useRemotes } from '../../../helpers/remotes.js';
+import { DEVNET, newAddress } from '../../../helpers/fixtures/remote-peer.js';
+import {
+  AWAY,
+  aPeer,
+  backendOf,
+  inspected,
+  outage,
+  remotesOf,
+  stepOf,
+  useRemotes,
+} from '../../../helpers/fixtures/remotes.js';
+import { rejectionOf } from '../../../helpers/nodes/fake-node.js';
 
 useRemotes();
 

@@ -4,9 +4,9 @@ import type { InspectedPayment } from '../../../../src/facilitator/backend/backe
 import { createRemoteChain, type GivenPayment } from '../../../../src/facilitator/remote/remote-chain.js';
 import type { HistoryEntry, LandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
-import { fakeNode } from '../../../helpers/fake-node.js';
-import { landedAs } from '../../../helpers/payment-service-fixture.js';
-import { aPeer, backendOf, inspected, remotesOf, useRemotes } from '../../../helpers/remotes.js';
+import { landedAs } from '../../../helpers/fixtures/payment-service-fixture.js';
+import { aPeer, backendOf, inspected, remotesOf, useRemotes } from '../../../helpers/fixtures/remotes.js';
+import { fakeNode } from '../../../helpers/nodes/fake-node.js';
 
 useRemotes();
 

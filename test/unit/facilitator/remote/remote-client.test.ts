@@ -4,7 +4,7 @@ import {
   RemoteFault,
 } from '../../../../src/facilitator/remote/remote-client.js';
 import { parsed, unparsed } from '../../../../src/lib/parsed.js';
-import { type HttpPeer, openHttpPeer, type PeerCall, type PeerReply } from '../../../helpers/http-peer.js';
+import { type HttpPeer, openHttpPeer, type PeerCall, type PeerReply } from '../../../helpers/http/http-peer.js';
 import { until } from '../../../helpers/until.js';
 
 const LONG = 7_000;

@@ -7,7 +7,7 @@ import {
   openRemotePeer,
   type RemotePeer,
   supportedBy,
-} from '../../../helpers/remote-peer.js';
+} from '../../../helpers/fixtures/remote-peer.js';
 
 const LONG = 7_000;
 

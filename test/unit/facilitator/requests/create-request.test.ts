@@ -2,8 +2,8 @@ import { TollhouseError } from '../../../../src/errors/errors.js';
 import { checkPayer, newPaymentRequest } from '../../../../src/facilitator/requests/create-request.js';
 import type { NewPaymentRequest } from '../../../../src/facilitator/requests/payment-request-types.js';
 import { KNOWN_TOKENS } from '../../../../src/protocol/networks/tokens.js';
-import { rejectionOf } from '../../../helpers/fake-node.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { rejectionOf } from '../../../helpers/nodes/fake-node.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const NOW = 1_700_000_000_000;
 const network = 'solana-devnet';

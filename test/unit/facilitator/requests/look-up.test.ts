@@ -3,9 +3,9 @@ import type { Commitment } from '../../../../src/protocol/types.js';
 import type { LandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { RpcError, type SolanaRpc } from '../../../../src/solana/rpc/rpc.js';
 import { NATIVE_SOL } from '../../../../src/solana/transaction/programs.js';
-import { fakeNode, rejectionOf } from '../../../helpers/fake-node.js';
+import { fakeNode, rejectionOf } from '../../../helpers/nodes/fake-node.js';
 import { solTransfer } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const SIGNATURE = 'signature';
 const [from, to] = ['from', 'to'].map((name) => walletKey(name).address) as [string, string];

@@ -9,23 +9,23 @@ import {
   newRequest,
   openPaymentService,
   paying,
-} from '../../../helpers/payment-service-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
 
 /** A request that is kept, and the payments of a facilitator that prepare it. */
 async function open() {
-  const stand = openPaymentService();
+  const fixture = openPaymentService();
   const hash = { blockhash: Keypair.generate().publicKey.toBase58(), lastValidBlockHeight: 150 };
-  const rpc = { ...stand.parts.rpc, getLatestBlockhash: async () => hash };
+  const rpc = { ...fixture.parts.rpc, getLatestBlockhash: async () => hash };
   const requests = createPaymentRequests({
-    ...stand.parts,
+    ...fixture.parts,
     rpc,
     tokens: KNOWN_TOKENS[NETWORK],
     blockhashes: createBlockhashCache({ rpc }),
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayer: FEE_PAYER_ADDRESS,
   });
-  const request = newRequest(stand.now());
-  await stand.ledger.savePaymentRequest(request);
+  const request = newRequest(fixture.now());
+  await fixture.ledger.savePaymentRequest(request);
   const { decoded, payer } = paying(request);
   const { messageHash: id, blockhash } = decoded;
   const terms = {
@@ -38,11 +38,11 @@ async function open() {
   } as const;
   const claim = { id, binding: 'x', payer, terms, blockhash, lease: 'its', leaseMs: 30_000 };
   const attach = async (): Promise<void> => {
-    await stand.ledger.claim(claim);
-    await stand.ledger.attachAttempt(request.id, id);
+    await fixture.ledger.claim(claim);
+    await fixture.ledger.attachAttempt(request.id, id);
   };
   const prepare = (by: 'facilitator' | 'payer' = 'facilitator') => requests.preparePayment(request.id, payer, by);
-  return { ...stand, requests, request, payer, claim, attach, prepare };
+  return { ...fixture, requests, request, payer, claim, attach, prepare };
 }
 
 test('a request is prepared for any payer, at our cost or its own; an unknown one is not', async () => {

@@ -2,9 +2,9 @@ import { outlineTransfer, prepareTransfer } from '../../../../src/facilitator/re
 import { createBlockhashCache } from '../../../../src/solana/confirmation/blockhash-cache.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
 import { NATIVE_SOL } from '../../../../src/solana/transaction/programs.js';
-import { fakeNode, rejectionOf } from '../../../helpers/fake-node.js';
+import { fakeNode, rejectionOf } from '../../../helpers/nodes/fake-node.js';
 import { requestOf } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const [payer, feePayer, blockhash, mint] = ['payer', 'fee payer', 'blockhash', 'mint'].map(
   (name) => walletKey(name).address,

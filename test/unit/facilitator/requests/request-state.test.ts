@@ -3,7 +3,7 @@ import { createRequestStates } from '../../../../src/facilitator/requests/reques
 import type { Ledger } from '../../../../src/storage/ledger/ledger.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
 import { landedFor, NOW, requestOf, requestParts } from '../../../helpers/request-parts.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const request = requestOf();
 const attached = { ...request, attempt: 'payment 1' };

@@ -8,8 +8,8 @@ import {
   paying,
   secondProcess,
   signatureOf,
-} from '../../../helpers/payment-service-fixture.js';
-import { openRequest, racing, settled } from '../../../helpers/request-fixture.js';
+} from '../../../helpers/fixtures/payment-service-fixture.js';
+import { openRequest, racing, settled } from '../../../helpers/fixtures/request-fixture.js';
 
 const FAILED = { status: 'landed', slot: 7, err: { InstructionError: [2, { Custom: 1 }] } } as const;
 
@@ -114,7 +114,7 @@ describe('a transaction that failed', () => {
     at.chain.sent = OUTAGE;
     await expect(at.settle(paid)).rejects.toMatchObject({ code: 'payment_backend_unavailable' });
     at.chain.sent = LANDED;
-    expect(await at.settle(paid, secondProcess(at.stand).parts)).toEqual(settled(at, paid));
+    expect(await at.settle(paid, secondProcess(at.fixture).parts)).toEqual(settled(at, paid));
   });
 });
 
@@ -123,7 +123,7 @@ describe('one transaction', () => {
     const at = await openRequest();
     const paid = paying(at.request);
     let answer: object = {};
-    const { parts: elsewhere } = secondProcess(at.stand);
+    const { parts: elsewhere } = secondProcess(at.fixture);
     const ledger = racing(at, async () => {
       answer = await at.settle(paid, elsewhere);
     });

@@ -5,8 +5,8 @@ import type { Token } from '../../../../src/protocol/types.js';
 import { type AccountState, RpcError } from '../../../../src/solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { fakeNode, rejectionOf } from '../../../helpers/fake-node.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { fakeNode, rejectionOf } from '../../../helpers/nodes/fake-node.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const USDC = KNOWN_TOKENS['solana-devnet'][0] as Token;
 const SOL: Token = { symbol: 'SOL', mint: NATIVE_SOL, decimals: 9, program: NATIVE_SOL };

@@ -1,8 +1,8 @@
 import { createHealthMonitor, type FacilitatorHealth } from '../../../../src/facilitator/setup/health.js';
 import { GENESIS_HASHES } from '../../../../src/protocol/networks/networks.js';
 import { createMemoryLedger } from '../../../../src/storage/ledger/memory-ledger.js';
-import { ledgerWith } from '../../../helpers/ledgers.js';
-import { NETWORK, OUTAGE } from '../../../helpers/payment-service-fixture.js';
+import { NETWORK, OUTAGE } from '../../../helpers/fixtures/payment-service-fixture.js';
+import { ledgerWith } from '../../../helpers/storage/ledgers.js';
 import { testClock } from '../../../helpers/test-clock.js';
 
 const WALLET = 'wallet';

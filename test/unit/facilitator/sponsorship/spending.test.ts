@@ -1,6 +1,6 @@
 import { leftAfter, spendingOf } from '../../../../src/facilitator/sponsorship/spending.js';
 import { NATIVE_SOL } from '../../../../src/solana/transaction/programs.js';
-import { newPayment, newRequest, paying } from '../../../helpers/payment-service-fixture.js';
+import { newPayment, newRequest, paying } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 test('a payment takes its amount from the token account of its payer', () => {
   const { decoded } = newPayment();

@@ -4,7 +4,7 @@ import { createPaymentEventBus } from '../../../../src/facilitator/events/events
 import { followOutcomes, type LookAtFunds, sponsoredEnd } from '../../../../src/facilitator/sponsorship/sponsorship.js';
 import type { SignatureState } from '../../../../src/solana/rpc/rpc.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
-import { FEE_PAYER_ADDRESS, NETWORK, newPayment } from '../../../helpers/payment-service-fixture.js';
+import { FEE_PAYER_ADDRESS, NETWORK, newPayment } from '../../../helpers/fixtures/payment-service-fixture.js';
 import { newSponsorship } from '../../../helpers/sponsorship.js';
 import { testClock } from '../../../helpers/test-clock.js';
 

@@ -5,8 +5,8 @@ import type { Proof } from '../../../../src/identity/types.js';
 import { createMemoryCounters } from '../../../../src/storage/counters/memory-counters.js';
 import { anyText } from '../../../helpers/any-text.js';
 import { codeOf } from '../../../helpers/code-of.js';
-import { NOON, openIdentity, requestWith } from '../../../helpers/identity-stand.js';
-import { signInHeader, signInInfo, walletKey } from '../../../helpers/wallet-key.js';
+import { NOON, openIdentity, requestWith } from '../../../helpers/fixtures/identity-fixture.js';
+import { signInHeader, signInInfo, walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const URL_ASKED = 'https://shop.example/club?x=1';
 const alice = walletKey('alice');

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { parseSiwsMessage } from '../../../../src/identity/sign-in/siws-message.js';
 import { anyText } from '../../../helpers/any-text.js';
 import { codeOf } from '../../../helpers/code-of.js';
-import { openIdentity, requestWith } from '../../../helpers/identity-stand.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { openIdentity, requestWith } from '../../../helpers/fixtures/identity-fixture.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const URL_ASKED = 'https://shop.example:8443/api/v1/auth/challenge';
 const alice = walletKey('alice');

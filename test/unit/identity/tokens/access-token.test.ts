@@ -2,8 +2,14 @@ import { createHmac, createSecretKey, generateKeyPairSync, type KeyObject } from
 import fc from 'fast-check';
 import jwt from 'jsonwebtoken';
 import type { WalletIdentity } from '../../../../src/identity/create-identity.js';
-import { type IdentityChanges, NOON, openIdentity, requestWith, SECRET } from '../../../helpers/identity-stand.js';
-import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../../helpers/wallet-key.js';
+import {
+  type IdentityChanges,
+  NOON,
+  openIdentity,
+  requestWith,
+  SECRET,
+} from '../../../helpers/fixtures/identity-fixture.js';
+import { signInHeader, signInInfo, type WalletKey, walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const URL_ASKED = 'https://shop.example/api/v1/auth/challenge';
 const IAT = Math.floor(NOON / 1_000);

@@ -2,8 +2,8 @@ import type { WalletIdentity } from '../../../../src/identity/create-identity.js
 import type { Counters } from '../../../../src/storage/counters/counters.js';
 import { createMemoryCounters } from '../../../../src/storage/counters/memory-counters.js';
 import { codeOf } from '../../../helpers/code-of.js';
-import { openIdentity, requestWith } from '../../../helpers/identity-stand.js';
-import { walletKey } from '../../../helpers/wallet-key.js';
+import { openIdentity, requestWith } from '../../../helpers/fixtures/identity-fixture.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
 const DAY_MS = 86_400_000;

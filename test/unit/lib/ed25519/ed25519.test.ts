@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { createEd25519Signer, verifyEd25519 } from '../../../../src/lib/ed25519/ed25519.js';
 import { isSmallOrder } from '../../../../src/lib/ed25519/small-order.js';
-import { GROUP_ORDER, littleEndian, NEUTRAL_POINT, signatureByNobody } from '../../../helpers/forged-signatures.js';
+import {
+  GROUP_ORDER,
+  littleEndian,
+  NEUTRAL_POINT,
+  signatureByNobody,
+} from '../../../helpers/transactions/forged-signatures.js';
 
 const P = 2n ** 255n - 19n;
 const ORDER_EIGHT = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;

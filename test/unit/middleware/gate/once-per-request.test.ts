@@ -1,6 +1,6 @@
 import express from 'express';
 import { oncePerRequest } from '../../../../src/middleware/gate/once-per-request.js';
-import { serveApp } from '../../../helpers/app-server.js';
+import { serveApp } from '../../../helpers/http/app-server.js';
 
 test('middleware of an app and of a router in it works once for each request', async () => {
   let times = 0;

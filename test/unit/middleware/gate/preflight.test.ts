@@ -1,7 +1,7 @@
 import express from 'express';
 import { cors } from '../../../../src/middleware/gate/cors.js';
 import { createGate } from '../../../../src/middleware/gate/gate.js';
-import { serveApp } from '../../../helpers/app-server.js';
+import { serveApp } from '../../../helpers/http/app-server.js';
 
 test('a request that an app makes a preflight of, behind CORS that has let it by, reaches no handler of a gate', async () => {
   let runs = 0;

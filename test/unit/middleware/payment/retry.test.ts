@@ -3,7 +3,7 @@ import { retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js'
 import { retryOf } from '../../../../src/middleware/payment/retry.js';
 import { PAYMENT_IDENTIFIER } from '../../../../src/protocol/payment-identifier.js';
 import type { Payment } from '../../../../src/protocol/types.js';
-import { serveApp } from '../../../helpers/app-server.js';
+import { serveApp } from '../../../helpers/http/app-server.js';
 import { NONCE, PAYMENT } from '../../protocol/samples.js';
 
 const IDENTIFIER = 'order_0123456789';

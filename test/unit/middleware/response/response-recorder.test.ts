@@ -8,8 +8,8 @@ import {
   withoutExchangeHeaders,
 } from '../../../../src/middleware/response/response-recorder.js';
 import type { StoredResponse } from '../../../../src/middleware/response/response-seal.js';
-import { type AppServer, serveApp } from '../../../helpers/app-server.js';
-import { openSocket, rawRequest } from '../../../helpers/raw-http.js';
+import { type AppServer, serveApp } from '../../../helpers/http/app-server.js';
+import { openSocket, rawRequest } from '../../../helpers/http/raw-http.js';
 import { until } from '../../../helpers/until.js';
 
 let servers: AppServer[] = [];

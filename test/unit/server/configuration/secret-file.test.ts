@@ -5,7 +5,7 @@ import { credentialsPath, keepSignIn, signInAt } from '../../../../src/cli/sessi
 import { demoWallet } from '../../../../src/sandbox/tokens/demo-wallets.js';
 import { readConfiguration } from '../../../../src/server/configuration/configuration.js';
 import { readSecretFile } from '../../../../src/server/configuration/secret-file.js';
-import { testFolder } from '../../../helpers/test-folder.js';
+import { testFolder } from '../../../helpers/processes/test-folder.js';
 
 const folder = testFolder();
 const [first, second] = [0, 1].map((index) => JSON.stringify([...demoWallet(index).secretKey])) as [string, string];

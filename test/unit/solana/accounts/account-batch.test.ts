@@ -1,5 +1,5 @@
 import { createAccountBatch } from '../../../../src/solana/accounts/account-batch.js';
-import { fakeNode } from '../../../helpers/fake-node.js';
+import { fakeNode } from '../../../helpers/nodes/fake-node.js';
 
 const NEVER = 600_000;
 const IDLE = 0;

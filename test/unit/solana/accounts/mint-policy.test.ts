@@ -5,7 +5,7 @@ import { readMintTraits } from '../../../../src/solana/accounts/mint-traits.js';
 import type { SolanaRpc } from '../../../../src/solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../../../src/solana/rpc/rpc-client.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { closeRpcEndpoints, startRpcEndpoint } from '../../../helpers/rpc-endpoint.js';
+import { closeRpcEndpoints, startRpcEndpoint } from '../../../helpers/nodes/rpc-endpoint.js';
 
 const MINT = Keypair.generate().publicKey.toBase58();
 const [INITIALIZED, KIND, EXTENSIONS] = [45, 165, 166];

@@ -10,13 +10,13 @@ import type { SolanaRpc } from '../../../../src/solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../../../src/solana/rpc/rpc-client.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { rpcErrorOf } from '../../../helpers/rejection.js';
 import {
   closeRpcEndpoints,
   type Reaction,
   type ReceivedCall,
   startRpcEndpoint,
-} from '../../../helpers/rpc-endpoint.js';
+} from '../../../helpers/nodes/rpc-endpoint.js';
+import { rpcErrorOf } from '../../../helpers/rejection.js';
 
 let rpc: SolanaRpc | undefined;
 

@@ -4,8 +4,8 @@ import type { Terms } from '../../../../src/protocol/types.js';
 import { buildPaymentTransaction } from '../../../../src/solana/building/payment-transaction.js';
 import { checkPayment } from '../../../../src/solana/rules/checks.js';
 import { type DecodedTransaction, decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { honestDraft } from '../../../helpers/honest-draft.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { honestDraft } from '../../../helpers/transactions/honest-draft.js';
 
 const payer = Keypair.generate();
 const fresh = () => Keypair.generate().publicKey.toBase58();

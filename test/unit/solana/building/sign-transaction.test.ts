@@ -1,8 +1,8 @@
 import { Keypair } from '@solana/web3.js';
 import { signTransaction } from '../../../../src/solana/building/sign-transaction.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft, signatureBy } from '../../../helpers/draft.js';
-import { instruction, memo } from '../../../helpers/raw-instructions.js';
+import { buildDraft, signatureBy } from '../../../helpers/transactions/draft.js';
+import { instruction, memo } from '../../../helpers/transactions/raw-instructions.js';
 
 const [first, second, third] = Array.from({ length: 3 }, () => Keypair.generate()) as [Keypair, Keypair, Keypair];
 const addressOf = ({ publicKey }: Keypair): string => publicKey.toBase58();

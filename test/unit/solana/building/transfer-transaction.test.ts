@@ -14,8 +14,8 @@ import {
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { signatureBy } from '../../../helpers/draft.js';
-import { memo, transferChecked, unitLimit } from '../../../helpers/raw-instructions.js';
+import { signatureBy } from '../../../helpers/transactions/draft.js';
+import { memo, transferChecked, unitLimit } from '../../../helpers/transactions/raw-instructions.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
 const wallet = Keypair.generate();

@@ -5,7 +5,7 @@ import {
 } from '../../../../src/solana/confirmation/blockhash-cache.js';
 import type { SolanaRpc } from '../../../../src/solana/rpc/rpc.js';
 import { createSolanaRpc } from '../../../../src/solana/rpc/rpc-client.js';
-import { closeRpcEndpoints, type RpcEndpoint, startRpcEndpoint } from '../../../helpers/rpc-endpoint.js';
+import { closeRpcEndpoints, type RpcEndpoint, startRpcEndpoint } from '../../../helpers/nodes/rpc-endpoint.js';
 import { until } from '../../../helpers/until.js';
 
 let endpoint: RpcEndpoint;

@@ -30,7 +30,7 @@ class HandPush extends SignatureSubscriptions {
 }
 
 /** A loop whose time goes on when a test says so: from timer to timer. */
-function stand(push?: HandPush) {
+function fixture(push?: HandPush) {
   const timers = new Map<unknown, { readonly at: number; readonly run: () => void }>();
   const real = setTimeout;
   let now = 0;
@@ -103,7 +103,7 @@ afterEach(() => {
 
 describe('the loop, without pushes', () => {
   it('looks with each interval, asks for the height now and then, and sends nothing that is under way', async () => {
-    const { add, goTo, looks, rounds, tips, resends } = stand();
+    const { add, goTo, looks, rounds, tips, resends } = fixture();
     add('a', 400);
     await goTo(4_100);
     const times = [400, 800, 1_200, 1_600, 2_000, 2_400, 2_800, 3_200, 3_600, 4_000];
@@ -112,7 +112,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('tells that nothing is known at the moment when the time is up, and rests then', async () => {
-    const { add, goTo, rounds, timers } = stand();
+    const { add, goTo, rounds, timers } = fixture();
     const waiting = add('a', 400, { timeoutMs: 1_000 });
     await goTo(999);
     expect(waiting.over).toBe(false);
@@ -123,7 +123,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('rests once what it waits for has landed', async () => {
-    const { add, goTo, states, timers } = stand();
+    const { add, goTo, states, timers } = fixture();
     const waiting = add('a', 400, { sentBefore: true });
     states.set('a', FINAL);
     await goTo(400);
@@ -133,7 +133,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('rests when it is closed', async () => {
-    const { add, loop, timers } = stand();
+    const { add, loop, timers } = fixture();
     const waiting = [add('a', 400), add('b', 400)];
     loop.close();
     expect(timers.size).toBe(0);
@@ -144,7 +144,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('goes on for the others when one has ended', async () => {
-    const { add, goTo, looks } = stand();
+    const { add, goTo, looks } = fixture();
     const first = add('a', 400);
     add('b', 400);
     first.end({ status: 'unknown' });
@@ -153,7 +153,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('takes along what is due within half an interval, and nothing later', async () => {
-    const { add, goTo, looks } = stand();
+    const { add, goTo, looks } = fixture();
     add('a', 400);
     add('b', 600);
     add('c', 601);
@@ -163,7 +163,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('looks into the history once, for what was sent before', async () => {
-    const { add, goTo, looks } = stand();
+    const { add, goTo, looks } = fixture();
     add('a', 0, { sentBefore: true });
     add('b', 0);
     await goTo(300);
@@ -173,7 +173,7 @@ describe('the loop, without pushes', () => {
   });
 
   it('is ready to send again when look-ups fail', async () => {
-    const { add, goTo, node, resends } = stand();
+    const { add, goTo, node, resends } = fixture();
     node.fails = true;
     const waiting = add('a', 400);
     waiting.nextSendAt = 700;
@@ -185,7 +185,7 @@ describe('the loop, without pushes', () => {
 describe('the loop, with pushes', () => {
   it('looks late, and seldom, at what is live', async () => {
     const push = new HandPush();
-    const { add, goTo, looks, states } = stand(push);
+    const { add, goTo, looks, states } = fixture(push);
     add('a', 400);
     push.live('a');
     await goTo(4_000);
@@ -198,7 +198,7 @@ describe('the loop, with pushes', () => {
 
   it('looks with each interval at what is not live', async () => {
     const push = new HandPush();
-    const { add, goTo, looks } = stand(push);
+    const { add, goTo, looks } = fixture(push);
     add('a', 400);
     await goTo(1_000);
     expect(looks).toEqual(['400 a', '800 a']);
@@ -206,7 +206,7 @@ describe('the loop, with pushes', () => {
 
   it('looks soon, not at once, at what is live no more', async () => {
     const push = new HandPush();
-    const { add, goTo, looks } = stand(push);
+    const { add, goTo, looks } = fixture(push);
     add('a', 400);
     push.live('a');
     await goTo(1_000);
@@ -217,7 +217,7 @@ describe('the loop, with pushes', () => {
 
   it('does not put off the next look when what it has looked at becomes live', async () => {
     const push = new HandPush();
-    const { add, goTo, looks } = stand(push);
+    const { add, goTo, looks } = fixture(push);
     add('a', 400);
     await goTo(500);
     push.live('a');
@@ -227,7 +227,7 @@ describe('the loop, with pushes', () => {
 
   it('makes sure of the connection once when pushes were missed, and looks at all the others', async () => {
     const push = new HandPush();
-    const { add, goTo, looks, states } = stand(push);
+    const { add, goTo, looks, states } = fixture(push);
     const found = [add('a', 400, { sentBefore: true }), add('b', 400, { sentBefore: true })];
     for (const waiting of found) waiting.seen = false;
     for (const signature of ['a', 'b']) {
@@ -243,7 +243,7 @@ describe('the loop, with pushes', () => {
 
   it('blames nobody for what was not live', async () => {
     const push = new HandPush();
-    const { add, goTo, states } = stand(push);
+    const { add, goTo, states } = fixture(push);
     const waiting = add('a', 400, { sentBefore: true });
     states.set('a', FINAL);
     await goTo(400);

@@ -8,7 +8,7 @@ import {
   type ReceivedCall,
   type RpcEndpoint,
   startRpcEndpoint,
-} from '../../../helpers/rpc-endpoint.js';
+} from '../../../helpers/nodes/rpc-endpoint.js';
 import { until } from '../../../helpers/until.js';
 
 const TIMING = { pollMs: 5, latePollMs: 5, heightMs: 5, rebroadcastMs: 5 };

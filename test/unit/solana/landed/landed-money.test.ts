@@ -4,9 +4,9 @@ import { gainedBy, keeperOf, moneyGainedBy, moneyMoved } from '../../../../src/s
 import { receivedIn } from '../../../../src/solana/landed/received.js';
 import { readLandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { NATIVE_SOL, PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { handOver, memo } from '../../../helpers/raw-instructions.js';
-import { type ToldOutcome, type ToldTokens, toldOf } from '../../../helpers/told.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { handOver, memo } from '../../../helpers/transactions/raw-instructions.js';
+import { type ToldOutcome, type ToldTokens, toldOf } from '../../../helpers/transactions/told.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
 const payer = Keypair.generate();

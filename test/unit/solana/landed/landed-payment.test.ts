@@ -5,9 +5,14 @@ import { readLandedTransaction } from '../../../../src/solana/rpc/landed-transac
 import type { RequiredTransfers } from '../../../../src/solana/rules/required-transfers.js';
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { handOver, memo, transferChecked, transferCheckedWithFee } from '../../../helpers/raw-instructions.js';
-import { type ToldOutcome, toldOf } from '../../../helpers/told.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import {
+  handOver,
+  memo,
+  transferChecked,
+  transferCheckedWithFee,
+} from '../../../helpers/transactions/raw-instructions.js';
+import { type ToldOutcome, toldOf } from '../../../helpers/transactions/told.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
 const payer = Keypair.generate();

@@ -3,15 +3,15 @@ import { Keypair, PublicKey, SystemProgram, type TransactionInstruction } from '
 import { plainTransfers } from '../../../../src/solana/landed/plain-transfers.js';
 import { readLandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
-import { buildDraft } from '../../../helpers/draft.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
 import {
   handOver,
   memo,
   type TransferParts,
   transferChecked,
   transferCheckedWithFee,
-} from '../../../helpers/raw-instructions.js';
-import { type ToldOutcome, type ToldTokens, toldOf } from '../../../helpers/told.js';
+} from '../../../helpers/transactions/raw-instructions.js';
+import { type ToldOutcome, type ToldTokens, toldOf } from '../../../helpers/transactions/told.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
 const payer = Keypair.generate();

@@ -2,7 +2,7 @@ import { createFailOver, type FailOverOptions } from '../../../../src/solana/rpc
 import type { JsonRpcEndpoint } from '../../../../src/solana/rpc/json-rpc.js';
 import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
-import { rejectionOf } from '../../../helpers/fake-node.js';
+import { rejectionOf } from '../../../helpers/nodes/fake-node.js';
 
 type Act = () => unknown;
 type Call = readonly [method: string, params: readonly unknown[], timeoutMs: number];

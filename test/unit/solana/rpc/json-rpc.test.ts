@@ -3,10 +3,10 @@ import {
   type JsonRpcEndpoint,
   type JsonRpcOptions,
 } from '../../../../src/solana/rpc/json-rpc.js';
-import { openHttpPeer } from '../../../helpers/http-peer.js';
+import { openHttpPeer } from '../../../helpers/http/http-peer.js';
+import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../../../helpers/nodes/rpc-endpoint.js';
+import { openTcpRelay } from '../../../helpers/nodes/tcp-relay.js';
 import { rpcErrorOf } from '../../../helpers/rejection.js';
-import { closeRpcEndpoints, deadUrl, type Reaction, startRpcEndpoint } from '../../../helpers/rpc-endpoint.js';
-import { openTcpRelay } from '../../../helpers/tcp-relay.js';
 import { until } from '../../../helpers/until.js';
 
 const LONG = 30_000;

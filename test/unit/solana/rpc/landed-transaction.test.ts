@@ -3,8 +3,8 @@ import bs58 from 'bs58';
 import { readHistory, readLandedTransaction } from '../../../../src/solana/rpc/landed-transaction.js';
 import { ResponseShapeError } from '../../../../src/solana/rpc/response-shape-error.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { instruction, memo } from '../../../helpers/raw-instructions.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { instruction, memo } from '../../../helpers/transactions/raw-instructions.js';
 
 const payer = Keypair.generate();
 const PAYER = payer.publicKey.toBase58();

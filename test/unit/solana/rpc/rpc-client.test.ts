@@ -1,13 +1,13 @@
 import type { SolanaRpc } from '../../../../src/solana/rpc/rpc.js';
 import { createSolanaRpc, type SolanaRpcOptions } from '../../../../src/solana/rpc/rpc-client.js';
-import { rpcErrorOf } from '../../../helpers/rejection.js';
 import {
   closeRpcEndpoints,
   deadUrl,
   type Reaction,
   type RpcEndpoint,
   startRpcEndpoint,
-} from '../../../helpers/rpc-endpoint.js';
+} from '../../../helpers/nodes/rpc-endpoint.js';
+import { rpcErrorOf } from '../../../helpers/rejection.js';
 import { until } from '../../../helpers/until.js';
 
 const GENESIS: Reaction = { result: 'genesis' };

@@ -7,7 +7,7 @@ import { CHECKS, checkPayment, subjectOf } from '../../../../src/solana/rules/ch
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { type DecodedTransaction, decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft, type Draft } from '../../../helpers/draft.js';
+import { buildDraft, type Draft } from '../../../helpers/transactions/draft.js';
 import {
   honestDraft,
   honestTransfer,
@@ -15,7 +15,7 @@ import {
   withLast,
   withMemo,
   withTransfer,
-} from '../../../helpers/honest-draft.js';
+} from '../../../helpers/transactions/honest-draft.js';
 import {
   computeBudget,
   guard,
@@ -23,7 +23,7 @@ import {
   memo,
   transferChecked,
   unitPrice,
-} from '../../../helpers/raw-instructions.js';
+} from '../../../helpers/transactions/raw-instructions.js';
 
 const [feePayer, secondKey, payer, seller] = [0, 1, 2, 3].map(() => Keypair.generate()) as [
   Keypair,

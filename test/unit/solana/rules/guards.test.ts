@@ -2,8 +2,8 @@ import { Keypair } from '@solana/web3.js';
 import { guardProof, guardsOnFeePayer } from '../../../../src/solana/rules/guards.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { guard, instruction, memo } from '../../../helpers/raw-instructions.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { guard, instruction, memo } from '../../../helpers/transactions/raw-instructions.js';
 
 const [feePayer, payer] = [Keypair.generate(), Keypair.generate()];
 const [ours, theirs] = [feePayer, payer].map(({ publicKey }) => publicKey.toBase58()) as [string, string];

@@ -6,8 +6,8 @@ import type { RequiredTransfers } from '../../../../src/solana/rules/required-tr
 import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { guard, instruction, memo, transferChecked } from '../../../helpers/raw-instructions.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { guard, instruction, memo, transferChecked } from '../../../helpers/transactions/raw-instructions.js';
 
 const fresh = () => Keypair.generate().publicKey.toBase58();
 const [payer, ours] = [Keypair.generate(), Keypair.generate()];

@@ -6,9 +6,9 @@ import { explainFault } from '../../../../src/solana/rules/simulation.js';
 import { readInstruction, type TokenTransfer } from '../../../../src/solana/transaction/instructions.js';
 import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { memo, transferChecked } from '../../../helpers/raw-instructions.js';
-import { closeRpcEndpoints, type ReceivedCall, startRpcEndpoint } from '../../../helpers/rpc-endpoint.js';
+import { closeRpcEndpoints, type ReceivedCall, startRpcEndpoint } from '../../../helpers/nodes/rpc-endpoint.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { memo, transferChecked } from '../../../helpers/transactions/raw-instructions.js';
 
 afterEach(closeRpcEndpoints);
 

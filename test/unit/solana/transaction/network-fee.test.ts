@@ -4,8 +4,8 @@ import { type Sandbox, startSandbox } from '../../../../src/sandbox/start-sandbo
 import { readInstruction } from '../../../../src/solana/transaction/instructions.js';
 import { networkFee } from '../../../../src/solana/transaction/network-fee.js';
 import { decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft } from '../../../helpers/draft.js';
-import { guard, memo, unitLimit, unitPrice } from '../../../helpers/raw-instructions.js';
+import { buildDraft } from '../../../helpers/transactions/draft.js';
+import { guard, memo, unitLimit, unitPrice } from '../../../helpers/transactions/raw-instructions.js';
 
 let sandbox: Sandbox;
 let wallet: Keypair;

@@ -8,7 +8,7 @@ import {
 } from '@solana/web3.js';
 import fc from 'fast-check';
 import { type DecodedTransaction, decodeTransaction } from '../../../../src/solana/transaction/transaction.js';
-import { buildDraft, type Draft } from '../../../helpers/draft.js';
+import { buildDraft, type Draft } from '../../../helpers/transactions/draft.js';
 
 const WALLETS = Array.from({ length: 6 }, () => Keypair.generate());
 const FEE_PAYER = WALLETS[0]!;

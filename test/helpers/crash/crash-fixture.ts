@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { type RpcProxy, startRpcProxy } from '../nodes/rpc-proxy.js';
+import { runFile, stopFiles } from '../processes/run-file.js';
+import { until } from '../until.js';
+
+/** Mint of the token that everything is sold for. */
+export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+/** What everything costs, in atomic units. */
+export const PRICE = 10_000n;
+
+/** A seller's process. */
+export interface Seller {
+  readonly url: string;
+  readonly pid: number;
+  /** What it told so far, a line each; see crash-server.ts. */
+  readonly told: readonly string[];
+  /** Ends it with SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+/** A chain that outlives the processes which are killed on it, and everything that those meet. */
+export interface CrashFixture {
+  readonly sandbox: Sandbox;
+  readonly feePayer: Keypair;
+  /** The seller's wallet, base58. */
+  readonly payTo: string;
+  readonly proxy: RpcProxy;
+  /** What handlers did, in order: `run` or `half` and the path. */
+  readonly handled: readonly string[];
+  /** Whether a handler is kept waiting where it is; default no. */
+  keep: (point: string) => boolean | Promise<boolean>;
+  /** Called at each thing that a handler does. */
+  onHandled: () => void;
+  /** Starts a seller's process on a database. */
+  startSeller(database: string, leaseMs: number): Promise<Seller>;
+  /** USDC of a wallet, atomic units. */
+  held(address: string): bigint;
+  close(): Promise<void>;
+}
+
+/** Blockhashes must outlive restarts on a busy machine; a slot lasts 20 ms here. */
+const CHAIN = { slotMs: 20, maxBlockhashAgeBlocks: 10_000 };
+
+export async function openCrashFixture(): Promise<CrashFixture> {
+  const sandbox = await startSandbox(CHAIN);
+  const feePayer = await sandbox.createWallet({ sol: '100' });
+  const payTo = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
+  const proxy = await startRpcProxy(sandbox.rpcUrl);
+  const handled: string[] = [];
+  const control = createServer(async (request, response) => {
+    const point = (request.url ?? '').slice(1);
+    handled.push(point);
+    fixture.onHandled();
+    if (!(await fixture.keep(point))) response.end();
+  });
+  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
+
+  const fixture: CrashFixture = {
+    sandbox,
+    feePayer,
+    payTo,
+    proxy,
+    handled,
+    keep: () => false,
+    onHandled: () => undefined,
+    startSeller: (database, leaseMs) =>
+      startSeller({
+        SELLER_DATABASE: database,
+        SELLER_RPC: proxy.url,
+        SELLER_KEYPAIR: bs58.encode(feePayer.secretKey),
+        SELLER_PAY_TO: payTo,
+        SELLER_CONTROL: urlOf(control),
+        SELLER_LEASE_MS: String(leaseMs),
+      }),
+    held: (address) => sandbox.tokenBalance(address, USDC),
+    async close() {
+      stopFiles();
+      control.close();
+      control.closeAllConnections();
+      await proxy.close();
+      await sandbox.close();
+    },
+  };
+  return fixture;
+}
+
+async function startSeller(env: Readonly<Record<string, string>>): Promise<Seller> {
+  const child = runFile('test/helpers/crash/crash-server.ts', [], env);
+  if (child.stdout === null || child.stderr === null) throw new Error('the seller has no output');
+  const told: string[] = [];
+  let over = false;
+  createInterface({ input: child.stdout }).on('line', (line) => told.push(line));
+  createInterface({ input: child.stderr }).on('line', (line) => told.push(`stderr ${line}`));
+  child.once('close', () => {
+    over = true;
+  });
+  const after = (word: string): string | undefined => told.find((it) => it.startsWith(word))?.slice(word.length);
+  const port = (): string | undefined => after('listening ');
+  await until(() => over || port() !== undefined);
+  if (over) throw new Error(`the seller did not start:\n${told.join('\n')}`);
+  return {
+    url: `http://127.0.0.1:${port()}`,
+    pid: Number(after('process ')),
+    told,
+    async kill() {
+      // The runner and what it runs are one group: both end at once.
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
+      await until(() => over);
+    },
+  };
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '../../..');
+const RUNNER = join(ROOT, 'node_modules/unrun/dist/cli.mjs');
+
+/** What a decoder of spl-token says where it was not compiled; "tollhouse" holds it back, and a bundle of its source cannot. */
+const WITHOUT_COMPILER = /^bigint: Failed to load bindings.*\n/m;
+
+const running: ChildProcess[] = [];
+
+/** How a process ended, and all that it printed. */
+export interface Ended {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** Runs a TypeScript file of the project in a process of its own, against the source. */
+export function runFile(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ChildProcess {
+  const child = spawn(process.execPath, [RUNNER, file, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, ...env },
+    detached: true,
+  });
+  running.push(child);
+  return child;
+}
+
+/** Runs `tollhouse` to its end. */
+export function tollhouse(...args: readonly string[]): Promise<Ended> {
+  return endOf(runFile('src/cli/main.ts', args));
+}
+
+/** Waits for the end of a process. */
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      text += String(chunk);
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, text: text.replace(WITHOUT_COMPILER, '') };
+}
+
+/** Ends every process that is still running; the runner starts the file in one of its own, which goes with it. */
+export function stopFiles(): void {
+  for (const { pid } of running.splice(0)) if (pid !== undefined) killGroup(pid);
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (Reflect.get(Object(error), 'code') !== 'ESRCH') throw error;
+  }
+}
