@@ -101,6 +101,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...payouts,
     calls: createCalls({
       book,
+      credit: stores.credit,
       spending: createSpending({ book, describeToken }),
       limits: createCallLimits({ counters, scale }),
       describeToken,
@@ -151,7 +152,7 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
   const mode = network === 'solana' ? 'live' : 'test';
   const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
   const keys = createServiceKeys({ store: stores.keys, counters, tokens, mode, projectOwner, scale, now });
-  const analytics = createAnalytics({ book, describeToken, now });
+  const analytics = createAnalytics({ book, credit: stores.credit, describeToken, now });
   return {
     projects,
     async findProject(slugOrId: string) {
@@ -162,7 +163,7 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
     keys,
     analytics,
     marketplace: createMarketplace({ store: stores.projects, projects, figures: analytics.recent, now }),
-    spendingReports: createSpendingReports({ book, keys, describeToken, now }),
+    spendingReports: createSpendingReports({ book, credit: stores.credit, keys, describeToken, now }),
     describeToken,
   };
 }

@@ -86,7 +86,7 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
 /** The calls of a gateway's projects, and what is listed of them. */
 function sellingRoutes(gateway: Gateway, { facilitator, baseUrl, beforeCalls }: ServiceRoutesParts) {
   const { projects } = gateway;
-  const gates = createCallGates({ gateway, facilitator, baseUrl, run: createCallServer(gateway) });
+  const gates = createCallGates({ gateway, facilitator, baseUrl, server: createCallServer(gateway) });
   return {
     calls: createCallRoutes({ facilitator, gateway, gates }, beforeCalls),
     listed: projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) }),

@@ -1,5 +1,7 @@
 import type { CallStore } from './calls/call-store.js';
+import type { CreditStore } from './calls/credit-store.js';
 import { createSqlCallStore } from './calls/sql-call-store.js';
+import { createSqlCreditStore } from './calls/sql-credit-store.js';
 import type { EventLog } from './events/event-log.js';
 import { createSqlEventLog } from './events/sql-event-log.js';
 import type { ServiceKeyStore } from './keys/service-keys.js';
@@ -19,6 +21,7 @@ export interface GatewayStores {
   readonly projects: ProjectStore;
   readonly keys: ServiceKeyStore;
   readonly book: CallStore;
+  readonly credit: CreditStore;
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
@@ -39,6 +42,7 @@ export interface GatewayStores {
  */
 export function createGatewayStores(database: SqlDatabase, now: () => number): GatewayStores {
   const book = createSqlCallStore(database, now);
+  const credit = createSqlCreditStore(database, now);
   const events = createSqlEventLog(database);
   const deliveries = createSqlDeliveries(database, now);
   const payouts = createSqlPayoutStore(database, now);
@@ -46,12 +50,13 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     projects: createSqlProjects(database),
     keys: createSqlServiceKeys(database),
     book,
+    credit,
     events,
     webhooks: createSqlWebhooks(database),
     deliveries,
     payouts,
     async prune(before, limit, booksBefore) {
-      const calls = await book.prune(booksBefore, booksBefore, limit);
+      const calls = (await book.prune(booksBefore, booksBefore, limit)) + (await credit.prune(limit));
       const told = (await deliveries.prune(before, limit)) + (await events.prune(before, limit));
       return calls + told + (await payouts.prune(booksBefore, limit));
     },

@@ -5,6 +5,7 @@ import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { timeSteps } from '../../src/gateway/figures/time-steps.js';
 import { DAY_MS } from '../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
+import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
 import { openPostgres } from '../../src/storage/sql/postgres-database.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
 import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
@@ -97,7 +98,7 @@ async function bench(
   await fill(database, calls);
   progress(`${name}: pages and figures`);
   const book = createSqlCallStore(database);
-  const analytics = createAnalytics({ book, describeToken });
+  const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), describeToken });
   const [newest] = await book.calls('prj', 1);
   if (newest === undefined) throw new Error('there are no calls');
   const to = START + MONTH_MS;

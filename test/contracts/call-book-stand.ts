@@ -1,5 +1,7 @@
 import type { CallStore } from '../../src/storage/calls/call-store.js';
+import type { CreditStore } from '../../src/storage/calls/credit-store.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
+import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
 import type { SqlDatabase, Step } from '../../src/storage/sql/sql-database.js';
 import { testClock } from '../helpers/test-clock.js';
 import { LATE_MARCH } from './call-samples.js';
@@ -8,6 +10,8 @@ import { LATE_MARCH } from './call-samples.js';
 export interface BookUnderTest {
   readonly book: CallStore;
   readonly other: CallStore;
+  readonly credit: CreditStore;
+  readonly otherCredit: CreditStore;
   readonly database: SqlDatabase;
   now(): number;
   advance(milliseconds: number): Promise<void>;
@@ -24,6 +28,8 @@ export function booksOn([database, second]: readonly [SqlDatabase, SqlDatabase])
   return {
     book,
     other,
+    credit: createSqlCreditStore(database, now),
+    otherCredit: createSqlCreditStore(second, now),
     database,
     now,
     advance,

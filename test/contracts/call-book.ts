@@ -53,6 +53,8 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
           {
             ...{ at: hour.from, calls: 1, paid: 1, refused: 0, upstreamErrors: 0, payers: 1 },
             revenue: new Map([[USDC, 10_000n]]),
+            creditGiven: new Map(),
+            creditUsed: new Map(),
             latency: new Map([[latencyBucket(120), 1]]),
             refusals: new Map(),
           },

@@ -4,10 +4,11 @@ import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.
 import { callBookContract } from './call-book.js';
 import { budgetsContract } from './call-book-budgets.js';
 import { booksOn } from './call-book-stand.js';
+import { creditContract } from './credit.js';
 
 const NAME = 'the book of calls on Postgres';
 const TABLES =
-  'tollhouse_call, tollhouse_rollup, tollhouse_spend, tollhouse_reservation, tollhouse_event, tollhouse_mark';
+  'tollhouse_call, tollhouse_rollup, tollhouse_spend, tollhouse_reservation, tollhouse_credit, tollhouse_credit_hold, tollhouse_event, tollhouse_mark';
 let server: PostgresServer;
 let url: string;
 let databases: readonly [SqlDatabase, SqlDatabase];
@@ -29,3 +30,4 @@ async function open() {
 
 callBookContract(NAME, open);
 budgetsContract(NAME, open);
+creditContract(NAME, open);

@@ -1,8 +1,10 @@
 import type { Claim } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { Receipt } from '../../protocol/types.js';
-import type { CallRecord, CallStore, Charge } from '../../storage/calls/call-store.js';
+import type { CallRecord, CallStore, Charge, CreditChange, FinishOptions } from '../../storage/calls/call-store.js';
+import type { CreditHold, CreditStore } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { Spending } from '../figures/spending.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
@@ -12,9 +14,20 @@ import type { CallLimits } from './call-limits.js';
 /** A call whose money has landed. */
 export interface PaidCall {
   readonly call: Call;
-  readonly claim: Claim;
+  /** The payment, and what it paid. */
+  readonly claim: Pick<Claim, 'id' | 'lease' | 'payer'>;
   readonly receipt: Receipt;
   /** The token that was paid in. */
+  readonly paidIn: TokenLabel;
+  /** `X-Request-Id`. */
+  readonly requestId: string;
+}
+
+/** A call that credit pays. */
+export interface CreditedCall {
+  readonly call: Call;
+  readonly hold: CreditHold;
+  /** The token of the credit. */
   readonly paidIn: TokenLabel;
   /** `X-Request-Id`. */
   readonly requestId: string;
@@ -24,6 +37,8 @@ export interface PaidCall {
 export interface CallEnd {
   /** Its status; missing where it did not answer. */
   readonly status?: number | undefined;
+  /** Error code, where it failed. */
+  readonly reason?: string | undefined;
   /** From when it was called until the end, in milliseconds. */
   readonly durationMs: number;
 }
@@ -43,18 +58,25 @@ export interface Calls extends CallLimits {
   /** The token in which a request was paid: as it was agreed, whatever the project asks for since. */
   paidToken(call: Call, claim: Claim): Promise<TokenLabel>;
   /**
-   * The response was given: from now on nothing of the call is given back. Returns what writes payment, sums, budget and
-   * events in one transaction. While that rejects the payment stays held by this process, so that nobody is served for it
-   * again; it is to be called again until it does not.
+   * A paid call is over. It is charged, or what was paid is credit of its key at the project from now on. Returns what writes
+   * payment, credit, sums, budget and events in one transaction. While that rejects the payment stays held by this process,
+   * so that nobody is served for it again; it is to be called again until it does not.
    */
-  served(paid: PaidCall, end: CallEnd & { readonly status: number }): () => Promise<void>;
-  /** The upstream failed: writes that; the payment stays good. */
-  failed(paid: PaidCall, end: CallEnd & { readonly reason: string }): Promise<void>;
+  ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<void>;
+  /** Nobody has had anything: writes that; the payment stays good for the same request. */
+  undelivered(paid: PaidCall, end: CallEnd): Promise<void>;
+  /** Holds what the call costs of the credit of its key, where there is so much. */
+  holdCredit(call: Call): Promise<CreditHold | undefined>;
+  /** The call was not passed on. */
+  giveCreditBack(hold: CreditHold): Promise<void>;
+  /** A call that credit pays is over, and charged or not; it may be called again while it rejects. */
+  endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
 }
 
 /** What {@link createCalls} works with. */
 export interface CallsParts {
   readonly book: Pick<CallStore, 'finish' | 'refuse'>;
+  readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
   readonly spending: Spending;
   readonly limits: CallLimits;
   readonly describeToken: DescribeToken;
@@ -67,7 +89,19 @@ export interface CallsParts {
 }
 
 /** Makes the calls of a gateway's projects. */
-export function createCalls({ book, spending, limits, describeToken, wake, onFault, now }: CallsParts): Calls {
+export function createCalls(parts: CallsParts): Calls {
+  const { book, credit, spending, limits, describeToken, wake, onFault, now } = parts;
+
+  async function finish(record: CallRecord, shown: Shown, options: FinishOptions): Promise<boolean> {
+    const events = [callEvent(shown, record, now())];
+    const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
+      onFault(error);
+      throw error;
+    });
+    wake();
+    return written;
+  }
+
   return {
     enter: limits.enter,
     async hold(call, charge = priceOf(call)) {
@@ -82,34 +116,42 @@ export function createCalls({ book, spending, limits, describeToken, wake, onFau
       // Its own token is known without asking.
       return moneyOf(terms.asset) === moneyOf(token.mint) ? token : describeToken(terms.asset);
     },
-    served(paid, { status, durationMs }) {
+    ended(paid, end) {
       const { call, claim, receipt } = paid;
       const charge = { mint: receipt.asset, amount: receipt.amount };
-      const record: CallRecord = { ...recordOf(paid, durationMs), status, outcome: 'succeeded', charge };
-      const events = [callEvent(paid, record, now())];
-      const options = { payment: { id: claim.id, lease: claim.lease }, events, ...reservationOf(call) };
-      // It was served: what cannot be written now is not to be given back.
-      call.reservationId = undefined;
-      call.isBooked = true;
+      const money = end.charged ? { charge } : { credit: { kind: 'given', charge } as const };
+      const record = { ...recordOf(paid, end), ...paymentOf(paid), ...money };
+      const options = { payment: { id: claim.id, lease: claim.lease }, ...reservationOf(call) };
+      markBooked(call);
       return async () => {
-        await book.finish(record, options).catch((error: unknown) => {
-          onFault(error);
-          throw error;
-        });
-        wake();
+        await finish(record, paid, options);
         void spending.tell({ key: call.key, charge, at: call.at });
       };
     },
-    async failed(paid, { status, reason, durationMs }) {
+    async undelivered(paid, end) {
       const { call } = paid;
-      const answered = status === undefined ? {} : { status };
-      const record: CallRecord = { ...recordOf(paid, durationMs), ...answered, outcome: 'failed', reason };
-      await book.finish(record, { events: [callEvent(paid, record, now())], ...reservationOf(call) });
+      await finish({ ...recordOf(paid, end), ...paymentOf(paid) }, paid, reservationOf(call));
       call.isBooked = true;
-      wake();
+    },
+    holdCredit: (call) => credit.hold({ keyId: call.key.id, projectId: call.project.id, charge: priceOf(call) }),
+    giveCreditBack: ({ id }) => credit.giveBack(id),
+    async endedOnCredit(credited, end) {
+      const { call, hold } = credited;
+      const record = recordOf(credited, end);
+      const reservation = reservationOf(call);
+      markBooked(call);
+      const charge = priceOf(call);
+      const used = { ...record, charge, credit: { kind: 'used', charge } as const };
+      if (end.charged && (await finish(used, credited, { ...reservation, creditHoldId: hold.id }))) return;
+      // Not charged; or it has taken so long that its credit was given back.
+      await finish(record, credited, reservation);
+      await credit.giveBack(hold.id);
     },
   };
 }
+
+/** What an event shows beside the record. */
+type Shown = Pick<PaidCall, 'call' | 'paidIn'>;
 
 function priceOf({ project: { price } }: Call): Charge {
   return { mint: price.token.mint, amount: price.amount };
@@ -119,24 +161,34 @@ function reservationOf({ reservationId }: Call): { readonly reservationId?: stri
   return reservationId === undefined ? {} : { reservationId };
 }
 
-function recordOf({ call, claim, receipt, requestId }: PaidCall, durationMs: number) {
+/** It was answered: what cannot be written now is not to be given back. */
+function markBooked(call: Call): void {
+  call.reservationId = undefined;
+  call.isBooked = true;
+}
+
+function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
   const { id, project, key, at, method } = call;
+  const { status, reason, durationMs } = end;
   return {
     id,
     projectId: project.id,
     caller: { keyId: key.id, owner: key.owner },
-    payer: claim.payer,
     at,
     method,
-    paymentId: claim.id,
-    signature: receipt.signature,
+    outcome: reason === undefined ? 'succeeded' : 'failed',
     durationMs: Math.round(durationMs),
     requestId,
+    ...defined({ status, reason }),
   };
 }
 
-function callEvent({ call: { project, key }, paidIn }: PaidCall, record: CallRecord, at: number): EventRecord {
-  const { id, method, status, outcome, reason, charge, payer, paymentId, signature, durationMs, requestId } = record;
+function paymentOf({ claim, receipt }: PaidCall) {
+  return { payer: claim.payer, paymentId: claim.id, signature: receipt.signature };
+}
+
+function callEvent({ call: { project, key }, paidIn }: Shown, record: CallRecord, at: number): EventRecord {
+  const { id, method, status, outcome, reason, charge, credit, payer, paymentId, signature, durationMs } = record;
   const paid = charge && {
     amount: formatAmount(charge.amount, paidIn.decimals),
     amount_atomic: String(charge.amount),
@@ -147,15 +199,17 @@ function callEvent({ call: { project, key }, paidIn }: PaidCall, record: CallRec
     slug: project.slug,
     key_id: key.id,
     method,
-    ...(status === undefined ? {} : { status }),
-    ...(reason === undefined ? {} : { reason }),
+    ...defined({ status, reason }),
     ...paid,
-    payer,
-    payment_id: paymentId,
-    tx_signature: signature,
+    ...(credit === undefined ? {} : { credit: creditData(credit, paidIn) }),
+    ...defined({ payer, payment_id: paymentId, tx_signature: signature }),
     duration_ms: durationMs,
-    request_id: requestId,
+    request_id: record.requestId,
   };
   const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
   return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
+}
+
+function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {
+  return { kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
 }

@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
+import type { CreditStore } from '../../storage/calls/credit-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
@@ -21,7 +22,9 @@ export interface ProjectAnalytics {
   readonly series: readonly AnalyticsPoint[];
   /** Payers are distinct over the whole range. */
   readonly totals: AnalyticsPoint;
-  /** All tokens of the revenue, by mint. */
+  /** What is owed to callers as credit now: atomic units by mint. */
+  readonly creditOwed: ReadonlyMap<string, bigint>;
+  /** All tokens of revenue and credit, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
 
@@ -36,6 +39,7 @@ export interface RecentFigures {
 /** What {@link createAnalytics} works with. */
 export interface AnalyticsParts {
   readonly book: Pick<CallStore, 'series' | 'totals' | 'countPayers' | 'calls'>;
+  readonly credit: Pick<CreditStore, 'owedBy'>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;
@@ -56,16 +60,18 @@ const MEDIAN = 0.5;
 const SLOWEST = 0.95;
 
 /** Makes the figures of a book of calls. */
-export function createAnalytics({ book, describeToken, now = Date.now }: AnalyticsParts): Analytics {
+export function createAnalytics({ book, credit, describeToken, now = Date.now }: AnalyticsParts): Analytics {
   async function analyze(projectId: string, { from, to, starts, interval }: TimeSteps): Promise<ProjectAnalytics> {
-    const [figures, payers] = await Promise.all([
+    const [figures, payers, creditOwed] = await Promise.all([
       book.series(projectId, { from, to }, interval === 'hour' ? 'hour' : 'day'),
       book.countPayers(projectId, { from, to }),
+      credit.owedBy(projectId),
     ]);
     const byStart = new Map(figures.map((it) => [it.at, it]));
     const series = starts.map((at) => toPoint(byStart.get(at) ?? sumOf([], at)));
     const totals = { ...toPoint(sumOf(figures, from)), payers };
-    return { series, totals, tokens: await labelsOf(totals.revenue.keys(), describeToken) };
+    const mints = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed].flatMap((it) => [...it.keys()]);
+    return { series, totals, creditOwed, tokens: await labelsOf(mints, describeToken) };
   }
 
   async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {
@@ -93,11 +99,14 @@ function toPoint({ latency, ...figures }: Figures): AnalyticsPoint {
 /** The sum of steps; payers cannot be summed. */
 function sumOf(figures: readonly Figures[], at: number): Figures {
   const count = (pick: (it: Figures) => number) => figures.reduce((sum, it) => sum + pick(it), 0);
-  const revenue = new Map<string, bigint>();
+  const moneyBy = (pick: (it: Figures) => Figures['revenue']) => {
+    const sums = new Map<string, bigint>();
+    for (const it of figures) for (const [mint, amount] of pick(it)) sums.set(mint, (sums.get(mint) ?? 0n) + amount);
+    return sums;
+  };
   const latency = new Map<number, number>();
   const refusals = new Map<string, number>();
   for (const it of figures) {
-    for (const [mint, amount] of it.revenue) revenue.set(mint, (revenue.get(mint) ?? 0n) + amount);
     for (const [bucket, calls] of it.latency) latency.set(bucket, (latency.get(bucket) ?? 0) + calls);
     for (const [reason, calls] of it.refusals) refusals.set(reason, (refusals.get(reason) ?? 0) + calls);
   }
@@ -108,7 +117,9 @@ function sumOf(figures: readonly Figures[], at: number): Figures {
     refused: count((it) => it.refused),
     upstreamErrors: count((it) => it.upstreamErrors),
     payers: 0,
-    revenue,
+    revenue: moneyBy((it) => it.revenue),
+    creditGiven: moneyBy((it) => it.creditGiven),
+    creditUsed: moneyBy((it) => it.creditUsed),
     latency,
     refusals,
   };

@@ -2,6 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
 import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
+import type { CreditStore, CreditSum } from '../../storage/calls/credit-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
 import { type Budget, budgetsOf, type SpendingKey } from './budgets.js';
@@ -50,6 +51,8 @@ export interface SpendingReport {
   /** One point for each step, also where nothing was spent. */
   readonly series: readonly SpendingPoint[];
   readonly budgets: readonly BudgetState[];
+  /** What was paid for nothing, and pays the next calls: by key, project and token. */
+  readonly credit: readonly CreditSum[];
   /** All tokens in it, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
@@ -57,6 +60,7 @@ export interface SpendingReport {
 /** What {@link createSpendingReports} works with. */
 export interface SpendingReportParts {
   readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetUse'>;
+  readonly credit: Pick<CreditStore, 'list'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
   /** The budgets of a key, as for `createSpending`. */
@@ -73,7 +77,7 @@ const MAX_KEYS = 100;
 
 /** Makes the reports of what keys spend. */
 export function createSpendingReports(parts: SpendingReportParts): SpendingReports {
-  const { book, describeToken, budgets = budgetsOf, now = Date.now } = parts;
+  const { book, credit, describeToken, budgets = budgetsOf, now = Date.now } = parts;
 
   async function budgetStates(key: SpendingKey): Promise<readonly BudgetState[]> {
     const some = budgets(key);
@@ -93,21 +97,20 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
       throw new TollhouseError('not_found', 'A service key sees its own spending only.');
     }
     const keys = await keysOf(parts, caller, keyId);
-    const query = {
-      ...{ owner: caller.wallet, from: steps.from, to: steps.to },
-      ...defined({ keyId, projectId }),
-    };
-    const [rows, days, states] = await Promise.all([
+    const whose = { owner: caller.wallet, ...defined({ keyId, projectId }) };
+    const query = { ...whose, from: steps.from, to: steps.to };
+    const [rows, days, states, owed] = await Promise.all([
       book.spending(query),
       book.spendingByDay(query),
       Promise.all(keys.map(budgetStates)),
+      credit.list(whose),
     ]);
     const all = states.flat();
     const tokens = await labelsOf(
-      [...rows, ...all].map(({ mint }) => mint),
+      [...rows, ...all, ...owed].map(({ mint }) => mint),
       describeToken,
     );
-    return { rows, totals: totalsOf(rows), series: seriesOf(days, steps), budgets: all, tokens };
+    return { rows, totals: totalsOf(rows), series: seriesOf(days, steps), budgets: all, credit: owed, tokens };
   };
 }
 

@@ -1,5 +1,6 @@
 import { formatAmount } from '../../protocol/money/money.js';
 import type {
+  ChargedStatus,
   ProjectExample,
   ProjectLimits,
   ProjectOpenApi,
@@ -25,6 +26,8 @@ export interface ProjectDraft {
     readonly token: string;
     /** Default, and the only one there is: that of the facilitator. */
     readonly network?: string | undefined;
+    /** Statuses beside 2xx and 3xx that are charged. Default: none. */
+    readonly chargeOn?: readonly ChargedStatus[] | undefined;
   };
   /** Default: all to the owner. */
   readonly split?: readonly DraftShare[] | undefined;
@@ -43,7 +46,7 @@ type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | unde
 /** A project as its owner could have asked for it. */
 export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): ProjectDraft {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
-  const { amount, token, network } = price;
-  const pricing = { amount: formatAmount(amount, token.decimals), token: token.mint, network };
+  const { amount, token, network, chargeOn } = price;
+  const pricing = { amount: formatAmount(amount, token.decimals), token: token.mint, network, chargeOn };
   return { slug, name, description, upstream, pricing, split, limits, visibility, tags, metadata, example, openapi };
 }

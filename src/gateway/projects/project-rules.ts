@@ -102,7 +102,7 @@ type ReadPrice =
   | { readonly ok: false; readonly fault: FieldFault };
 
 async function readPrice({ pricing }: ProjectDraft, rules: ProjectRules, before?: ProjectRecord): Promise<ReadPrice> {
-  const { amount, token: wanted, network = rules.network } = pricing;
+  const { amount, token: wanted, network = rules.network, chargeOn = [] } = pricing;
   const wrong = (field: string, detail: string) => ({ ok: false, fault: fault(`/pricing/${field}`, detail) }) as const;
   if (networkFrom(network) !== rules.network) return wrong('network', `must be "${rules.network}", the only one here`);
   const known = before?.price.token;
@@ -111,7 +111,8 @@ async function readPrice({ pricing }: ProjectDraft, rules: ProjectRules, before?
   if (token.decimals > MAX_PRICE_DECIMALS) return wrong('token', `must have at most ${MAX_PRICE_DECIMALS} decimals`);
   const units = readAmount(amount, token);
   if (!units.ok) return wrong('amount', units.detail);
-  return { ok: true, value: { amount: units.value, token, network: rules.network } };
+  const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
+  return { ok: true, value: { amount: units.value, token, network: rules.network, ...defined({ chargeOn: charged }) } };
 }
 
 function readAmount(text: string | number, { decimals }: Token): Parsed<bigint> {

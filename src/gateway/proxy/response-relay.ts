@@ -13,8 +13,6 @@ export type ExchangeFailure =
   | 'upstream_unreachable'
   /** Nothing came for too long, before the head or within the body. */
   | 'upstream_timeout'
-  /** A status of 500 or more. */
-  | 'upstream_error'
   /** The connection broke, or what came is not HTTP. */
   | 'upstream_reset'
   /** More than is passed on. */
@@ -102,7 +100,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Controller, status: number): void {
     if (status < 200 || this.#over) return;
     this.#status = status;
-    if (status >= 500) return this.#fail('upstream_error');
     const fields = readResponseFields(rawFields(controller), this.#rules.toPublic);
     if (this.#isTooLarge(fields)) return this.#fail('upstream_answer_too_large');
     clearTimeout(this.#timer);
@@ -136,7 +133,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Controller, error: Error): void {
     if (error instanceof BodyTooLarge) return this.#fail('body_too_large');
-    this.#fail(this.#controller === undefined ? 'upstream_unreachable' : 'upstream_reset', error);
+    if (this.#controller === undefined) return this.#fail('upstream_unreachable', error);
+    // An upstream need not wait for ever for a caller who does not read: it has had what was sent.
+    this.#fail(this.#res.writableNeedDrain ? 'client_gone' : 'upstream_reset', error);
   }
 
   #askBeforeHead(): ExtraHeaders | Promise<ExtraHeaders> | undefined {

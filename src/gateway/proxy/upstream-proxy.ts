@@ -48,7 +48,7 @@ export interface ForwardOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Called with the upstream's status right before the head of the response is written, when the upstream's headers are on it
-   * already, for instance to add a receipt; what it answers replaces headers of the same names. A promise is waited for. Not called for a status of 500 or more. What it
+   * already, for instance to add a receipt; what it answers replaces headers of the same names. A promise is waited for. What it
    * throws ends both connections, and `forward` rejects with it.
    */
   readonly beforeHead?: ExchangeRules['beforeHead'];
@@ -57,7 +57,7 @@ export interface ForwardOptions {
 /** Why a call was not delivered: what {@link ExchangeFailure} says, or it could not be passed on at all. */
 export type ForwardFailure = ExchangeFailure | 'invalid_request' | 'method_not_allowed';
 
-/** The upstream answered with a status below 500, and its whole response left for the caller. */
+/** The upstream answered, whatever its status, and its whole response left for the caller. */
 export interface Delivered {
   readonly delivered: true;
   /** Status of the upstream. */
@@ -71,7 +71,7 @@ export interface Undelivered {
   readonly delivered: false;
   /** All but `client_gone` are codes of the error table. */
   readonly reason: ForwardFailure;
-  /** What happened, for the caller to read: nothing of the upstream but its status. */
+  /** What happened, for the caller to read: nothing of the upstream. */
   readonly detail: string;
   /** Status of the upstream, where it answered. */
   readonly status?: number;
@@ -114,7 +114,7 @@ const CONNECTION_LIFE_MS = 60_000;
 /** They lead the response elsewhere, or show the caller what was added to its request. */
 const REFUSED_METHODS: ReadonlySet<string> = new Set(['CONNECT', 'TRACE']);
 
-const DETAILS: Readonly<Record<Exclude<ForwardFailure, 'upstream_error'>, string>> = {
+const DETAILS: Readonly<Record<ForwardFailure, string>> = {
   invalid_request: 'The path or the transfer encoding cannot be passed on.',
   method_not_allowed: 'The method cannot be passed on.',
   body_too_large: 'The body is larger than this address accepts.',
@@ -171,7 +171,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
       try {
         const { end, durationMs } = await attempt(req, res, call);
         if (end.delivered) return { ...end, durationMs };
-        return { ...end, detail: detailOf(end), headSent: res.headersSent, durationMs };
+        return { ...end, detail: DETAILS[end.reason], headSent: res.headersSent, durationMs };
       } finally {
         discardRest(req);
       }
@@ -211,10 +211,6 @@ interface Attempt {
 
 function failure(reason: ForwardFailure): Attempt {
   return { end: { delivered: false, reason }, durationMs: 0 };
-}
-
-function detailOf({ reason, status }: Pick<Undelivered, 'reason' | 'status'>): string {
-  return reason === 'upstream_error' ? `The upstream failed with status ${status}.` : DETAILS[reason];
 }
 
 /** Codings other than `chunked` are undone by nobody here. */

@@ -69,7 +69,9 @@ const listCalls = defineOperation({
     const [before] = readCursor(cursor, callsCursor) ?? [];
     const projectId = await ownProject(parts, caller, params.project_id);
     const found = await parts.analytics.calls(projectId, limit + 1, before === undefined ? undefined : BigInt(before));
-    const mints = found.flatMap(({ charge }) => charge?.mint ?? []);
+    const mints = found.flatMap(({ charge, credit }) =>
+      [charge?.mint, credit?.charge.mint].filter((it) => it !== undefined),
+    );
     const tokens = await labelsOf(mints, parts.describeToken);
     return listResponse(
       found,

@@ -35,10 +35,14 @@ const percentile = (share: number) =>
 
 const figures = {
   calls: countSchema.describe('Calls that reached the upstream.'),
-  paid: countSchema.describe('Those of them that used up a payment.'),
+  paid: countSchema.describe('Those of them that were charged, from a payment or from credit.'),
   refused: countSchema.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
   revenue: byToken('Decimal, in whole tokens'),
   revenue_atomic: byToken("In the token's smallest unit"),
+  credit_given: byToken('What was paid for calls that bought nothing'),
+  credit_given_atomic: byToken("In the token's smallest unit"),
+  credit_used: byToken('What of the revenue had been paid as credit before'),
+  credit_used_atomic: byToken("In the token's smallest unit"),
   payers: countSchema.describe('Distinct wallets that paid.'),
   p50_ms: percentile(50),
   p95_ms: percentile(95),
@@ -53,6 +57,8 @@ export const analyticsResponse = z.object({
   to: time.describe('Not included.'),
   series: z.array(z.object({ t: time.describe('Start of the step.'), ...figures })),
   totals: z.object(figures),
+  credit_owed: byToken('What callers have as credit now'),
+  credit_owed_atomic: byToken("In the token's smallest unit"),
   tokens: z.record(z.string(), z.object({ mint: address, decimals: countSchema })).describe('By symbol.'),
 });
 
@@ -66,10 +72,14 @@ export const callResponse = z.object({
   reason: z.string().nullable().describe('Error code, when it failed.'),
   key_id: z.string().nullable(),
   payer: address.nullable(),
-  amount: z.string().nullable().describe('In whole tokens, decimal; null when nothing was used up.'),
+  amount: z.string().nullable().describe('What was earned, in whole tokens, decimal; null when nothing was charged.'),
   amount_atomic: z.string().nullable(),
   token: z.string().nullable().describe('Symbol; the mint of an unknown token.'),
   mint: address.nullable(),
+  credit: z
+    .object({ kind: z.enum(['given', 'used']), amount: z.string(), amount_atomic: z.string(), token: z.string() })
+    .nullable()
+    .describe('`given`: it was paid and bought nothing. `used`: such a payment of an earlier call paid it.'),
   payment_id: z.string().nullable(),
   signature: signature.nullable(),
   duration_ms: countSchema,

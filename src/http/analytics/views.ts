@@ -9,9 +9,16 @@ import type { analyticsResponse, callResponse } from './schemas.js';
 
 type Labels = ReadonlyMap<string, TokenLabel>;
 
+/** Sums of money of a step, by the names of their columns. */
+const MONEYS = [
+  ['revenue', (it: AnalyticsPoint) => it.revenue],
+  ['credit_given', (it: AnalyticsPoint) => it.creditGiven],
+  ['credit_used', (it: AnalyticsPoint) => it.creditUsed],
+] as const;
+
 /** The figures of a project as its owner sees them. */
 export function analyticsView(
-  { series, totals, tokens }: ProjectAnalytics,
+  { series, totals, creditOwed, tokens }: ProjectAnalytics,
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
   return {
@@ -20,6 +27,7 @@ export function analyticsView(
     to: timeText(to),
     series: series.map((point) => ({ t: timeText(point.at), ...figuresView(point, tokens) })),
     totals: figuresView(totals, tokens),
+    ...moneyView('credit_owed', creditOwed, tokens),
     tokens: Object.fromEntries([...tokens].map(([mint, { symbol, decimals }]) => [symbol, { mint, decimals }])),
   };
 }
@@ -30,12 +38,14 @@ export function analyticsCsv({ series, totals, tokens }: ProjectAnalytics): stri
   const reasons = [...totals.refusals.keys()].sort();
   const head = [
     ...['t', 'calls', 'paid', 'refused', 'payers', 'p50_ms', 'p95_ms', 'upstream_errors'],
-    ...labels.map(([, { symbol }]) => `revenue_${symbol}`),
+    ...labels.flatMap(([, { symbol }]) => MONEYS.map(([name]) => `${name}_${symbol}`)),
     ...reasons.map((reason) => `refused_${reason}`),
   ];
   const rows = series.map((it) => [
     ...[timeText(it.at), it.calls, it.paid, it.refused, it.payers, it.p50Ms, it.p95Ms, it.upstreamErrors],
-    ...labels.map(([mint, { decimals }]) => formatAmount(it.revenue.get(mint) ?? 0n, decimals)),
+    ...labels.flatMap(([mint, { decimals }]) =>
+      MONEYS.map(([, sums]) => formatAmount(sums(it).get(mint) ?? 0n, decimals)),
+    ),
     ...reasons.map((reason) => it.refusals.get(reason) ?? 0),
   ]);
   return toCsv([head, ...rows]);
@@ -58,6 +68,7 @@ export function callView(call: ListedCall, tokens: Labels): ResponseBody<typeof 
     amount_atomic: charge === undefined ? null : String(charge.amount),
     token: label?.symbol ?? null,
     mint: charge?.mint ?? null,
+    credit: creditView(call.credit, tokens),
     payment_id: call.paymentId ?? null,
     signature: call.signature ?? null,
     duration_ms: call.durationMs,
@@ -65,14 +76,30 @@ export function callView(call: ListedCall, tokens: Labels): ResponseBody<typeof 
   };
 }
 
+function creditView(credit: ListedCall['credit'], tokens: Labels) {
+  if (credit === undefined) return null;
+  const { mint, amount } = credit.charge;
+  const { symbol, decimals } = tokens.get(mint) ?? { symbol: mint, decimals: 0 };
+  return { kind: credit.kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
+}
+
+/** Money by symbol: in whole tokens, and under the name with `_atomic` in atomic units. */
+function moneyView<N extends string>(name: N, money: ReadonlyMap<string, bigint>, tokens: Labels) {
+  const sums = [...tokens].map(([mint, label]) => ({ ...label, amount: money.get(mint) ?? 0n }));
+  return {
+    [name]: Object.fromEntries(sums.map((it) => [it.symbol, formatAmount(it.amount, it.decimals)])),
+    [`${name}_atomic`]: Object.fromEntries(sums.map((it) => [it.symbol, String(it.amount)])),
+  } as Record<N | `${N}_atomic`, Record<string, string>>;
+}
+
 function figuresView(point: AnalyticsPoint, tokens: Labels) {
-  const revenue = [...tokens].map(([mint, label]) => ({ ...label, amount: point.revenue.get(mint) ?? 0n }));
   return {
     calls: point.calls,
     paid: point.paid,
     refused: point.refused,
-    revenue: Object.fromEntries(revenue.map((it) => [it.symbol, formatAmount(it.amount, it.decimals)])),
-    revenue_atomic: Object.fromEntries(revenue.map((it) => [it.symbol, String(it.amount)])),
+    ...moneyView('revenue', point.revenue, tokens),
+    ...moneyView('credit_given', point.creditGiven, tokens),
+    ...moneyView('credit_used', point.creditUsed, tokens),
     payers: point.payers,
     p50_ms: point.p50Ms ?? null,
     p95_ms: point.p95Ms ?? null,

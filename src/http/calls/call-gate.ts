@@ -2,6 +2,7 @@ import type { Response } from 'express';
 import { LRUCache } from 'lru-cache';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
+import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
@@ -14,6 +15,7 @@ import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { CALLS_PATH } from '../framework/path.js';
 import { callOf, callRetry } from './call-request.js';
+import type { CallServer } from './serve-call.js';
 
 const WHERE = CALLS_PATH;
 const MAX_GATES = 2_000;
@@ -23,7 +25,7 @@ export interface CallGatesParts {
   readonly facilitator: EmbeddedFacilitator;
   readonly gateway: Pick<Gateway, 'splitWallet'>;
   readonly baseUrl?: string | undefined;
-  readonly run: NonNullable<PaymentGate['run']>;
+  readonly server: CallServer;
 }
 
 /** The price before the calls of a project. */
@@ -52,7 +54,7 @@ export function createCallGates(parts: CallGatesParts): CallGates {
 }
 
 function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
-  const { facilitator, gateway, baseUrl, run } = parts;
+  const { facilitator, gateway, baseUrl, server } = parts;
   const { id: projectId, owner, price, name } = project;
   const { payTo, owed } = demandOf(project, gateway.splitWallet);
   const options = resolveOptions(WHERE, requirePaymentOptions, {
@@ -62,7 +64,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     description: name,
     settle: 'before',
     paymentIdentifier: 'off',
-    charge: (res: Response) => res.statusCode < 500,
+    charge: (res: Response) => isCharged(price, res.statusCode),
     ...(baseUrl === undefined ? {} : { baseUrl }),
   });
   const seller = { owner, projectId, ...(owed === undefined ? {} : { owed }) };
@@ -78,7 +80,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project),
     beforeReplay: takeOffErrorHeaders,
-    run,
+    ...server,
   };
 }
 

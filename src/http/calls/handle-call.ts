@@ -7,23 +7,19 @@ import type { Claim } from '../../facilitator/types.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
-import { forwardRefusal } from '../../gateway/proxy/upstream-proxy.js';
 import type { Decision } from '../../middleware/gate/gate.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
 import { problemCodeOf, sendProblem } from '../../middleware/gate/respond.js';
-import {
-  isBodyLonger,
-  MAX_COMPARED_BYTES,
-  paymentFingerprint,
-} from '../../middleware/idempotency/request-fingerprint.js';
+import { paymentFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
-import { decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
+import { creditFirst, decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, readPayment, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import type { CallGates } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
+import { refuseUnfit } from './unfit-call.js';
 
 /** What {@link handleCall} works with. */
 export interface CallParts {
@@ -39,8 +35,6 @@ const PAUSED_RETRY_SECONDS = 60;
 const PROOF_CODEC = { receipt: () => ({}) };
 
 const PAUSED = 'Its owner has paused this project; this request charged nothing.';
-const UNKNOWN_LENGTH =
-  'The body is larger than this address accepts, or has more than 1 MiB and does not say how long it is: send Content-Length.';
 const NOT_CONFIRMED = {
   code: 'payment_not_confirmed',
   detail: 'The payment is not confirmed on the chain yet; send the same request again in two seconds.',
@@ -83,6 +77,7 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
   noteCall(req, call);
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   const isPaid = proof !== undefined || readPayment(req) !== undefined;
+  // Whoever brings no payment is told the price first, whatever else is wrong.
   if (isPaid) await refuseUnfit(req, call);
   try {
     if (isPaid && proof === undefined) await calls.hold(call);
@@ -96,17 +91,6 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
     if (reason !== undefined && !call.isBooked) calls.refuse({ projectId: call.project.id, at: call.at, reason });
   } finally {
     await calls.giveBack(call);
-  }
-}
-
-/** What cannot be passed on costs nothing. Whoever brings no payment is told the price first, whatever else is wrong. */
-async function refuseUnfit(req: Request, { project, rest }: Call): Promise<void> {
-  const { upstream, limits } = project;
-  const refusal = forwardRefusal(req, { url: upstream.url, rest, ...limits });
-  if (refusal !== undefined) throw refusal;
-  if (req.get('content-length') !== undefined) return;
-  if (await isBodyLonger(req, Math.min(limits.maxBodyBytes, MAX_COMPARED_BYTES))) {
-    throw new TollhouseError('body_too_large', UNKNOWN_LENGTH);
   }
 }
 
@@ -134,12 +118,15 @@ interface ProofAttempt {
 }
 
 /** `X-Service-Payment`: a payment that has landed. */
-async function decideProof(parts: CallParts, gate: PaymentGate, attempt: ProofAttempt): Promise<Decision> {
-  const { req, res, call, proof } = attempt;
+async function decideProof(
+  parts: CallParts,
+  gate: PaymentGate,
+  { req, res, call, proof }: ProofAttempt,
+): Promise<Decision> {
   const signature = readServicePayment(proof);
   if (!signature.ok) return refused(true, () => sendProblem(res, 'invalid_payment_header', signature.detail));
   const offered = await offeredTerms(gate, req);
-  const challenge = async (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
+  const challenge = (cause: RequiredCause) => sendPaymentRequired(req, res, gate.options, offered, cause);
   const fingerprint = await paymentFingerprint(req);
   if (fingerprint === undefined) return refused(true, () => undefined);
   const retry = callRetry(call, req);
@@ -147,7 +134,8 @@ async function decideProof(parts: CallParts, gate: PaymentGate, attempt: ProofAt
   const opened = await parts.facilitator.openProof(signature.value, use);
   if (opened.status === 'open') await holdAsPaid(parts, call, opened.claim);
   if (opened.status !== 'not_confirmed') {
-    return decisionOn({ req, res, gate, codec: PROOF_CODEC, offered, opened, retry, challenge });
+    const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
+    return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });
   }
   return refused(true, () => {
     res.setHeader('Retry-After', String(NOT_CONFIRMED_RETRY_SECONDS));

@@ -1,101 +1,91 @@
 import type { Request, Response } from 'express';
-import type { ErrorCode } from '../../errors/errors.js';
-import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
+import type { CallEnd } from '../../gateway/calls/calls.js';
 import type { Gateway } from '../../gateway/gateway.js';
-import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
-import {
-  type Delivered,
-  GATEWAY_ERROR_HEADERS,
-  takeOffErrorHeaders,
-  type Undelivered,
-} from '../../gateway/proxy/upstream-proxy.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
-import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
-import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
-import type { RecordedResponse } from '../../middleware/response/response-recorder.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { callOf } from './call-request.js';
+import { CREDIT_HEADER, passOn } from './pass-on.js';
+import { refuseUnfit } from './unfit-call.js';
 
-const STILL_GOOD = 'The payment stays good: send the same request with the same payment again.';
-const TRIED_OUT =
-  'The request of this payment has failed each time that it was tried, and is tried no more; its seller has the money.';
+/** Serves the calls that are paid, and those that credit pays. */
+export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>>;
 
 /**
- * Serves a call whose money has landed: the upstream's response flows as it comes. A caller who hangs up after its head has
- * had it; a call that was not served leaves its payment good for the same caller and request.
+ * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it. What was paid for
+ * a call that is not charged is credit of its key at the project, before the caller learns of it.
  */
-export function createCallServer(gateway: Gateway): NonNullable<PaymentGate['run']> {
+export function createCallServer(gateway: Gateway): CallServer {
   const { calls } = gateway;
-  return async (request, receipt, recorded) => {
-    const { req, res, claim } = request;
-    const call = callOf(req);
-    const receiptHeaders = request.receiptHeaders({ status: 'settled', receipt });
-    const paidIn = await calls.paidToken(call, claim);
-    const end = await forward(gateway, call, { req, res, claim, paidIn, receiptHeaders });
-    const paid = { call, claim, receipt, paidIn, requestId: requestIdOf(res) };
-    const status = servedStatus(end, recorded);
-    if (status !== undefined) return { served: true, write: calls.served(paid, { ...end, status }) };
-    if (end.delivered) throw new Error('unreachable: what was delivered was served');
-    await calls.failed(paid, end);
-    if (!end.headSent && end.reason !== 'client_gone')
-      sendFailed(res, { reason: end.reason, detail: end.detail }, claim, receiptHeaders);
-    return { served: false };
+  return {
+    async run({ req, res, claim, receiptHeaders }, receipt, recorded) {
+      const call = callOf(req);
+      const paidIn = await calls.paidToken(call, claim);
+      const amount = formatAmount(receipt.amount, paidIn.decimals);
+      const paid = { call, claim, receipt, paidIn, requestId: requestIdOf(res) };
+      const headers = receiptHeaders({ status: 'settled', receipt });
+      const { outcome, end } = await passOn(gateway, call, {
+        ...{ req, res },
+        payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
+        headersFor: () => headers,
+        hasBegun: () => recorded.begun || recorded.isKept,
+        async notCharged(it) {
+          await calls.ended(paid, { ...it, charged: false })();
+          return { ...headers, ...creditGiven(amount, paidIn) };
+        },
+      });
+      if (outcome === 'charged') return { served: true, write: calls.ended(paid, { ...end, charged: true }) };
+      if (outcome === 'not_charged') return { served: true, write: async () => undefined };
+      await calls.undelivered(paid, end);
+      return { served: false };
+    },
+    async useCredit(req, res) {
+      const call = callOf(req);
+      const hold = await calls.holdCredit(call);
+      if (hold === undefined) return false;
+      try {
+        await refuseUnfit(req, call);
+      } catch (error) {
+        await calls.giveCreditBack(hold);
+        throw error;
+      }
+      await serveOnCredit(gateway, call, hold, { req, res });
+      return true;
+    },
   };
 }
 
-/** The upstream's status where its response was given: as a whole, or until its caller hung up; undefined for a failure. */
-function servedStatus(end: Delivered | Undelivered, { begun, isKept }: RecordedResponse): number | undefined {
-  if (end.delivered) return end.status;
-  return end.reason === 'client_gone' && (begun || isKept) ? end.status : undefined;
-}
-
-interface Exchange {
-  readonly req: Request;
-  readonly res: Response;
-  readonly claim: Claim;
-  readonly paidIn: TokenLabel;
-  readonly receiptHeaders: Readonly<Record<string, string>>;
-}
-
-function forward(gateway: Gateway, call: Call, { req, res, claim, paidIn, receiptHeaders }: Exchange) {
-  const { project, publicPath, rest } = call;
-  const { limits, upstream } = project;
-  return gateway.proxy.forward(req, res, {
-    url: upstream.url,
-    rest,
-    publicPath,
-    timeoutMs: upstream.timeoutMs,
-    maxBodyBytes: limits.maxBodyBytes,
-    secrets: signingSecrets(project, gateway.now()),
-    requestId: requestIdOf(res),
-    caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
-    payment: {
-      payer: claim.payer,
-      amount: formatAmount(claim.terms.amount, paidIn.decimals),
-      token: paidIn.symbol,
-      payment: claim.id,
-    },
-    beforeHead: () => {
-      takeOffErrorHeaders(res);
-      return {
-        ...receiptHeaders,
-        'Cache-Control': privateCacheControl(res.getHeader('Cache-Control')),
-        [EXPOSE_HEADERS]: withExposed(res.getHeader(EXPOSE_HEADERS), EXPOSED_HEADERS),
-      };
+async function serveOnCredit(
+  gateway: Gateway,
+  call: Call,
+  hold: CreditHold,
+  { req, res }: { readonly req: Request; readonly res: Response },
+): Promise<void> {
+  const { calls } = gateway;
+  const { price } = call.project;
+  const { symbol, decimals } = price.token;
+  const amount = formatAmount(price.amount, decimals);
+  const credited = { call, hold, paidIn: price.token, requestId: requestIdOf(res) };
+  const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
+  const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
+  const { outcome, end } = await passOn(gateway, call, {
+    ...{ req, res },
+    payment: { payer: call.key.owner, amount, token: symbol },
+    headersFor: () => left,
+    hasBegun: () => res.headersSent,
+    async notCharged(it) {
+      await endedAs(false, it);
+      return creditGiven(amount, price.token);
     },
   });
+  if (outcome !== 'not_charged') await endedAs(outcome === 'charged', end);
 }
 
-function sendFailed(
-  res: Response,
-  { reason, detail }: { readonly reason: ErrorCode; readonly detail: string },
-  { isLastRun }: Claim,
-  receiptHeaders: Readonly<Record<string, string>>,
-): void {
-  const headers = { ...receiptHeaders, ...GATEWAY_ERROR_HEADERS };
-  if (!isLastRun) return sendProblem(res, reason, `${detail} ${STILL_GOOD}`, { headers });
-  sendProblem(res, reason, `${detail} ${TRIED_OUT}`, { headers, more: { retryable: false } });
+function creditGiven(amount: string, { symbol }: TokenLabel): Readonly<Record<string, string>> {
+  return {
+    [CREDIT_HEADER]: `${amount} ${symbol} was not charged for this call, and pays the next one of this key at this project`,
+  };
 }

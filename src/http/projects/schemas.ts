@@ -18,6 +18,7 @@ const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
 /** Letters of an address that mean nothing to a shell, after the first `/`. */
 const EXAMPLE_PATH = /^(?:\/[\w\-.~%/:@+,=]*(?:\?[\w\-.~%/:@+,=&?]*)?)?$/;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const MAX_CHARGED = 20;
 const MAX_TAGS = 5;
 const MAX_METADATA_BYTES = 2_048;
 const MAX_EXAMPLE_BYTES = 8_192;
@@ -52,6 +53,11 @@ const upstream = z.strictObject(
   'must be {url, timeout_ms?}',
 );
 
+const chargedStatus = z.union(
+  [z.literal(['4xx', '5xx']), z.int().min(400).max(599)],
+  'must be "4xx", "5xx" or a status from 400 to 599',
+);
+
 const pricing = z.strictObject(
   {
     amount: z
@@ -59,8 +65,13 @@ const pricing = z.strictObject(
       .describe('In whole tokens, for each call; never rounded.'),
     token: text(64).describe('Symbol such as `USDC`, or a mint.'),
     network: text(64).optional().describe('Default, and the only one: the network that is served here.'),
+    charge_on: z
+      .array(chargedStatus, 'must be a list of statuses')
+      .max(MAX_CHARGED, `must name at most ${MAX_CHARGED} statuses`)
+      .optional()
+      .describe('Statuses that are charged beside 2xx and 3xx. A call with any other gives what was paid as credit.'),
   },
-  'must be {amount, token, network?}',
+  'must be {amount, token, network?, charge_on?}',
 );
 
 const wantedShare = z.strictObject(
@@ -165,6 +176,9 @@ export const priceResponse = z.object({
   decimals: countSchema,
   token_program: address,
   network: networkId,
+  charge_on: z
+    .array(z.union([z.literal(['4xx', '5xx']), countSchema]))
+    .describe('Statuses that are charged beside 2xx and 3xx.'),
 });
 
 /** A call that shows how. */

@@ -7,10 +7,11 @@ import { CALLS_PATH } from '../framework/path.js';
 import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
 
 /** What a client wrote, as the gateway takes it. */
-export function draftFrom({ upstream, limits, ...body }: ProjectBody): ProjectDraft {
+export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): ProjectDraft {
   return {
     ...body,
     upstream: { url: upstream.url, timeoutMs: upstream.timeout_ms },
+    pricing: { amount: pricing.amount, token: pricing.token, network: pricing.network, chargeOn: pricing.charge_on },
     limits: limits && {
       perSecond: limits.per_second,
       concurrent: limits.concurrent,
@@ -20,10 +21,11 @@ export function draftFrom({ upstream, limits, ...body }: ProjectBody): ProjectDr
 }
 
 /** A draft as a client would have written it: what a merge patch is applied to. */
-export function bodyFrom({ upstream, limits, ...draft }: ProjectDraft): object {
+export function bodyFrom({ upstream, pricing, limits, ...draft }: ProjectDraft): object {
   return {
     ...draft,
     upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
+    pricing: { amount: pricing.amount, token: pricing.token, network: pricing.network, charge_on: pricing.chargeOn },
     limits: {
       per_second: limits?.perSecond,
       concurrent: limits?.concurrent,
@@ -33,7 +35,7 @@ export function bodyFrom({ upstream, limits, ...draft }: ProjectDraft): object {
 }
 
 /** What a call costs. */
-export function priceView({ amount, token, network }: ProjectPrice): ResponseBody<typeof priceResponse> {
+export function priceView({ amount, token, network, chargeOn = [] }: ProjectPrice): ResponseBody<typeof priceResponse> {
   return {
     amount: formatAmount(amount, token.decimals),
     amount_atomic: String(amount),
@@ -42,6 +44,7 @@ export function priceView({ amount, token, network }: ProjectPrice): ResponseBod
     decimals: token.decimals,
     token_program: token.program,
     network,
+    charge_on: [...chargeOn],
   };
 }
 

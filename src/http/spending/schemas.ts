@@ -19,12 +19,15 @@ export const spendingQuery = z.strictObject({
 });
 
 const time = z.iso.datetime();
-const money = {
+const amountOfToken = {
   amount: z.string().describe('In whole tokens, decimal.'),
   amount_atomic: z.string().describe("In the token's smallest unit."),
   token: z.string().describe('Symbol; the mint of an unknown token.'),
   mint: address,
-  calls: countSchema.describe('Paid ones.'),
+};
+const money = {
+  ...amountOfToken,
+  calls: countSchema.describe('Those that were paid for; not those that credit has paid.'),
 };
 const byToken = z.record(z.string(), z.string());
 
@@ -61,4 +64,9 @@ export const spendingResponse = z.object({
       resets_at: time.nullable().describe('When the next window begins; null where there is none.'),
     }),
   ),
+  credit: z
+    .array(z.object({ key_id: z.string(), project_id: z.string(), ...amountOfToken }))
+    .describe(
+      'Paid for calls that bought nothing. It counts as spent, and pays the next calls of the key at the project before any 402.',
+    ),
 });

@@ -12,7 +12,7 @@ export function spendingView(
   report: SpendingReport,
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof spendingResponse> {
-  const { rows, totals, series, budgets, tokens } = report;
+  const { rows, totals, series, budgets, credit, tokens } = report;
   return {
     interval: interval === 'month' ? 'month' : 'day',
     from: timeText(from),
@@ -21,6 +21,14 @@ export function spendingView(
     spending: rows.map((it) => ({ key_id: it.keyId, project_id: it.projectId, ...moneyView(it, tokens) })),
     series: series.map((it) => pointView(it, totals, tokens)),
     budgets: budgets.map((it) => budgetView(it, tokens)),
+    credit: credit.map(({ keyId, projectId, mint, amount }) => ({
+      key_id: keyId,
+      project_id: projectId,
+      amount: decimal(amount, mint, tokens),
+      amount_atomic: String(amount),
+      token: symbol(mint, tokens),
+      mint,
+    })),
   };
 }
 

@@ -45,11 +45,12 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
   if (fault !== undefined) return refused(true, () => sendProblem(res, 'invalid_payment_identifier', fault));
 
   const offered = await offeredTerms(gate, req, payment);
-  const challenge = (cause: required.RequiredCause) =>
+  const challenge = creditFirst(gate, req, res, (cause) =>
     whenKnown(signInExtensions(req), (extensions) => {
       const all = extensions === undefined ? offered : { ...offered, extensions };
       required.sendPaymentRequired(req, res, options, all, cause);
-    });
+    }),
+  );
   if (presented === undefined || reading === undefined) {
     return refused(false, () => challenge(gate.unpaid ?? required.UNPAID));
   }
@@ -68,6 +69,17 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
   });
   const codec = presented.codec;
   return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
+}
+
+/** A 402, unless what the caller has paid before pays the request. */
+export function creditFirst(
+  { useCredit }: Pick<PaymentGate, 'useCredit'>,
+  req: Request,
+  res: Response,
+  challenge: PaymentAttempt['challenge'],
+): PaymentAttempt['challenge'] {
+  if (useCredit === undefined) return challenge;
+  return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
 }
 
 /** The decision to answer instead of serving. */

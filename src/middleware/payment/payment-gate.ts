@@ -25,6 +25,11 @@ export interface PaymentGate {
   readonly watch?: () => void;
   /** Why the first 402 is sent. Default: the resource has a price. */
   readonly unpaid?: RequiredCause;
+  /**
+   * Asked where a 402 would be sent: serves the request from what its caller has paid before, and returns whether it did.
+   * Default: nobody has paid before.
+   */
+  readonly useCredit?: (req: Request, res: Response) => Promise<boolean>;
   /** Called before a kept response is sent again: takes off the headers that are for other responses only. */
   readonly beforeReplay?: (res: Response) => void;
   /** With `settle: 'before'`: serves a request whose money has landed. Default: the handler behind the gate. */

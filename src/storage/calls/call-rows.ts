@@ -1,7 +1,9 @@
+import { defined } from '../../lib/defined.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
-import type { CallRecord, ListedCall } from './call-store.js';
+import { summand } from '../sql/sql-sums.js';
+import type { CallRecord, CreditChange, ListedCall } from './call-store.js';
 
 /** Columns that are written of a call. */
 export const CALL_COLUMNS = {
@@ -20,11 +22,13 @@ export const CALL_COLUMNS = {
   signature: 'text',
   duration_ms: 'bigint',
   request_id: 'text',
+  credit_mint: 'text',
+  credit_amount: 'bigint',
 } as const;
 
 /** A call as {@link CALL_COLUMNS}. */
 export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLUMNS> {
-  const { charge } = call;
+  const { charge, credit } = call;
   return {
     id: call.id,
     project_id: call.projectId,
@@ -41,7 +45,22 @@ export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLU
     signature: call.signature ?? null,
     duration_ms: Math.round(call.durationMs),
     request_id: call.requestId,
+    credit_mint: credit?.charge.mint ?? null,
+    credit_amount: credit === undefined ? null : creditToSql(credit),
   };
+}
+
+/** More than nothing was given, less was used. */
+function creditToSql({ kind, charge }: CreditChange): bigint {
+  const amount = summand(charge.amount);
+  return kind === 'given' ? amount : -amount;
+}
+
+function creditOf({ credit_mint: mint, credit_amount: value }: Row): CreditChange | undefined {
+  if (mint === null || value === null) return undefined;
+  const change = BigInt(String(value));
+  const amount = change < 0n ? -change : change;
+  return { kind: change < 0n ? 'used' : 'given', charge: { mint: String(mint), amount } };
 }
 
 /** A row of `tollhouse_call`. */
@@ -62,5 +81,6 @@ export function toCall(row: Row): ListedCall {
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     durationMs: Number(row.duration_ms),
     requestId: String(row.request_id),
+    ...defined({ credit: creditOf(row) }),
   };
 }

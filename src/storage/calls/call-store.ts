@@ -9,6 +9,13 @@ export interface Charge {
   readonly amount: bigint;
 }
 
+/** What a call did to the credit of its key at its project. */
+export interface CreditChange {
+  /** `given`: it was paid and bought nothing. `used`: an earlier payment that had bought nothing paid it. */
+  readonly kind: 'given' | 'used';
+  readonly charge: Charge;
+}
+
 /** The service key that a call came with, and whose it is. */
 export interface KeyedCaller {
   readonly keyId: string;
@@ -29,12 +36,14 @@ export interface CallRecord {
   readonly method: string;
   /** Status that the upstream answered with; missing where it did not answer. */
   readonly status?: number;
-  /** `succeeded`: the upstream delivered, 2xx to 4xx. `failed`: it did not. */
+  /** `succeeded`: the upstream answered, 2xx to 4xx. `failed`: it did not. */
   readonly outcome: 'succeeded' | 'failed';
   /** Why it failed, as an error code. */
   readonly reason?: string;
-  /** What it cost. Missing where nothing was used up: a free call, a pass, or a payment that stays good for another try. */
+  /** What its seller earned. Missing where nothing was charged: what was paid is credit then, or stays good for another try. */
   readonly charge?: Charge;
+  /** Missing where it was paid and charged, and where nothing was paid. */
+  readonly credit?: CreditChange;
   readonly paymentId?: string;
   /** Signature of the paying transaction, base58. */
   readonly signature?: string;
@@ -91,8 +100,10 @@ export type ReservationResult =
 export interface FinishOptions {
   /** The payment that it uses up, in a ledger on the same database: where its lease was lost nothing is written. */
   readonly payment?: { readonly id: string; readonly lease: string };
-  /** The reservation that this call ends. What is spent is the call's charge. */
+  /** The reservation that this call ends. What is spent is what left the wallet for it: its charge, or the credit that it gave. */
   readonly reservationId?: string;
+  /** The hold of the credit that this call uses: where it has ended meanwhile nothing is written. */
+  readonly creditHoldId?: string;
   /** `call.succeeded`, `call.failed` and others that tell of it. */
   readonly events?: readonly EventRecord[];
 }
@@ -109,15 +120,19 @@ export interface Figures {
   readonly at: number;
   /** Calls that reached the upstream. */
   readonly calls: number;
-  /** Those of them that used up a payment. */
+  /** Those of them that were charged, from a payment or from credit. */
   readonly paid: number;
   /** Calls that were turned away; they are not among `calls`. */
   readonly refused: number;
   readonly upstreamErrors: number;
   /** Distinct wallets that paid. */
   readonly payers: number;
-  /** Atomic units by mint, native SOL among wrapped SOL, exact to 2^63 - 1 an hour. */
+  /** What was earned: atomic units by mint, native SOL among wrapped SOL, exact to 2^63 - 1 an hour. */
   readonly revenue: ReadonlyMap<string, bigint>;
+  /** What was paid for calls that bought nothing, by mint; it is owed to their callers. */
+  readonly creditGiven: ReadonlyMap<string, bigint>;
+  /** What of the revenue had been paid as credit before, by mint. */
+  readonly creditUsed: ReadonlyMap<string, bigint>;
   /** Calls by bucket of their duration (`latency-buckets.ts`). */
   readonly latency: ReadonlyMap<number, number>;
   /** Refused calls by error code. */
@@ -158,7 +173,7 @@ export interface BudgetUse {
   readonly keyId: string;
   readonly mint: string;
   readonly window: BudgetWindow;
-  /** Atomic units that were spent in the window that the time lies in. */
+  /** Atomic units that left the wallet in the window that the time lies in. */
   readonly used: bigint;
 }
 
@@ -175,8 +190,8 @@ export interface BudgetNotice extends BudgetLimit {
 }
 
 /**
- * The calls of all projects: each with what it changes, in one transaction, and the sums that are kept of them
- *. Rejects with `store_unavailable` when the database does not answer.
+ * The calls of all projects: each with what it changes, in one transaction, and the sums that are kept of them.
+ * Rejects with `store_unavailable` when the database does not answer.
  */
 export interface CallStore {
   /**
@@ -188,7 +203,8 @@ export interface CallStore {
   giveBack(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
-   * @returns false when the payment was not held any more; then nothing was written, and the response must not be counted as paid
+   * @returns false when the payment, or the credit, was not held any more; then nothing was written, and the response must not
+   *   be counted as paid
    */
   finish(call: CallRecord, options?: FinishOptions): Promise<boolean>;
   /**

@@ -8,6 +8,7 @@ import { summand } from '../sql/sql-sums.js';
 import { CALL_COLUMNS, callToSql } from './call-rows.js';
 import { CALLS } from './call-statements.js';
 import type { CallRecord, FinishOptions } from './call-store.js';
+import { CREDIT } from './credit-statements.js';
 import { FINISH_CALLS } from './finish-calls.js';
 import { startsOf } from './periods.js';
 import { rollupRow, rollupSteps, rollupsOf } from './rollups.js';
@@ -21,19 +22,23 @@ export function callWriter(
   database: SqlDatabase,
   now: () => number,
 ): (call: CallRecord, options?: FinishOptions) => Promise<boolean> {
-  if (database.dialect === 'postgres') {
-    const together = jsonGroups(database, FINISH_CALLS);
-    return (call, options = {}) => together(rowOf(call, options, now()));
-  }
-  return async (call, options = {}) => {
-    const { payment } = options;
+  async function inSteps(call: CallRecord, options: FinishOptions): Promise<boolean> {
+    const { payment, creditHoldId } = options;
     const steps = stepsOf(call, options);
-    if (payment !== undefined) {
-      return (await database.batchIf(servedStep(payment.id, payment.lease, now()), steps)).length > 0;
-    }
+    const guard: Step | undefined =
+      creditHoldId !== undefined
+        ? [CREDIT.endHold, creditHoldId]
+        : payment && servedStep(payment.id, payment.lease, now());
+    if (guard !== undefined) return (await database.batchIf(guard, steps)).length > 0;
     await database.batch(steps);
     return true;
-  };
+  }
+
+  if (database.dialect !== 'postgres') return (call, options = {}) => inSteps(call, options);
+  const together = jsonGroups(database, FINISH_CALLS);
+  // Credit is seldom.
+  return (call, options = {}) =>
+    call.credit === undefined ? together(rowOf(call, options, now())) : inSteps(call, options);
 }
 
 function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions): readonly Step[] {
@@ -42,6 +47,7 @@ function stepsOf(call: CallRecord, { reservationId, events = [] }: FinishOptions
     ...(reservationId === undefined ? [] : [[SPEND.giveBack, reservationId] as const]),
     ...eventSteps(events),
     ...spendsOf(call).map((spend): Step => [SPEND.add, ...valuesOf(SPEND_NAMES, spend)]),
+    ...givenBy(call),
     ...rollupSteps(rollupsOf(call)),
   ];
 }
@@ -59,11 +65,20 @@ function rowOf(call: CallRecord, { payment, reservationId, events = [] }: Finish
   };
 }
 
-/** What its key has spent, if it has spent anything. */
-function spendsOf({ caller, charge, projectId, at }: CallRecord): readonly ColumnValues<keyof typeof SPEND_INPUT>[] {
-  if (caller === undefined || charge === undefined) return [];
+/** The credit that it gave. */
+function givenBy({ caller, credit, projectId }: CallRecord): readonly Step[] {
+  if (caller === undefined || credit?.kind !== 'given') return [];
+  const { mint, amount } = credit.charge;
+  return [[CREDIT.give, caller.keyId, projectId, moneyOf(mint), caller.owner, summand(amount)]];
+}
+
+/** What left the wallet of its key: what was paid, whether it bought anything or not. Credit was spent when it was given. */
+function spendsOf(call: CallRecord): readonly ColumnValues<keyof typeof SPEND_INPUT>[] {
+  const { caller, credit, projectId, at } = call;
+  const spent = credit === undefined ? call.charge : credit.kind === 'given' ? credit.charge : undefined;
+  if (caller === undefined || spent === undefined) return [];
   const [hour, day, month] = startsOf(at);
   const { keyId, owner } = caller;
-  const [mint, amount] = [moneyOf(charge.mint), summand(charge.amount)];
+  const [mint, amount] = [moneyOf(spent.mint), summand(spent.amount)];
   return [{ key_id: keyId, hour, day, month, mint, project_id: projectId, owner, amount }];
 }

@@ -23,6 +23,8 @@ const PLACES: Readonly<Record<SummedKind, (figures: Writable<Figures>, label: st
     figures.upstreamErrors = Number(sum);
   },
   revenue: (figures, label, sum) => figures.revenue.set(label, sum),
+  credit_given: (figures, label, sum) => figures.creditGiven.set(label, sum),
+  credit_used: (figures, label, sum) => figures.creditUsed.set(label, sum),
   latency: (figures, label, sum) => figures.latency.set(Number(label), Number(sum)),
   refusals: (figures, label, sum) => figures.refusals.set(label, Number(sum)),
 };
@@ -53,5 +55,13 @@ export function toFigures(
 /** A step in which nothing happened. */
 export function emptyFigures(at: number): Writable<Figures> {
   const counts = { calls: 0, paid: 0, refused: 0, upstreamErrors: 0, payers: 0 };
-  return { at, ...counts, revenue: new Map(), latency: new Map(), refusals: new Map() };
+  return {
+    at,
+    ...counts,
+    revenue: new Map(),
+    creditGiven: new Map(),
+    creditUsed: new Map(),
+    latency: new Map(),
+    refusals: new Map(),
+  };
 }

@@ -3,7 +3,7 @@ import { type ColumnValues, namesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonRow } from '../sql/json-groups.js';
 import type { Statement, Step } from '../sql/sql-database.js';
 import { saturatingSum, summand } from '../sql/sql-sums.js';
-import type { CallRecord, RefusedCall } from './call-store.js';
+import type { CallRecord, Charge, RefusedCall } from './call-store.js';
 import { latencyBucket } from './latency-buckets.js';
 import { dayOf, hourOf } from './periods.js';
 
@@ -17,6 +17,9 @@ export type RollupKind =
   | 'latency'
   /** By mint, in atomic units; of native SOL that of wrapped SOL. */
   | 'revenue'
+  /** By mint: what was paid for calls that bought nothing, and what of it has paid others since. */
+  | 'credit_given'
+  | 'credit_used'
   /** By wallet: how many calls it paid. */
   | 'payers'
   /** The same by day, in place of the hour: what is distinct in a month would be too many hours to look at. */
@@ -47,17 +50,28 @@ const COLUMNS = namesOf(ROLLUP_INPUT);
 /** More rows than this go in several statements. */
 const MAX_ROWS = 40;
 
+/** Reasons of failed calls that are no upstream's doing. */
+const CALLER_FAULTS: ReadonlySet<string> = new Set([
+  'client_gone',
+  'body_too_large',
+  'invalid_request',
+  'method_not_allowed',
+]);
+
 /** What a call adds. */
 export function rollupsOf(call: CallRecord): readonly Rollup[] {
-  const { projectId, charge, payer, outcome } = call;
+  const { projectId, charge, credit, payer, outcome } = call;
   const hour = hourOf(call.at);
   const rollup = (kind: RollupKind, label = '', value = 1n): Rollup => ({ projectId, kind, hour, label, value });
+  const money = (kind: RollupKind, { mint, amount }: Charge) => rollup(kind, moneyOf(mint), summand(amount));
+  const hasPaid = credit === undefined ? charge !== undefined : credit.kind === 'given';
   return [
     rollup('calls'),
     rollup('latency', String(latencyBucket(call.durationMs))),
-    ...(outcome === 'failed' ? [rollup('upstream_errors')] : []),
-    ...(charge === undefined ? [] : [rollup('paid'), rollup('revenue', moneyOf(charge.mint), summand(charge.amount))]),
-    ...(charge === undefined || payer === undefined ? [] : payerRollups(rollup('payers', payer), call.at)),
+    ...(outcome === 'failed' && !CALLER_FAULTS.has(call.reason ?? '') ? [rollup('upstream_errors')] : []),
+    ...(charge === undefined ? [] : [rollup('paid'), money('revenue', charge)]),
+    ...(credit === undefined ? [] : [money(`credit_${credit.kind}`, credit.charge)]),
+    ...(!hasPaid || payer === undefined ? [] : payerRollups(rollup('payers', payer), call.at)),
   ];
 }
 

@@ -35,11 +35,12 @@ export const PROJECT_COLUMNS = [
 /** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
 export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
-  const { amount, token, network } = price;
+  const { amount, ...restOfPrice } = price;
+  const { token } = price;
   const details: Details = {
     name,
     upstream,
-    price: { token, network },
+    price: restOfPrice,
     split,
     limits,
     ...defined({ description, metadata, example }),

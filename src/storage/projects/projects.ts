@@ -24,7 +24,12 @@ export interface ProjectPrice {
   readonly amount: bigint;
   readonly token: Token;
   readonly network: NetworkId;
+  /** Statuses beside 2xx and 3xx that are charged. */
+  readonly chargeOn?: readonly ChargedStatus[];
 }
+
+/** A status from 400 on, or all statuses of a hundred. */
+export type ChargedStatus = number | '4xx' | '5xx';
 
 /** What a project's upstream bears. */
 export interface ProjectLimits {

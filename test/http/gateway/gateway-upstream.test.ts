@@ -25,6 +25,18 @@ async function call({ slug }: MadeProject, headers: ProofHeaders, init: RequestI
   return answer;
 }
 
+/** What the key has as credit at a project, in atomic units. */
+async function creditOf({ id }: MadeProject): Promise<unknown> {
+  const { body } = await fixture().client.ask(
+    'GET',
+    `/api/v1/spending?project=${id}`,
+    undefined,
+    fixture().key.headers,
+  );
+  const credit = body['credit'] as readonly { readonly amount_atomic: string }[];
+  return credit[0]?.amount_atomic;
+}
+
 const change = ({ id }: MadeProject, patch: object) =>
   fixture().client.ask('PATCH', `/api/v1/projects/${id}`, patch, fixture().asOwner);
 
@@ -41,11 +53,23 @@ async function expectGoodOnce(project: MadeProject, payment: ProofHeaders): Prom
   expect(fixture().hits()).toBe(before + 1);
 }
 
-describe('while the upstream fails the caller is told, and the payment stays good', () => {
+/** What was paid for nothing pays one call, and no other. */
+async function expectCreditOnce(project: MadeProject, payment: ProofHeaders): Promise<void> {
+  const before = fixture().hits();
+  const delivered = await call(project, {});
+  expect([delivered.status, delivered.text, delivered.headers.get('x-service-error')]).toEqual([200, 'paid for', null]);
+  expect(delivered.headers.get('access-credit')).toBe('0 USDC is left; credit has paid this call');
+  expect(outcome(await call(project, {}))).toEqual([402, 'payment_required']);
+  expect(outcome(await call(project, payment))).toEqual(USED);
+  expect(fixture().hits()).toBe(before + 1);
+}
+
+const CREDIT = /^0\.012347 USDC was not charged for this call, and pays the next one of this key at this project$/;
+
+describe('while the upstream fails the caller is told, and what was paid is credit', () => {
   const huge: Respond = (res) => void res.writeHead(200, { 'content-length': 200 * 1024 * 1024 }).write('x');
 
   test.each<[string, Respond, number, string]>([
-    ['fails', fails, 502, 'upstream_error'],
     ['is slow', () => {}, 504, 'upstream_timeout'],
     ['hangs up', (res) => void res.destroy(), 502, 'upstream_reset'],
     ['is not HTTP', (res) => void res.socket?.end('hello\r\n\r\n'), 502, 'upstream_reset'],
@@ -56,10 +80,11 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     fixture().upstream.respond(respond);
     const failed = await call(project, header);
     expect([...outcome(failed), failed.headers.get('x-service-error')]).toEqual([status, code, 'gateway']);
-    expect(failed.body).toMatchObject({ retryable: true, detail: expect.stringContaining('payment stays good') });
+    expect(failed.body).toMatchObject({ retryable: true, detail: expect.stringContaining('Nothing was charged') });
+    expect(failed.headers.get('access-credit')).toMatch(CREDIT);
     expect(failed.text).not.toMatch(/secret trouble|127\.0\.0\.1/);
     fixture().upstream.respond(answers);
-    await expectGoodOnce(project, header);
+    await expectCreditOnce(project, header);
   });
 
   test('is down', async () => {
@@ -74,7 +99,7 @@ describe('while the upstream fails the caller is told, and the payment stays goo
       'gateway',
     ]);
     expect((await change(project, { upstream: { url: fixture().upstream.origin } })).status).toBe(200);
-    await expectGoodOnce(project, header);
+    await expectCreditOnce(project, header);
   });
 
   test.each<[string, Respond]>([
@@ -92,10 +117,11 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     fixture().upstream.respond(respond);
     await expect(call(project, header)).rejects.toThrow();
     fixture().upstream.respond(answers);
-    await expectGoodOnce(project, header);
+    await until(async () => (await creditOf(project)) === String(CALL_PRICE));
+    await expectCreditOnce(project, header);
   });
 
-  test('and one through x402 as well: the money moves once', async () => {
+  test('and one through x402 as well: the money moves once, and the same payment finds the credit too', async () => {
     const { client, key, newProject, owner, payer, sandbox } = fixture();
     const project = await newProject();
     const url = `${client.url}/v1/${project.slug}`;
@@ -104,59 +130,125 @@ describe('while the upstream fails the caller is told, and the payment stays goo
     const before = earned();
     fixture().upstream.respond(fails);
     const failed = await call(project, v2);
-    expect(outcome(failed)).toEqual([502, 'upstream_error']);
+    expect([failed.status, failed.text, failed.headers.get('x-service-error')]).toEqual([500, 'secret trouble', null]);
     expect(failed.headers.get('payment-response')).not.toBeNull();
+    expect(failed.headers.get('access-credit')).toMatch(CREDIT);
     fixture().upstream.respond(answers);
-    await expectGoodOnce(project, v2);
+    expect((await call(project, v2)).status).toBe(200);
+    expect(outcome(await call(project, v2))).toEqual(USED);
     expect(earned() - before).toBe(CALL_PRICE);
   });
 
-  test('three times; then it is told to be used up', async () => {
-    const { header } = await fixture().pay();
-    fixture().upstream.respond(fails);
-    const before = fixture().hits();
-    const told: unknown[] = [];
-    for (const _ of '123') {
-      const failed = await call(fixture().project, header);
-      expect(outcome(failed)).toEqual([502, 'upstream_error']);
-      told.push([failed.body['retryable'], failed.body['detail']]);
-    }
-    const good = [true, expect.stringContaining('The payment stays good')];
-    expect(told).toEqual([good, good, [false, expect.stringMatching(/^(?!.*stays good).*is tried no more/)]]);
-    fixture().upstream.respond(answers);
-    const last = await call(fixture().project, header);
-    expect(outcome(last)).toEqual(USED);
-    expect(last.body).toMatchObject({ detail: expect.stringContaining('tried no more'), accepts: expect.any(Array) });
-    expect([fixture().hits() - before, last.headers.get('x-service-error')]).toEqual([3, 'gateway']);
-  });
-
-  test('for its own caller and method only', async () => {
+  test('again and again: the credit comes back each time, and nobody pays twice', async () => {
     const project = await fixture().newProject();
     const { header } = await fixture().pay({ project });
     fixture().upstream.respond(fails);
-    expect(outcome(await call(project, header))).toEqual([502, 'upstream_error']);
+    const before = fixture().hits();
+    expect((await call(project, header)).status).toBe(500);
+    for (const _ of '1234') expect((await call(project, {})).status).toBe(500);
+    expect([fixture().hits() - before, await creditOf(project)]).toEqual([5, String(CALL_PRICE)]);
+    fixture().upstream.respond(answers);
+    await expectCreditOnce(project, header);
+  });
+
+  test('which is of its key only, and of its project', async () => {
+    const project = await fixture().newProject();
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(fails);
+    expect((await call(project, header)).status).toBe(500);
     fixture().upstream.respond(answers);
     const stranger = await fixture().newCaller();
     const before = fixture().hits();
     expect(outcome(await call(project, { ...header, ...stranger.key.headers }))).toEqual([402, 'payment_invalid']);
+    expect(outcome(await call(project, stranger.key.headers))).toEqual([402, 'payment_required']);
+    expect(outcome(await call(await fixture().newProject(), {}))).toEqual([402, 'payment_required']);
     expect(fixture().hits()).toBe(before);
-    await expectGoodOnce(project, header);
+    await expectCreditOnce(project, header);
+  });
+
+  test('and pays one call of those that come at once', async () => {
+    const project = await fixture().newProject();
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(fails);
+    await call(project, header);
+    fixture().upstream.respond(answers);
+    const before = fixture().hits();
+    const all = await Promise.all(Array.from({ length: 10 }, () => call(project, {})));
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(fixture().hits()).toBe(before + 1);
+  });
+
+  test('and is not touched by a call that cannot be passed on', async () => {
+    const project = await fixture().newProject({ limits: { max_body_bytes: 1_000 } });
+    const { header } = await fixture().pay({ project });
+    fixture().upstream.respond(fails);
+    await call(project, header);
+    fixture().upstream.respond(answers);
+    expect(outcome(await call(project, {}, { method: 'POST', body: 'x'.repeat(1_001) }))).toEqual([
+      413,
+      'body_too_large',
+    ]);
+    await expectCreditOnce(project, header);
   });
 });
 
-test.each([301, 404, 429])('an answer of %d is a delivery, and no redirect is followed', async (status) => {
+test('a redirect is a delivery, and is not followed', async () => {
   const { header } = await fixture().pay();
   const elsewhere = `${fixture().upstream.origin}/elsewhere`;
-  fixture().upstream.respond((res) => void res.writeHead(status, { location: elsewhere }).end('theirs'));
+  fixture().upstream.respond((res) => void res.writeHead(301, { location: elsewhere }).end('theirs'));
   const before = fixture().hits();
   const answer = await call(fixture().project, header);
-  expect([answer.status, answer.text, answer.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
+  expect([answer.status, answer.text, answer.headers.get('x-service-error')]).toEqual([301, 'theirs', null]);
   expect(answer.headers.get('location')).toBe(`/v1/${fixture().project.slug}/elsewhere`);
   const again = await call(fixture().project, header);
-  expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
+  expect([again.status, again.text, again.headers.get('x-service-error')]).toEqual([301, 'theirs', null]);
   expect(again.headers.get('location')).toBe(answer.headers.get('location'));
   expect(again.headers.get('idempotency-replayed')).toBe('true');
   expect(fixture().hits()).toBe(before + 1);
+});
+
+test.each([400, 404, 429])(
+  'an answer of %d is passed on and not charged, unless the project charges it',
+  async (status) => {
+    const theirs: Respond = (res) => void res.writeHead(status, { 'retry-after': '7' }).end('theirs');
+    const [usual, charging] = [await fixture().newProject(), await fixture().newProject()];
+    expect((await change(charging, { pricing: { charge_on: [status] } })).status).toBe(200);
+    for (const project of [usual, charging]) {
+      const { header } = await fixture().pay({ project });
+      fixture().upstream.respond(theirs);
+      const answer = await call(project, header);
+      expect([answer.status, answer.text, answer.headers.get('x-service-error')]).toEqual([status, 'theirs', null]);
+      expect(answer.headers.get('retry-after')).toBe('7');
+      fixture().upstream.respond(answers);
+      if (project === usual) await expectCreditOnce(project, header);
+      else
+        expect([await creditOf(project), outcome(await call(project, {}))]).toEqual([
+          undefined,
+          [402, 'payment_required'],
+        ]);
+    }
+  },
+);
+
+test('the owner sees what is owed as credit, and no upstream error where it was the caller who left', async () => {
+  const project = await fixture().newProject();
+  const { header } = await fixture().pay({ project });
+  fixture().upstream.respond(fails);
+  await call(project, header);
+  const { client, asOwner } = fixture();
+  const figures = async () =>
+    (await client.ask('GET', `/api/v1/projects/${project.id}/analytics`, undefined, asOwner)).body;
+  expect(await figures()).toMatchObject({
+    totals: { calls: 1, paid: 0, upstream_errors: 1, credit_given_atomic: { USDC: String(CALL_PRICE) } },
+    credit_owed_atomic: { USDC: String(CALL_PRICE) },
+  });
+  fixture().upstream.respond(answers);
+  await call(project, {});
+  const paid = String(CALL_PRICE);
+  expect(await figures()).toMatchObject({
+    totals: { calls: 2, paid: 1, revenue_atomic: { USDC: paid }, credit_used_atomic: { USDC: paid } },
+    credit_owed_atomic: { USDC: '0' },
+  });
 });
 
 test('when the caller goes away the upstream is told, and the payment stays good', async () => {
@@ -307,24 +399,32 @@ describe('the budget of a key', () => {
     expect(fixture().hits()).toBe(before + 3);
   });
 
-  test('is given back for what was not charged', async () => {
+  test('counts what left the wallet: credit given is spent, and spends nothing more', async () => {
     const caller = await callerFor(1);
-    const [good, next] = [await fixture().pay({ caller }), await fixture().pay({ caller })];
-    const foreign = await fixture().pay();
-    const show = ({ header }: { readonly header: ProofHeaders }) =>
-      call(fixture().project, { ...header, ...caller.key.headers });
+    const project = await fixture().newProject();
+    const by = { caller, project };
+    const [good, next] = [await fixture().pay(by), await fixture().pay(by)];
+    const foreign = await fixture().pay({ project });
+    const show = ({ header = {} }: { readonly header?: ProofHeaders }) =>
+      call(project, { ...header, ...caller.key.headers });
     expect(outcome(await show(foreign))).toEqual([402, 'payment_invalid']);
     expect(outcome(await show({ header: { 'x-service-payment': 'AAAA' } }))).toEqual([400, 'invalid_payment_header']);
     fixture().upstream.respond(fails);
-    for (const _ of '12') expect(outcome(await show(good))).toEqual([502, 'upstream_error']);
-    fixture().upstream.respond(answers);
-    expect((await show(good)).status).toBe(200);
+    expect((await show(good)).status).toBe(500);
     expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
-    const spent = await fixture().client.ask('GET', '/api/v1/spending', undefined, caller.key.headers);
-    expect(spent.body).toMatchObject({
-      totals: [{ amount_atomic: String(CALL_PRICE), token: 'USDC', calls: 1 }],
-      budgets: [{ used_atomic: String(CALL_PRICE), left_atomic: '0' }],
-    });
+    const spent = async () =>
+      (await fixture().client.ask('GET', '/api/v1/spending', undefined, caller.key.headers)).body;
+    const [usedUp, credit] = [
+      { used_atomic: String(CALL_PRICE), left_atomic: '0' },
+      { project_id: project.id, key_id: caller.key.id, amount_atomic: String(CALL_PRICE), token: 'USDC' },
+    ];
+    const totals = [{ amount_atomic: String(CALL_PRICE), token: 'USDC', calls: 1 }];
+    expect(await spent()).toMatchObject({ totals, budgets: [usedUp], credit: [credit] });
+    expect((await show({})).status).toBe(500);
+    fixture().upstream.respond(answers);
+    expect((await show({})).status).toBe(200);
+    expect(await spent()).toMatchObject({ totals, budgets: [usedUp], credit: [] });
+    expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
   });
 });
 

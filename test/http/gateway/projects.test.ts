@@ -105,6 +105,7 @@ describe('a new project', () => {
         token: 'USDC',
         mint: USDC,
         decimals: 6,
+        charge_on: [],
         token_program: TOKEN_PROGRAM,
         network: 'solana-devnet',
       },

@@ -341,10 +341,7 @@ describe('a hook before the head', () => {
       asked += 1;
       return {};
     };
-    const fixture = await openUpstreamFixture(
-      { http: (_req, res) => void res.writeHead(503).end() },
-      { forward: { beforeHead } },
-    );
+    const fixture = await openUpstreamFixture({ http: (_req, res) => void res.destroy() }, { forward: { beforeHead } });
     expect((await request(`${fixture.url}/`)).statusCode).toBe(502);
     expect(asked).toBe(0);
   });

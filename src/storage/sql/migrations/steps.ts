@@ -10,6 +10,7 @@ import { payouts } from './0009-payouts.js';
 import { paymentUses } from './0010-payment-uses.js';
 import { payoutProofs } from './0011-payout-proofs.js';
 import { oneSol } from './0012-one-sol.js';
+import { credit } from './0013-credit.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -29,4 +30,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0010-payment-uses', paymentUses],
   ['0011-payout-proofs', payoutProofs],
   ['0012-one-sol', oneSol],
+  ['0013-credit', credit],
 ];

@@ -1,0 +1,114 @@
+import type { Request, Response } from 'express';
+import type { Call } from '../../gateway/calls/call.js';
+import type { CallEnd } from '../../gateway/calls/calls.js';
+import { isCharged } from '../../gateway/calls/charged-status.js';
+import type { Gateway } from '../../gateway/gateway.js';
+import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
+import type { GatewayPayment } from '../../gateway/proxy/gateway-signature.js';
+import {
+  type Delivered,
+  GATEWAY_ERROR_HEADERS,
+  takeOffErrorHeaders,
+  type Undelivered,
+} from '../../gateway/proxy/upstream-proxy.js';
+import { requestIdOf } from '../../middleware/gate/request-id.js';
+import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../../middleware/gate/respond.js';
+import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
+
+/** A call that is passed on to its upstream, and what is made of how that ends. */
+export interface PassedCall {
+  readonly req: Request;
+  readonly res: Response;
+  /** What the upstream is told of who paid. */
+  readonly payment: GatewayPayment;
+  /** Headers of a response that is charged. */
+  headersFor(): Readonly<Record<string, string>>;
+  /** Whether the caller has had any of the response, or can have it again. */
+  hasBegun(): boolean;
+  /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
+  notCharged(end: CallEnd): Promise<Readonly<Record<string, string>>>;
+}
+
+/**
+ * How it ended: with a response that has its price, though its caller may have left before its end; with one that has not, or
+ * none; or for a caller who had left before anything came.
+ */
+export interface PassedOn {
+  readonly outcome: 'charged' | 'not_charged' | 'undelivered';
+  readonly end: CallEnd;
+}
+
+const CREDITED = 'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
+/** Header that tells a caller of credit, in a sentence. */
+export const CREDIT_HEADER = 'Access-Credit';
+
+const EXPOSED = [...EXPOSED_HEADERS, CREDIT_HEADER];
+
+/** Passes a call on, and answers it where its upstream does not. */
+export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): Promise<PassedOn> {
+  const { res } = passed;
+  const begunAt = performance.now();
+  let isRefunded = false;
+  const refund = async (end: CallEnd) => {
+    isRefunded = true;
+    return passed.notCharged(end);
+  };
+  const headersOf = (more: Readonly<Record<string, string>>) => ({
+    ...more,
+    'Cache-Control': privateCacheControl(res.getHeader('Cache-Control')),
+    [EXPOSE_HEADERS]: withExposed(res.getHeader(EXPOSE_HEADERS), EXPOSED),
+  });
+
+  const result = await forward(gateway, call, passed, (status) => {
+    takeOffErrorHeaders(res);
+    if (isCharged(call.project.price, status)) return headersOf(passed.headersFor());
+    const durationMs = performance.now() - begunAt;
+    return refund({ durationMs, ...answered(status) }).then(headersOf);
+  });
+  const end = endOf(result);
+  if (isRefunded) return { outcome: 'not_charged', end };
+  if (result.delivered) return { outcome: 'charged', end };
+  if (result.reason === 'client_gone') {
+    return passed.hasBegun()
+      ? { outcome: 'charged', end: { status: result.status, durationMs: result.durationMs } }
+      : { outcome: 'undelivered', end };
+  }
+  const headers = await refund(end);
+  if (!result.headSent) {
+    sendProblem(res, result.reason, `${result.detail} ${CREDITED}`, {
+      headers: { ...headers, ...GATEWAY_ERROR_HEADERS },
+    });
+  }
+  return { outcome: 'not_charged', end };
+}
+
+function endOf(result: Delivered | Undelivered): CallEnd {
+  const { durationMs, status } = result;
+  if (result.delivered) return { durationMs, ...answered(result.status) };
+  return { durationMs, status, reason: result.reason };
+}
+
+function answered(status: number): Pick<CallEnd, 'status' | 'reason'> {
+  return status < 500 ? { status } : { status, reason: 'upstream_error' };
+}
+
+function forward(
+  gateway: Gateway,
+  { project, publicPath, rest }: Call,
+  { req, res, payment }: PassedCall,
+  beforeHead: (status: number) => Record<string, string> | Promise<Record<string, string>>,
+) {
+  const { limits, upstream } = project;
+  return gateway.proxy.forward(req, res, {
+    url: upstream.url,
+    rest,
+    publicPath,
+    timeoutMs: upstream.timeoutMs,
+    maxBodyBytes: limits.maxBodyBytes,
+    secrets: signingSecrets(project, gateway.now()),
+    requestId: requestIdOf(res),
+    caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
+    payment,
+    beforeHead,
+  });
+}
