@@ -65,6 +65,9 @@ const PICK = {
   failedPayout: `select id from tollhouse_payout where state = 'failed' limit 1`,
   call: `select id from tollhouse_call where mint is not null order by seq limit 1`,
   project: `select project_id as id from tollhouse_rollup where kind = 'revenue' limit 1`,
+  creditCall: `select id from tollhouse_call where credit_amount > 0 order by seq limit 1`,
+  onCredit: `select id from tollhouse_call where credit_amount < 0 order by seq limit 1`,
+  credit: `select project_id as id from tollhouse_credit limit 1`,
   key: `select key_id as id from tollhouse_spend where period = 'total' and calls > 1 limit 1`,
   settled: `select id from tollhouse_event where type = 'payment.settled' order by seq limit 1`,
   split: `select wallet as id from tollhouse_payout limit 1`,
@@ -90,11 +93,12 @@ type Kind =
   | 'call'
   | 'figure'
   | 'spending'
+  | 'credit'
   | 'event';
 
 type PlantedError = [what: string, pick: keyof typeof PICK, sql: string, kind: Kind, named?: string];
 
-/** Fifty ways to spoil books: in words, the entry, the SQL in which `$` is its id, and the kind that names that id. */
+/** Some fifty ways to spoil books: in words, the entry, the SQL in which `$` is its id, and the kind that names that id. */
 const ERRORS: readonly PlantedError[] = [
   ['a payment of x402 has a unit more', 'x402', `${PAYMENT} amount = amount + 1 where id = '$'`, 'payment'],
   ['a payment of x402 has a unit less', 'direct', `${PAYMENT} amount = amount - 1 where id = '$'`, 'payment'],
@@ -360,6 +364,32 @@ const ERRORS: readonly PlantedError[] = [
     `update tollhouse_rollup set value = value - 1 where kind = 'paid' and project_id = '$'`,
     'figure',
   ],
+  ['credit is changed', 'credit', `update tollhouse_credit set amount = amount + 1 where project_id = '$'`, 'credit'],
+  [
+    'credit is held that nobody had',
+    'credit',
+    `insert into tollhouse_credit_hold (id, key_id, project_id, mint, amount, ends_at)
+      select 'held', key_id, project_id, mint, 1, 1 from tollhouse_credit where project_id = '$'`,
+    'credit',
+  ],
+  [
+    'the credit that was given in an hour is changed',
+    'credit',
+    `update tollhouse_rollup set value = value + 1 where kind = 'credit_given' and project_id = '$'`,
+    'credit',
+  ],
+  [
+    'a call has given more credit than it was paid',
+    'creditCall',
+    `update tollhouse_call set credit_amount = credit_amount + 1 where id = '$'`,
+    'call',
+  ],
+  [
+    'a call says that it was paid from credit, and gave it',
+    'onCredit',
+    `update tollhouse_call set credit_amount = -credit_amount where id = '$'`,
+    'call',
+  ],
   [
     'what a key has spent in all is changed',
     'key',
@@ -449,7 +479,7 @@ async function idOf(storage: Storage, sql: string): Promise<string> {
 
 test('honest books differ in nothing, read in full or quickly', async () => {
   const all = await withCopy((storage) => reconciled(compared, storage));
-  expect(all).toEqual({ payments: 18, payouts: 3, transactions: 18, open: 0, differences: 0, found: [], notes: [] });
+  expect(all).toEqual({ payments: 20, payouts: 3, transactions: 20, open: 0, differences: 0, found: [], notes: [] });
   const quick = await withCopy((storage) => reconciled(compared, storage, false));
   expect(quick).toEqual(all);
 });

@@ -12,6 +12,7 @@ export interface FigureCheckParts {
 
 const SOL = { native: NATIVE_SOL, wrapped: SOL_ASSET };
 const CHARGED = 'believe the payment, which is compared with the chain; the call was charged otherwise';
+const CREDITED = 'believe the calls; callers can call for more or less than they have paid for nothing';
 const SUMMED = 'believe the calls; the sum is shown to its owner and is wrong';
 
 /** Compares what calls were charged with the payments that they used up, and the sums of projects and keys with the calls. */
@@ -25,6 +26,10 @@ export async function checkFigures({ figures, from }: FigureCheckParts, findings
   }
   for (const sum of await figures.spending(from, SOL)) {
     findings.differs({ kind: 'spending', ids: [sum.of], detail: shownSum(sum), advice: SUMMED });
+  }
+  for (const { projectId, mint, booked, given, used } of await figures.credit(SOL)) {
+    const detail = `callers have ${booked} of ${mint} as credit, and calls gave ${given} and used up ${used}`;
+    findings.differs({ kind: 'credit', ids: [projectId], detail, advice: CREDITED });
   }
   for (const { keyId, mint, total, months, days, daysByProject } of await figures.uneven(SOL)) {
     const detail =

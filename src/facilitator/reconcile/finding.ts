@@ -9,6 +9,7 @@ export type FindingKind =
   | 'call'
   | 'figure'
   | 'spending'
+  | 'credit'
   | 'event';
 
 /** Something that books and chain, or two of the books, do not agree on. */

@@ -60,8 +60,8 @@ const EVENTS_KEPT_MS = 30 * DAY_MS;
 /**
  * Compares the books with the chain, in both directions, and with each other: payments, payment requests and payouts against
  * their transactions, the transactions of the fee payers and of the split wallets against the books, what split wallets hold
- * against what is owed, and what is owed, events, charges and sums against the payments. Credit and passes, once there are
- * any, are to be checked where the others are.
+ * against what is owed, and what is owed, events, charges, credit and sums against the payments. Passes, once there are any,
+ * are to be checked where the others are.
  * @param from - milliseconds since the epoch; default: since the first payment in the books
  * @throws RpcError or `store_unavailable` when it cannot be finished
  */

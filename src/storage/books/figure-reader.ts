@@ -41,6 +41,15 @@ export interface UnevenSpending {
   readonly daysByProject: bigint;
 }
 
+/** What callers of a project have as credit, and what its calls gave and used up, in atomic units: the difference must be that. */
+export interface WrongCredit {
+  readonly projectId: string;
+  readonly mint: string;
+  readonly booked: bigint;
+  readonly given: bigint;
+  readonly used: bigint;
+}
+
 /** Two mints that are the same money. */
 export interface SameMoney {
   readonly native: string;
@@ -57,6 +66,8 @@ export interface FigureReader {
   spending(from: number, sol: SameMoney): Promise<readonly WrongSum[]>;
   /** Keys whose sums of different periods are not the same. */
   uneven(sol: SameMoney): Promise<readonly UnevenSpending[]>;
+  /** Projects whose credit is not what was given and not used, over all that is kept of sums. */
+  credit(sol: SameMoney): Promise<readonly WrongCredit[]>;
 }
 
 const MOST = 1_000;
@@ -73,10 +84,13 @@ const DIFFERS = `(sum(booked_high) - sum(call_high)) * 4294967296 + (sum(booked_
 const SUMS = `sum(booked_high) as booked_high, sum(booked_low) as booked_low, sum(call_high) as call_high,
   sum(call_low) as call_low`;
 
+/** Calls that used up a payment: what they earned was no credit, or it is credit since. */
+const PAID = '(mint is not null or credit_mint is not null) and coalesce(credit_amount, 1) > 0';
+
 const COMPARED = [
   ['project', 'c.project_id', 'p.project_id'],
-  ['token', 'c.mint', 'p.asset'],
-  ['amount', 'c.amount', 'p.amount'],
+  ['token', 'coalesce(c.mint, c.credit_mint)', 'p.asset'],
+  ['amount', 'coalesce(c.amount, c.credit_amount)', 'p.amount'],
   ['payer', 'c.payer', 'p.payer'],
   ['signature', 'c.signature', 'p.signature'],
 ] as const;
@@ -87,10 +101,11 @@ const CHARGES: Statement = {
       ${COMPARED.map(([what, call, payment]) => `${call} as call_${what}, ${payment} as payment_${what}`).join(', ')}
     from tollhouse_call c left join tollhouse_payment p on p.id = c.payment_id
     left join (select payment_id, count(*) as uses from tollhouse_call
-      where mint is not null and payment_id is not null group by payment_id having count(*) > 1) u
+      where ${PAID} and payment_id is not null group by payment_id having count(*) > 1) u
       on u.payment_id = c.payment_id
-    where c.mint is not null and c.at >= $1 and (p.id is null or p.state <> 'served' or u.uses is not null
-      or ${money('c.mint')} <> ${money('p.asset')} or c.amount <> p.amount
+    where ${PAID} and c.at >= $1 and (p.id is null or p.state <> 'served' or u.uses is not null
+      or ${money('coalesce(c.mint, c.credit_mint)')} <> ${money('p.asset')}
+      or coalesce(c.amount, c.credit_amount) <> p.amount
       or c.project_id is distinct from p.project_id or c.payer is distinct from p.payer
       or c.signature is distinct from p.signature)
     order by c.seq limit ${MOST}`,
@@ -100,13 +115,17 @@ const FIGURES: Statement = {
   name: 'tollhouse_read_figures',
   text: `select kind, of_project, hour, label, ${SUMS} from (
       select kind, project_id as of_project, hour,
-        case when kind = 'revenue' then ${money('label')} else label end as label,
+        case when kind in ('revenue', 'credit_given', 'credit_used') then ${money('label')} else label end as label,
         ${high('value')} as booked_high, ${low('value')} as booked_low, 0 as call_high, 0 as call_low
-        from tollhouse_rollup where kind in ('calls', 'paid', 'revenue') and hour >= $1
+        from tollhouse_rollup where kind in ('calls', 'paid', 'revenue', 'credit_given', 'credit_used') and hour >= $1
       union all
       select 'revenue', project_id, at - at % ${HOUR_MS}, ${money('mint')}, 0, 0,
         ${high(summed('amount'))}, ${low(summed('amount'))}
         from tollhouse_call where mint is not null and at >= $1
+      union all
+      select case when credit_amount > 0 then 'credit_given' else 'credit_used' end, project_id, at - at % ${HOUR_MS},
+        ${money('credit_mint')}, 0, 0, ${high('abs(credit_amount)')}, ${low('abs(credit_amount)')}
+        from tollhouse_call where credit_mint is not null and at >= $1
       union all
       select 'paid', project_id, at - at % ${HOUR_MS}, '', 0, 0, 0, 1
         from tollhouse_call where mint is not null and at >= $1
@@ -136,7 +155,8 @@ const SPENDING: Statement = {
 function spentBy(kind: string, step: number, project: string): string {
   return `select '${kind}', key_id, at - at % ${step}, ${money('mint')}, ${project}, 0, 0,
     ${high(summed('amount'))}, ${low(summed('amount'))}, 0
-    from tollhouse_call where mint is not null and key_id is not null and at >= $1`;
+    from (select key_id, at, project_id, coalesce(mint, credit_mint) as mint, coalesce(amount, credit_amount) as amount
+      from tollhouse_call where ${PAID} and key_id is not null and at >= $1) as paid`;
 }
 
 const PERIODS = {
@@ -163,6 +183,30 @@ const UNEVEN: Statement = {
     order by key_id limit ${MOST}`,
 };
 
+/** What a case of some sums gives, in halves. */
+const partOf = (name: string, where: string) =>
+  `sum(case when ${where} then high else 0 end) as ${name}_high, sum(case when ${where} then low else 0 end) as ${name}_low`;
+const CREDIT_PARTS = {
+  booked: "kind = 'booked'",
+  given: "kind = 'credit_given'",
+  used: "kind = 'credit_used'",
+} as const;
+
+const CREDIT: Statement = {
+  name: 'tollhouse_read_credit',
+  text: `select project_id, mint, ${Object.entries(CREDIT_PARTS)
+    .map(([name, where]) => partOf(name, where))
+    .join(', ')} from (
+      select 'booked' as kind, project_id, ${money('mint', '$1', '$2')} as mint, ${high('amount')} as high,
+        ${low('amount')} as low from tollhouse_credit
+      union all
+      select 'booked', project_id, ${money('mint', '$1', '$2')}, ${high('amount')}, ${low('amount')} from tollhouse_credit_hold
+      union all
+      select kind, project_id, ${money('label', '$1', '$2')}, ${high('value')}, ${low('value')}
+        from tollhouse_rollup where kind in ('credit_given', 'credit_used')) sums
+    group by project_id, mint order by project_id, mint`,
+};
+
 /** Makes a reader of the figures in a database. */
 export function createFigureReader(database: SqlDatabase): FigureReader {
   return {
@@ -174,6 +218,8 @@ export function createFigureReader(database: SqlDatabase): FigureReader {
       (await database.query(SPENDING, from, native, wrapped)).map(toSpending).filter(isWrong),
     uneven: async ({ native, wrapped }) =>
       (await database.query(UNEVEN, native, wrapped)).map(toUneven).filter(isUneven),
+    credit: async ({ native, wrapped }) =>
+      (await database.query(CREDIT, native, wrapped)).map(toCredit).filter(isOff).slice(0, MOST),
   };
 }
 
@@ -199,8 +245,10 @@ function shownOf(what: string, value: Row[string] | undefined): string {
   return what === 'amount' ? String(amountOf(value)) : String(value);
 }
 
+const MONEY_KINDS: ReadonlySet<string> = new Set(['revenue', 'credit_given', 'credit_used']);
+
 function toFigure(row: Row): WrongSum {
-  const mint = row.kind === 'revenue' ? String(row.label) : undefined;
+  const mint = MONEY_KINDS.has(String(row.kind)) ? String(row.label) : undefined;
   return { ...sumsOf(row), of: String(row.of_project), projectId: undefined, mint, at: Number(row.hour) };
 }
 
@@ -236,4 +284,13 @@ function toUneven(row: Row): UnevenSpending {
 function isUneven({ total, months, days, daysByProject }: UnevenSpending): boolean {
   if (total === MAX_SUM) return false;
   return months !== total || days !== total || daysByProject !== total;
+}
+
+function toCredit(row: Row): WrongCredit {
+  const parts = { booked: part(row, 'booked'), given: part(row, 'given'), used: part(row, 'used') };
+  return { projectId: String(row.project_id), mint: String(row.mint), ...parts };
+}
+
+function isOff({ booked, given, used }: WrongCredit): boolean {
+  return given !== MAX_SUM && booked !== given - used;
 }

@@ -51,10 +51,12 @@ export const CALLS = {
         select seq from (select seq, at from tollhouse_call order by seq limit $2) as oldest where at < $1)
       returning seq`,
   },
+  /** What was given and used of credit must explain what there is of it. */
   pruneSums: {
     name: 'tollhouse_prune_rollups',
     text: `delete from tollhouse_rollup where (project_id, kind, hour, label) in (
-        select project_id, kind, hour, label from tollhouse_rollup where hour < $1 order by hour limit $2)
+        select project_id, kind, hour, label from tollhouse_rollup
+        where hour < $1 and kind not in ('credit_given', 'credit_used') order by hour limit $2)
       returning hour`,
   },
 } as const satisfies Record<string, Statement>;

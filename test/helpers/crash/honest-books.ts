@@ -19,7 +19,7 @@ const PRICE = '0.912347';
 /**
  * Books of a gateway with some of everything in them, made by real traffic: calls of a project with a split that were paid
  * by x402 and by payment requests, settled here and by a wallet itself, payments to a seller of which one failed and one
- * expired, payouts of which one did not land, more that is owed, and a payment that has bought nothing yet.
+ * expired, payouts of which one did not land, more that is owed, a payment that has bought nothing yet, and credit.
  * @param databaseUrl - a new SQLite file; close the fixture's gateway and storage before the file is copied
  */
 export async function openHonestBooks(databaseUrl: string): Promise<GatewayFixture> {
@@ -43,6 +43,7 @@ export async function openHonestBooks(databaseUrl: string): Promise<GatewayFixtu
   await pay();
   const single = await fixture.newProject();
   await callWith(fixture, (await fixture.pay({ project: single })).signature, single.slug);
+  await callOnCredit(fixture);
   await sellDirectly(fixture);
   await payOutInVain(fixture);
   await payOut(fixture);
@@ -56,6 +57,19 @@ export async function openHonestBooks(databaseUrl: string): Promise<GatewayFixtu
 async function callWith({ client, key, project }: GatewayFixture, signature: string, slug = project.slug) {
   const answer = await client.call(`${slug}/proof`, { headers: { ...key.headers, ...proofHeader(signature) } });
   if (answer.status !== 200) throw new Error(`the call was answered ${answer.status}: ${answer.text}`);
+}
+
+/** Two calls that are not charged, and one that what they have paid pays. */
+async function callOnCredit(fixture: GatewayFixture): Promise<void> {
+  const { client, key, newProject, pay, upstream } = fixture;
+  const project = await newProject();
+  const payments = [await pay({ project }), await pay({ project })];
+  const call = async (headers = {}) =>
+    (await client.call(`${project.slug}/credit`, { headers: { ...key.headers, ...headers } })).status;
+  upstream.respond((res) => void res.writeHead(500).end());
+  const failed = [await call(payments[0]?.header), await call(payments[1]?.header)];
+  upstream.respond((res) => void res.end('paid for'));
+  expect([...failed, await call()]).toEqual([500, 500, 200]);
 }
 
 /** A wallet pays a request of its key by itself, at its own cost, and calls with it. */
