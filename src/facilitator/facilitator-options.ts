@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { type AddressInput, addressOption } from '../protocol/address-input.js';
 import { networkWanted } from '../protocol/networks/network-name.js';
-import { NETWORK_IDS } from '../protocol/networks/networks.js';
-import type { NetworkId, Token } from '../protocol/types.js';
+import { NETWORK_IDS, type NetworkId, type Token } from '../protocol/types.js';
 import type { KeypairInput } from '../solana/keypair.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';

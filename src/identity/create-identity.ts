@@ -3,6 +3,7 @@ import bs58 from 'bs58';
 import { badOption, TollhouseError } from '../errors/errors.js';
 import { type MaybePromise, whenKnown } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
+import { networkWanted } from '../protocol/networks/network-name.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
@@ -47,8 +48,7 @@ type Secrets = 'jwtSecret' | 'keys';
 type Setup = Omit<Resolved, Secrets>;
 
 const WHERE = 'createIdentity';
-const NO_NETWORK =
-  'option "network" is missing: it must be "solana", "solana-devnet" or "solana-testnet"; or give option "facilitator"';
+const NO_NETWORK = `option "network" is missing: it must be ${networkWanted(undefined)}; or give option "facilitator"`;
 
 /**
  * Makes what finds out which wallet is calling: Sign In With Solana for tokens (with `jwtSecret` or `keys`), and the

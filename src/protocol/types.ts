@@ -1,10 +1,10 @@
 import type { Reason } from './reasons.js';
 
-/**
- * A Solana cluster by the name that x402 version 1 and the service contract use.
- * `protocol/networks/networks.ts` translates to and from CAIP-2.
- */
-export type NetworkId = 'solana' | 'solana-devnet' | 'solana-testnet';
+/** Every network, mainnet first. One more begins here: the compiler names every table that has no row for it. */
+export const NETWORK_IDS = ['solana', 'solana-devnet', 'solana-testnet'] as const;
+
+/** A Solana cluster by the name that x402 version 1 and the service contract use; `networks/` knows the other names. */
+export type NetworkId = (typeof NETWORK_IDS)[number];
 
 /** How far a transaction must have come before it counts as paid (Solana's commitment levels). */
 export type Commitment = 'processed' | 'confirmed' | 'finalized';

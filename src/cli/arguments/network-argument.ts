@@ -1,6 +1,5 @@
 import { networkWanted } from '../../protocol/networks/network-name.js';
-import { NETWORK_IDS } from '../../protocol/networks/networks.js';
-import type { NetworkId } from '../../protocol/types.js';
+import { NETWORK_IDS, type NetworkId } from '../../protocol/types.js';
 import { UsageError } from '../command.js';
 
 /** The network that `--network <name>` names. */

@@ -2,6 +2,7 @@ import { readMintName } from '../../access/mint.js';
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { walletFault } from '../../facilitator/setup-check/recipients.js';
 import { addressOf, isAddress, signatureText } from '../../protocol/address.js';
+import { NETWORK_LIST } from '../../protocol/networks/network-name.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import { mintFactsOf, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
@@ -36,7 +37,7 @@ about 0.002 SOL, once. Where the account is there already nothing is sent, and i
   --token <token>    USDC (default), another known symbol, or the address of a mint; may be given several times
   --keypair <file>   key file of the wallet that pays for it; it need not be the one that gets the account
   --demo             pay with the sandbox chain's public demo wallet
-  --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
+  --network <name>   ${NETWORK_LIST} (default solana-devnet)
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)`,
   run: ([name, ...args]) => pickAction(NAME, ACTIONS, name)(args),
 };

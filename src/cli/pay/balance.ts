@@ -1,6 +1,7 @@
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { addressOf, isAddress } from '../../protocol/address.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import { NETWORK_LIST } from '../../protocol/networks/network-name.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { readTokenBalances } from '../../solana/accounts/token-accounts.js';
@@ -24,7 +25,7 @@ Shows the SOL and the known tokens of a wallet.
 
   --keypair <file>   key file of the wallet
   --demo             the sandbox chain's public demo wallet
-  --network <name>   solana, solana-devnet or solana-testnet (default solana-devnet)
+  --network <name>   ${NETWORK_LIST} (default solana-devnet)
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
   --json             for programs`,
   async run(args) {

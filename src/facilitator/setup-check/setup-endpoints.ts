@@ -1,5 +1,5 @@
-import { GENESIS_HASHES, NETWORK_IDS } from '../../protocol/networks/networks.js';
-import type { NetworkId } from '../../protocol/types.js';
+import { GENESIS_HASHES } from '../../protocol/networks/networks.js';
+import { NETWORK_IDS, type NetworkId } from '../../protocol/types.js';
 import { probeTransaction } from '../../solana/building/probe-transaction.js';
 import { socketFault } from '../../solana/confirmation/socket-probe.js';
 import { RpcError, type SolanaNode, type SolanaRpc } from '../../solana/rpc/rpc.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { NETWORK_IDS } from '../../protocol/types.js';
 
 /** The body of a response, by the schema that describes it; nothing in it is to be changed. */
 export type ResponseBody<S extends z.ZodType> = DeepReadonly<z.output<S>>;
@@ -21,4 +22,4 @@ export const countSchema = z.int().min(0);
 export const unixSeconds = z.int().describe('Seconds since 1970.');
 
 /** A cluster's name. */
-export const networkId = z.enum(['solana', 'solana-devnet', 'solana-testnet']);
+export const networkId = z.enum(NETWORK_IDS);

@@ -1,5 +1,5 @@
 import type { Network } from '@x402/core/types';
-import type { NetworkId } from '../types.js';
+import { NETWORK_IDS, type NetworkId } from '../types.js';
 
 /** A Solana cluster by its CAIP-2 name, as x402 version 2 writes it. */
 export type Caip2 = `solana:${string}`;
@@ -10,9 +10,6 @@ export const GENESIS_HASHES: Readonly<Record<NetworkId, string>> = {
   'solana-devnet': 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
   'solana-testnet': '4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY',
 };
-
-/** Every network, mainnet first. */
-export const NETWORK_IDS: readonly NetworkId[] = ['solana', 'solana-devnet', 'solana-testnet'];
 
 /** CAIP-2 names a Solana chain by the first 32 characters of its genesis hash (namespaces/solana/caip2). */
 const CAIP2_REFERENCE_LENGTH = 32;

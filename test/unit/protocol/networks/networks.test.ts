@@ -1,12 +1,7 @@
 import { SOLANA_DEVNET_CAIP2, SOLANA_MAINNET_CAIP2, SOLANA_TESTNET_CAIP2, V1_TO_V2_NETWORK_MAP } from '@x402/svm';
 import { networkWanted } from '../../../../src/protocol/networks/network-name.js';
-import {
-  GENESIS_HASHES,
-  NETWORK_IDS,
-  networkFrom,
-  toCaip2,
-  toV1Name,
-} from '../../../../src/protocol/networks/networks.js';
+import { GENESIS_HASHES, networkFrom, toCaip2, toV1Name } from '../../../../src/protocol/networks/networks.js';
+import { NETWORK_IDS } from '../../../../src/protocol/types.js';
 
 describe('networks', () => {
   test('the CAIP-2 names are those of the official package', () => {

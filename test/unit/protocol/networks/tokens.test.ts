@@ -1,8 +1,8 @@
 import { DEFAULT_ASSETS } from '@x402/svm';
 import { isAddress } from '../../../../src/protocol/address.js';
-import { NETWORK_IDS, toCaip2 } from '../../../../src/protocol/networks/networks.js';
+import { toCaip2 } from '../../../../src/protocol/networks/networks.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../../src/protocol/networks/tokens.js';
-import type { Token } from '../../../../src/protocol/types.js';
+import { NETWORK_IDS, type Token } from '../../../../src/protocol/types.js';
 
 const LISTS: readonly (readonly [string, readonly Token[]])[] = [
   ...Object.entries(KNOWN_TOKENS),
