@@ -2,12 +2,12 @@ import { isRecord } from './response-shape.js';
 import { RpcError } from './rpc.js';
 
 /**
- * What a failed `sendTransaction` means. `sent`: it may be, or is, with the cluster, so it has to be watched.
+ * What a failed `sendTransaction` means. `may_be_sent`: it may be with the cluster, so it has to be watched.
  * `rejected`: the node simulated it, it failed, and it went no further; `AlreadyProcessed` among the errors means that the
  * transaction landed before this first send, so somebody else sent it. `not_sent`: it is nowhere.
  */
 export type SendFailure =
-  | { readonly kind: 'sent' }
+  | { readonly kind: 'may_be_sent' }
   | { readonly kind: 'rejected'; readonly err: unknown; readonly logs: readonly string[] }
   | { readonly kind: 'not_sent' };
 
@@ -41,9 +41,10 @@ export function mayBeSent({ failure, details: { code, mayHaveArrived } }: RpcErr
 
 /** Reads the error of the first send of a transaction. */
 export function readSendFailure(error: unknown): SendFailure {
+  // What happens once a byte may have left becomes an RpcError (json-rpc.ts): anything else came up before the call.
   if (!(error instanceof RpcError)) return { kind: 'not_sent' };
   const { code, data } = error.details;
-  if (mayBeSent(error)) return { kind: 'sent' };
+  if (mayBeSent(error)) return { kind: 'may_be_sent' };
   if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
   const { err, logs } = data;
   if (err === undefined || err === null) return { kind: 'not_sent' };

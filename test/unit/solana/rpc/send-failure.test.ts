@@ -4,16 +4,16 @@ import { readSendFailure, type SendFailure } from '../../../../src/solana/rpc/se
 describe('the error of a first send', () => {
   it.each<[string, unknown, SendFailure]>([
     ['no connection', new RpcError('unreachable', ''), { kind: 'not_sent' }],
-    ['a lost connection', new RpcError('unreachable', '', { mayHaveArrived: true }), { kind: 'sent' }],
-    ['a timeout', new RpcError('timeout', '', { mayHaveArrived: true }), { kind: 'sent' }],
-    ['garbage', new RpcError('bad_answer', '', { mayHaveArrived: true }), { kind: 'sent' }],
-    ['a rate limit', new RpcError('rate_limited', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['a lost connection', new RpcError('unreachable', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
+    ['a timeout', new RpcError('timeout', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
+    ['garbage', new RpcError('bad_answer', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
+    ['a rate limit', new RpcError('rate_limited', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
     ['a close before it left', new RpcError('closed', ''), { kind: 'not_sent' }],
-    ['a close while it was under way', new RpcError('closed', '', { mayHaveArrived: true }), { kind: 'sent' }],
+    ['a close while it was under way', new RpcError('closed', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
     ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'not_sent' }],
     ['a node that lags behind', new RpcError('answer', '', { code: -32005 }), { kind: 'not_sent' }],
-    ['an internal error', new RpcError('answer', '', { code: -32603 }), { kind: 'sent' }],
-    ['an error that nobody knows', new RpcError('answer', '', { code: -32099 }), { kind: 'sent' }],
+    ['an internal error', new RpcError('answer', '', { code: -32603 }), { kind: 'may_be_sent' }],
+    ['an error that nobody knows', new RpcError('answer', '', { code: -32099 }), { kind: 'may_be_sent' }],
     ['a wrong signature', new RpcError('answer', '', { code: -32003 }), { kind: 'not_sent' }],
     ['a failed simulation without its error', new RpcError('answer', '', { code: -32002 }), { kind: 'not_sent' }],
     [
@@ -26,7 +26,7 @@ describe('the error of a first send', () => {
       new RpcError('answer', '', { code: -32002, data: { err: { InstructionError: [0, 'x'] }, logs: null } }),
       { kind: 'rejected', err: { InstructionError: [0, 'x'] }, logs: [] },
     ],
-    ['an answer without a code', new RpcError('answer', ''), { kind: 'sent' }],
+    ['an answer without a code', new RpcError('answer', ''), { kind: 'may_be_sent' }],
     [
       'a refusal that is no simulation, whatever it tells beside',
       new RpcError('answer', '', { code: -32602, data: { err: 'BlockhashNotFound' } }),
@@ -50,7 +50,7 @@ describe('the error of a first send', () => {
     [
       'a failed simulation after a try in doubt',
       new RpcError('answer', '', { code: -32002, data: { err: 'BlockhashNotFound' }, mayHaveArrived: true }),
-      { kind: 'sent' },
+      { kind: 'may_be_sent' },
     ],
     [
       'a transaction that has landed before',
