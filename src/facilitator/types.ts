@@ -38,7 +38,7 @@ export interface PaymentUse {
    */
   readonly simulate?: boolean;
   /** On whose behalf it is taken, where that is not the wallet that is paid. */
-  readonly seller?: Pick<ClaimRequest, 'owner' | 'projectId' | 'owed' | 'legs'>;
+  readonly seller?: Pick<ClaimRequest, 'owner' | 'projectId' | 'owedLegs' | 'legs'>;
   /** Whether a server elsewhere has it settled, which anybody may. Default false. */
   readonly isPublic?: boolean;
   /** Digest of the request: the payment is good for this one only. Default: for any request for the resource. */

@@ -166,7 +166,7 @@ function bareValues(): readonly SqlInput[] {
   return [randomBytes(32).toString('hex'), ...SAME, Date.now(), randomUUID(), 0, ...WHOSE];
 }
 
-const { binding, payer, terms, blockhash, owner, projectId, owed } = newClaim();
+const { binding, payer, terms, blockhash, owner, projectId, owedLegs: owed } = newClaim();
 const { network, asset, amount, pay_to, terms: details } = termsToSql(terms);
 const SAME = [binding, payer, network, asset, amount, pay_to, details, blockhash];
 const WHOSE = [owner ?? null, projectId ?? null, legsToSql(owed)];

@@ -123,7 +123,7 @@ describe.each(KINDS)('tollhouse db on $name', ({ newUrl }) => {
     const url = await newUrl();
     let time = Date.parse('2026-01-31T12:00:00Z');
     const storage = await openStorage(url, { now: () => time });
-    const { owed: _owed, projectId: _projectId, ...claim } = newClaim();
+    const { owedLegs: _owedLegs, projectId: _projectId, ...claim } = newClaim();
     const { amount, ...terms } = claim.terms;
     const fingerprint = `["exact","solana-devnet","${terms.asset}","1250000","${terms.payTo}","${terms.feePayer}","order 7 – ü"]`;
     const resource = '=GET /"a",b';

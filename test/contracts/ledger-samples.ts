@@ -29,7 +29,7 @@ export function newClaim(change: Partial<ClaimRequest> = {}): ClaimRequest {
     leaseMs: LEASE_MS,
     owner: '7LoRd9sZMb3ejWqSmHqoADGuHR1mGZBLCMGWQFKQGwoR',
     projectId: 'prj_9jKb4Qx7tTqFhW',
-    owed: [
+    owedLegs: [
       { recipient: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', amount: 18_446_744_073_709_551_614n },
       { recipient: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', amount: 1n },
     ],

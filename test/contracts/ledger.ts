@@ -133,7 +133,7 @@ export function ledgerContract(name: string, open: () => Promise<LedgerUnderTest
       });
 
       test('keeps what is not there as not there', async () => {
-        const { owner: _owner, projectId: _projectId, owed: _owed, ...claim } = newClaim();
+        const { owner: _owner, projectId: _projectId, owedLegs: _owedLegs, ...claim } = newClaim();
         const record = await ledger.claimLanded(claim, landed);
         expect(await ledger.find(claim.id)).toEqual(record);
       });

@@ -39,7 +39,7 @@ const ROWS = [
 
 /** What all of them have. */
 function paymentOf(id: string) {
-  const { lease: _lease, leaseMs: _leaseMs, owed: _owed, ...payment } = newClaim({ id });
+  const { lease: _lease, leaseMs: _leaseMs, owedLegs: _owedLegs, ...payment } = newClaim({ id });
   return payment;
 }
 
@@ -80,7 +80,7 @@ describe.each(KINDS)('payments from before they were bound, on $dialect', ({ new
   afterEach(() => storage.close());
 
   const boundClaim = (id: string, change: Partial<ClaimRequest> = {}) => {
-    const { owed: _owed, ...claim } = newClaim({ id, fingerprint: 'request', retryHash: 'secret', ...change });
+    const { owedLegs: _owedLegs, ...claim } = newClaim({ id, fingerprint: 'request', retryHash: 'secret', ...change });
     return claim;
   };
   const recordOf = async (id: string) => (await storage.ledger.find(id))!;

@@ -56,7 +56,7 @@ export function payoutBookContract(name: string, open: () => Promise<PayoutBookU
     /** A payment of the project that has landed, and that is owed to these. */
     async function land(owed: readonly Leg[], served = true): Promise<void> {
       const ledger = createSqlLedger(under.database, under.now);
-      const claim = newClaim({ projectId, owed });
+      const claim = newClaim({ projectId, owedLegs: owed });
       await ledger.claim(claim);
       await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 7, signature: '5'.repeat(88) });
       if (served) await ledger.served(claim.id, claim.lease);

@@ -93,7 +93,7 @@ describe.each(KINDS)('the schema on $name', ({ newUrl, execute }) => {
 describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
   /** Of a payment that was split when it was made: nobody is owed anything of it. */
   function newPlainClaim() {
-    const { owed: _owed, ...claim } = newClaim();
+    const { owedLegs: _owedLegs, ...claim } = newClaim();
     return claim;
   }
 

@@ -77,7 +77,7 @@ export function paymentRows(payment: BookedPayment, resource: string, token: Kno
     project_id: projectId ?? '',
   };
   const paid = payment.legs ?? [{ recipient: payTo, amount }];
-  const owed = payment.owed ?? [];
+  const owed = payment.owedLegs ?? [];
   return [
     ...legRows({ ...common, payer, type: 'payment' }, paid, token, MOVED[state]),
     ...legRows({ ...common, payer: payTo, type: 'owed' }, owed, token, false),

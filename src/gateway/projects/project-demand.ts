@@ -11,7 +11,7 @@ export interface ProjectDemand {
    */
   readonly payTo?: string;
   /** What of such a payment is owed to whom, where the split wallet receives it. */
-  readonly owed?: readonly Leg[];
+  readonly owedLegs?: readonly Leg[];
 }
 
 /**
@@ -25,5 +25,5 @@ export function demandOf(
   const legs = splitAmount(price.amount, split);
   const [only, ...others] = legs;
   if (only !== undefined && others.length === 0) return { legs, payTo: only.recipient };
-  return splitWallet === undefined ? { legs } : { legs, payTo: splitWallet, owed: legs };
+  return splitWallet === undefined ? { legs } : { legs, payTo: splitWallet, owedLegs: legs };
 }

@@ -56,7 +56,7 @@ export function createCallGates(parts: CallGatesParts): CallGates {
 function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
   const { facilitator, gateway, baseUrl, server } = parts;
   const { id: projectId, owner, price, name } = project;
-  const { payTo, owed } = demandOf(project, gateway.splitWallet);
+  const { payTo, owedLegs } = demandOf(project, gateway.splitWallet);
   const options = resolveOptions(WHERE, requirePaymentOptions, {
     facilitator,
     price: { amount: price.amount, asset: price.token.mint },
@@ -67,7 +67,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     charge: (res: Response) => isCharged(price, res.statusCode),
     ...(baseUrl === undefined ? {} : { baseUrl }),
   });
-  const seller = { owner, projectId, ...(owed === undefined ? {} : { owed }) };
+  const seller = { owner, projectId, ...(owedLegs === undefined ? {} : { owedLegs }) };
   return {
     where: WHERE,
     options,

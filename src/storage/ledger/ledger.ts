@@ -76,8 +76,8 @@ export interface PaymentRecord {
   readonly owner?: string;
   /** The project whose upstream it pays for. */
   readonly projectId?: string;
-  /** Who gets how much of it, where it goes to a wallet that only holds it for them. */
-  readonly owed?: readonly Leg[];
+  /** Who is owed how much of it, where it goes to a wallet that only holds it for them: the money, not the response. */
+  readonly owedLegs?: readonly Leg[];
   /** Who got how much of it, where one transaction paid several recipients at once. */
   readonly legs?: readonly Leg[];
 }
@@ -85,7 +85,7 @@ export interface PaymentRecord {
 /** Who wants to serve which payment, and for how long it may hold it. */
 export interface ClaimRequest
   extends Pick<PaymentRecord, 'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash'>,
-    Pick<PaymentRecord, 'owner' | 'projectId' | 'owed' | 'legs'> {
+    Pick<PaymentRecord, 'owner' | 'projectId' | 'owedLegs' | 'legs'> {
   /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
   readonly lease: string;
   /**

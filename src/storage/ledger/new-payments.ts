@@ -104,7 +104,7 @@ function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnV
     lease_ends: claimedAt + leaseMs,
     owner: record.owner ?? null,
     project_id: record.projectId ?? null,
-    owed: legsToSql(record.owed),
+    owed: legsToSql(record.owedLegs),
     legs: legsToSql(record.legs),
     slot: record.slot ?? null,
     signature: record.signature ?? null,

@@ -57,7 +57,7 @@ export function lifeOf(row: Row) {
     ...(row.slot === null ? {} : { slot: Number(row.slot) }),
     ...(typeof row.owner === 'string' ? { owner: row.owner } : {}),
     ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
-    ...(typeof row.owed === 'string' ? { owed: legsFromSql(row.owed) } : {}),
+    ...(typeof row.owed === 'string' ? { owedLegs: legsFromSql(row.owed) } : {}),
     ...(typeof row.legs === 'string' ? { legs: legsFromSql(row.legs) } : {}),
     ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
   };

@@ -19,10 +19,10 @@ function projectOf(amount: bigint, shares: ProjectRecord['split']): Pick<Project
 test('for every price and every split the legs sum to the price, and what is owed is the same', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 64n - 1n }), split, (amount, shares) => {
-      const { legs, payTo, owed } = demandOf(projectOf(amount, shares), SPLIT_WALLET);
+      const { legs, payTo, owedLegs } = demandOf(projectOf(amount, shares), SPLIT_WALLET);
       expect(legs.reduce((sum, leg) => sum + leg.amount, 0n)).toBe(amount);
       expect(payTo).toBe(shares.length === 1 ? 'wallet-0' : SPLIT_WALLET);
-      expect(owed).toEqual(shares.length === 1 ? undefined : legs);
+      expect(owedLegs).toEqual(shares.length === 1 ? undefined : legs);
     }),
   );
 });

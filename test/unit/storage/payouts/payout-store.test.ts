@@ -47,7 +47,7 @@ test('whatever happens in whatever order, what came in is what is owed, being pa
       for (const it of steps) {
         await advance(1);
         if (it.kind === 'earn') {
-          const claim = newClaim({ projectId: ACCOUNT.projectId, owed: splitAmount(it.total, it.split) });
+          const claim = newClaim({ projectId: ACCOUNT.projectId, owedLegs: splitAmount(it.total, it.split) });
           await ledger.claim(claim);
           await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 1, signature: '1' });
           earned += it.total;
