@@ -16,6 +16,9 @@ export interface OperationResponse {
   readonly mediaType?: string;
 }
 
+/** Who may call: callers that have a scope, let in by access token or service key; or `public`, which is anybody. */
+export type OperationScope = Scope | 'public';
+
 /** What is declared of one method of one path, but for how it is carried out. */
 export interface OperationDescription {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
@@ -26,8 +29,8 @@ export interface OperationDescription {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What a caller must be allowed, who is then let in by access token or service key. Default: anybody may call. */
-  readonly scope?: Scope;
+  /** Who may call. Default `public`; under `/api/v1` there is none, and {@link createRoutes} throws where it is not said. */
+  readonly scope?: OperationScope;
   readonly query?: z.ZodObject;
   /** Header fields that it reads, each with what it is. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -60,10 +63,16 @@ export interface OperationRequest<Path extends string, Query, Body, Access> {
 type CallerWith<Access> = Access extends Scope ? ApiCaller : undefined;
 
 /** One operation, as its feature declares it. */
-export interface OperationDeclaration<Path extends string, Parts, Query, Body, Access extends Scope | undefined, Result>
-  extends OperationDescription {
+export interface OperationDeclaration<
+  Path extends string,
+  Parts,
+  Query,
+  Body,
+  Access extends OperationScope | undefined,
+  Result,
+> extends OperationDescription {
   readonly path: Path;
-  readonly scope?: Access & Scope;
+  readonly scope?: Access & OperationScope;
   readonly query?: z.ZodObject & z.ZodType<Query>;
   readonly body?: z.ZodType<Body>;
   readonly responses: Readonly<Record<number, OperationResponse & { readonly schema?: z.ZodType<Result> }>>;
@@ -97,23 +106,28 @@ export interface Operation<Parts> extends OperationDescription {
 
 const NO_CONTENT = 204;
 
+/** The scope that a caller of an operation must have; undefined where anybody may call. */
+export function scopeOf({ scope }: Pick<OperationDescription, 'scope'>): Scope | undefined {
+  return scope === 'public' ? undefined : scope;
+}
+
 /** Declares an operation: its route, its checks and its part of the OpenAPI document are made of this. */
 export function defineOperation<
   const Path extends string,
   Parts,
   Query,
   Body,
-  const Access extends Scope | undefined = undefined,
+  const Access extends OperationScope | undefined = undefined,
   Result = undefined,
 >(declared: OperationDeclaration<Path, Parts, Query, Body, Access, Result>): Operation<Parts> {
   const { admit, handler, bodyMayBeMissing, faults, ...described } = declared;
   const status = Number(Object.keys(declared.responses)[0]);
   return {
     ...described,
-    noStore: declared.noStore ?? declared.scope !== undefined,
+    noStore: declared.noStore ?? scopeOf(declared) !== undefined,
     async run(req, res, parts) {
       const params = req.params as PathParams<Path>;
-      const caller = declared.scope === undefined ? undefined : callerOf(req);
+      const caller = scopeOf(declared) === undefined ? undefined : callerOf(req);
       if (caller !== undefined) admit?.(caller, params);
       const query = declared.query && readInput(declared.query, req.query, faults);
       const given: unknown = bodyMayBeMissing ? (req.body ?? {}) : req.body;

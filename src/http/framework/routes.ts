@@ -3,8 +3,8 @@ import { groupBy } from '../../lib/group-by.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import type { CallerFor } from './api-caller.js';
 import { jsonBody } from './json-body.js';
-import type { Operation, OperationDescription } from './operation.js';
-import { pathParameterNames } from './path.js';
+import { type Operation, type OperationDescription, scopeOf } from './operation.js';
+import { API, pathParameterNames } from './path.js';
 import { problemHandler } from './problem-handler.js';
 
 /** Operations that are mounted. */
@@ -27,6 +27,7 @@ const ALLOWED = [
  * its caller; the checks of its input; the handler. Other methods of a path are refused with 405.
  * @param parts - what the handlers work with
  * @param callerFor - checks who is calling; needed where an operation asks for a scope
+ * @throws Error where an operation under `/api/v1` does not say who may call
  */
 export function createRoutes<Parts>(
   operations: readonly Operation<Parts>[],
@@ -56,13 +57,14 @@ function hasNames({ path }: OperationDescription): boolean {
   return pathParameterNames(path).length > 0;
 }
 
-function handlersBefore(
-  { path, scope, body, bodies, noStore: isKept }: Operation<never>,
-  callerFor: CallerFor | undefined,
-): RequestHandler[] {
+function handlersBefore(operation: Operation<never>, callerFor: CallerFor | undefined): RequestHandler[] {
+  const { path, body, bodies, noStore } = operation;
+  const scope = scopeOf(operation);
+  if (operation.scope === undefined && path.startsWith(`${API}/`))
+    throw new Error(`${path} does not say who may call: give it a scope, or scope: 'public'`);
   if (scope !== undefined && callerFor === undefined) throw new Error(`${path} needs to know who is calling`);
   return [
-    ...(isKept ? [noStore] : []),
+    ...(noStore ? [keepOutOfCaches] : []),
     ...(body === undefined && bodies === undefined ? [] : jsonBody(BODY_LIMIT)),
     ...(scope === undefined || callerFor === undefined ? [] : [callerFor(scope)]),
   ];
@@ -72,8 +74,8 @@ function allowedOf(operations: readonly OperationDescription[]): string[] {
   return ALLOWED.flatMap(([name, allowed]) => (operations.some(({ method }) => method === name) ? allowed : []));
 }
 
-/** Keeps a response out of caches: it holds secrets, or is for its caller only. */
-const noStore: RequestHandler = (_req, res, next) => {
+/** It holds secrets, or is for its caller only. */
+const keepOutOfCaches: RequestHandler = (_req, res, next) => {
   res.setHeader('Cache-Control', 'no-store');
   next();
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { groupBy } from '../../lib/group-by.js';
 import { CALLER_ERRORS } from '../framework/api-caller.js';
-import type { OperationDescription, OperationResponse } from '../framework/operation.js';
+import { type OperationDescription, type OperationResponse, scopeOf } from '../framework/operation.js';
 import { pathParameterNames } from '../framework/path.js';
 import { problemResponses, problemSchema } from './problems.js';
 
@@ -69,10 +69,10 @@ export function pathParameters(path: string): object[] {
 }
 
 function describe(operation: OperationDescription): object {
-  const { id, tag, summary, description, query, headers, path, scope, errors = [] } = operation;
+  const { id, tag, summary, description, query, headers, path, errors = [] } = operation;
   const key = takesKey(operation);
   const body = bodyOf(operation);
-  const ofCaller = scope === undefined ? [] : CALLER_ERRORS;
+  const ofCaller = scopeOf(operation) === undefined ? [] : CALLER_ERRORS;
   const parameters = [
     ...pathParameters(path),
     ...queryParameters(query),
