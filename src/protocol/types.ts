@@ -11,9 +11,9 @@ export type Commitment = 'processed' | 'confirmed' | 'finalized';
 
 /** A token that can be asked for by its symbol. */
 export interface Token {
-  /** Short name in capitals, as in a price text: `USDC`. */
+  /** Short name in capitals, as in a price text: `USDC`. `SOL` stands for wrapped SOL. */
   readonly symbol: string;
-  /** Address of the mint, base58. `SOL` stands for wrapped SOL here. */
+  /** Address of the mint, base58. */
   readonly mint: string;
   /** Decimal places of one unit. */
   readonly decimals: number;
@@ -23,7 +23,7 @@ export interface Token {
 
 /** What must be paid: one entry of a 402's `accepts`, free of protocol versions. */
 export interface Terms {
-  /** Payment scheme; `exact` is the only one in use. */
+  /** Payment scheme: `exact` of x402, or `transfer`, our own, for payment requests and money that has landed already. */
   readonly scheme: string;
   readonly network: NetworkId;
   /** Mint of the token, base58. */
@@ -34,7 +34,7 @@ export interface Terms {
   readonly payTo: string;
   /** How long the payer may have to wait for the settlement, in seconds. */
   readonly maxTimeoutSeconds: number;
-  /** The facilitator's key that pays the network fee, base58. Missing only in terms of others. */
+  /** The facilitator's key that pays the network fee, base58. Missing where the payer does, and where other facilitators leave it out. */
   readonly feePayer?: string;
   /** Memo that the transaction must carry, at most 256 bytes of UTF-8. */
   readonly memo?: string;
@@ -84,8 +84,8 @@ export interface Receipt {
 }
 
 /**
- * How a settlement ended: landed, refused or failed for good, or not known yet. A pending one is without a signature where
- * another facilitator settles and did not tell it.
+ * How a settlement ended: landed, refused or failed, or not known yet. One that failed without having been sent may be
+ * brought again. A pending one is without a signature where another facilitator settles and did not tell it.
  */
 export type Settlement =
   | { readonly status: 'settled'; readonly receipt: Receipt }

@@ -8,11 +8,11 @@ import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
 import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
 import type { Leases } from './leases.js';
-import { localClaim } from './local-claim.js';
+import { lostToThisProcess } from './lost-to-this-process.js';
 import { bindingOf, requestAndSecretOf } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { receiptOf } from './receipt.js';
-import { isAddressProofOver } from './retry-hash.js';
+import { isTooLateToRetry } from './retry-hash.js';
 
 /** What payments are held and settled with. */
 export interface PaymentServiceParts {
@@ -45,23 +45,74 @@ export async function claimPayment(
     ...requestAndSecretOf(use),
     ...seller,
   };
-  const claimed = (await localClaim(parts, request)) ?? (await ledger.claim(request));
+  const claimed = (await lostToThisProcess(parts, request)) ?? (await ledger.claim(request));
   const { record } = claimed;
   if (claimed.status === 'busy') return { status: 'in_progress' };
-  if (claimed.status !== 'won' || isAddressProofOver(record, now())) {
+  const isTooLate = isTooLateToRetry(record, now());
+  if (claimed.status !== 'won' || isTooLate) {
+    // Won, but who is known by nothing but an address comes again too late.
     if (claimed.status === 'won') await ledger.keep(record.id, lease);
-    return closedPayment(record, claimed.status === 'closed' && !isAddressProofOver(record, now()));
+    return closedPayment(record, claimed.status === 'closed' && !isTooLate);
   }
   leases.hold(record.id, lease, leaseMs);
+  // Brought before for this very use, so that its handler may have run; a claim that binds it to its use is the first of it.
   const resumed = record.state !== 'claimed' && !claimed.isFirstUse;
-  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served);
   // The claim calls `settle` once, and not where the receipt is known; it ends the lease with whatever ends the payment.
+  const settle = (served: boolean) => settleClaimed({ ...parts, inspected, record, lease, use }, served);
   const drop = (): void => parts.backend.drop?.(record.id);
   const claim = createClaim({ ...parts, record, lease, resumed, receipt: receiptOf(record), settle, drop });
   return begin(parts, inspected, claim, record, use);
 }
 
-/** What can be done with a payment that was just won: it may be new, or half done by somebody who gave up on it. */
+/** A payment that is held, and everything needed to take its money. */
+export interface ClaimedPayment extends Omit<PaymentServiceParts, 'leases'> {
+  readonly inspected: InspectedPayment;
+  /** As it was when it was claimed. */
+  readonly record: PaymentRecord;
+  readonly lease: string;
+  readonly use: PaymentUse;
+}
+
+/**
+ * Takes the money of a held payment and writes down what happened, each step before the next begins: the signature before
+ * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
+ * told. Unless the money has landed the payment is given back here:
+ * forgotten where nothing was sent, kept where it may have been.
+ * @param served - whether landed money uses the payment up; `claim.settle` passes false unless it is told otherwise
+ */
+async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<Settlement> {
+  const { backend, inspected, record, ledger, lease, use } = claimed;
+  const { id } = record;
+  let mayBeSent = record.state === 'broadcast';
+  const step: SettleStep = {
+    commitment: use.commitment ?? 'confirmed',
+    purpose: use,
+    async recordBroadcast(broadcast) {
+      const isNoted = await ledger.recordBroadcast(id, lease, broadcast);
+      // What could not be noted is not sent.
+      mayBeSent ||= isNoted;
+      return isNoted;
+    },
+    // It was noted, and then provably not sent; what is refused before that is `unsent`.
+    notSent() {
+      mayBeSent = false;
+      return ledger.forget(id, lease);
+    },
+  };
+  const since = performance.now();
+  try {
+    const settlement = await (mayBeSent ? backend.resume(inspected, record, step) : backend.settle(inspected, step));
+    return await writeDown({ ...claimed, resource: use.resource, served }, settlement, performance.now() - since);
+  } catch (error) {
+    await (mayBeSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * What can be done with a payment that was just won: a new one is simulated, one that may have been sent is settled to its
+ * end, and of one whose money is there the response is owed.
+ */
 async function begin(
   { backend, events }: PaymentServiceParts,
   inspected: InspectedPayment,
@@ -95,51 +146,6 @@ export function closedPayment(record: PaymentRecord, isTheirs: boolean): OpenedP
     return { status: 'refused', refusal: { reason, message: REASONS[reason], payer } };
   if (receipt === undefined) return { status: 'used' };
   return isTheirs ? { status: 'served', id, receipt } : { status: 'used', receipt };
-}
-
-/** A payment that is held, and everything needed to take its money. */
-export interface ClaimedPayment extends Omit<PaymentServiceParts, 'leases'> {
-  readonly inspected: InspectedPayment;
-  /** As it was when it was claimed. */
-  readonly record: PaymentRecord;
-  readonly lease: string;
-  readonly use: PaymentUse;
-}
-
-/**
- * Takes the money of a held payment and writes down what happened, each step before the next begins: the signature before
- * the transaction is sent (the backend sends nothing that `recordBroadcast` does not agree to), the outcome before anybody is
- * told. Unless the money has landed the payment is given back here:
- * forgotten where nothing was sent, kept where it may have been.
- * @param served - whether landed money uses the payment up
- */
-async function settleClaimed(claimed: ClaimedPayment, served: boolean): Promise<Settlement> {
-  const { backend, inspected, record, ledger, lease, use } = claimed;
-  const { id } = record;
-  let isSent = record.state === 'broadcast';
-  const step: SettleStep = {
-    commitment: use.commitment ?? 'confirmed',
-    purpose: use,
-    async recordBroadcast(broadcast) {
-      const isNoted = await ledger.recordBroadcast(id, lease, broadcast);
-      // What could not be noted is not sent.
-      isSent ||= isNoted;
-      return isNoted;
-    },
-    // It was noted, and then provably not sent; what is refused before that is `unsent`.
-    notSent() {
-      isSent = false;
-      return ledger.forget(id, lease);
-    },
-  };
-  const since = performance.now();
-  try {
-    const settlement = isSent ? await backend.resume(inspected, record, step) : await backend.settle(inspected, step);
-    return await writeDown({ ...claimed, resource: use.resource, served }, settlement, performance.now() - since);
-  } catch (error) {
-    await (isSent ? ledger.keep(id, lease) : ledger.forget(id, lease)).catch(() => {});
-    throw error;
-  }
 }
 
 /** A held payment, and what it buys. */
@@ -203,11 +209,6 @@ async function end<Name extends KeptOutcome>(
 /** The lease ran out and somebody else took the payment over: that one serves it, we do not. */
 function mustHold(held: boolean): void {
   if (held) return;
-  throw new TollhouseError(
-    'payment_in_progress',
-    'The payment was taken over by another request; ask again in a moment.',
-    {
-      retryAfterSeconds: 1,
-    },
-  );
+  const detail = 'The payment was taken over by another request; ask again in a moment.';
+  throw new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: 1 });
 }

@@ -15,7 +15,7 @@ export function retryHashOf(proof: RetryProof): string {
 }
 
 /** Whether it is too late to come again for a payment. One that was never sent may be brought at any time. */
-export function isAddressProofOver({ retryHash, state, claimedAt }: PaymentRecord, now: number): boolean {
+export function isTooLateToRetry({ retryHash, state, claimedAt }: PaymentRecord, now: number): boolean {
   return state !== 'claimed' && retryHash?.startsWith(BY_ADDRESS) === true && claimedAt + BY_ADDRESS_MS < now;
 }
 

@@ -4,7 +4,7 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import type { ClaimRequest, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { outcomeEvent } from '../events/event-records.js';
-import { localClaim } from '../payments/local-claim.js';
+import { lostToThisProcess } from '../payments/lost-to-this-process.js';
 import { bindingOf, requestAndSecretOf } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
 import type { PaymentServiceParts } from '../payments/payment-life.js';
@@ -57,7 +57,7 @@ export async function claimLanded(
     ...requestAndSecretOf(use),
     ...seller,
   };
-  const held = await localClaim(parts, claim);
+  const held = await lostToThisProcess(parts, claim);
   if (held !== undefined && held.status !== 'won') return held;
   // What pays a request is attached to it before its money counts.
   const won = use.request === undefined ? await claimNew(parts, claim, use) : undefined;

@@ -27,8 +27,9 @@ export interface Subject extends RuleSubject {
 const MAX_INSTRUCTIONS = 12;
 
 /**
- * The rules of the scheme `exact` on Solana, in the order in which they are applied: first what makes the
- * rest readable, then what protects our keys, then what the seller is owed, and the signature, which costs most, last.
+ * The rules of the scheme `exact` on Solana, in the order in which they are applied: first what makes the rest readable,
+ * then what protects our keys, then what the seller is owed, and the signature, which costs most, last. Those that
+ * payment requests have as well are in rules.ts, and their own list is in native-checks.ts: a new rule may belong in both.
  */
 export const CHECKS: readonly Check<Subject>[] = [
   {
@@ -57,6 +58,7 @@ export const CHECKS: readonly Check<Subject>[] = [
   rules.noDurableNonce,
   rules.computeLimit,
   rules.computePrice,
+  // A guard is an assertion on accounts by the Lighthouse program, as wallets add them.
   rules.onlyInstructions(['token-transfer', 'compute-limit', 'compute-price', 'memo', 'guard']),
   rules.noKeyOfOurs,
   {
@@ -79,6 +81,7 @@ export const CHECKS: readonly Check<Subject>[] = [
   rules.memos,
   {
     name: 'the payer is the authority',
+    // The protocol has no reason of its own for it: anybody else, a delegate or a multisig, would be a signer too many.
     run: ({ transfers, payer }) =>
       transfers[0]?.authority === payer ? undefined : 'invalid_exact_svm_payload_excessive_signers',
   },
@@ -108,6 +111,7 @@ export function checkPayment(transaction: DecodedTransaction, terms: Terms, poli
 export function subjectOf(transaction: DecodedTransaction, terms: Terms, policy: CheckPolicy): Subject {
   const instructions = transaction.instructions.map(readInstruction);
   const transfers = instructions.filter((it) => it.kind === 'token-transfer');
+  // Signers stand first among the accounts: the fee payer, then the one other that `twoSigners` allows.
   const payer = transaction.requiredSignatures > 1 ? (transaction.accounts[1] ?? '') : '';
   return { transaction, instructions, payer, memo: terms.memo, policy, terms, transfers };
 }

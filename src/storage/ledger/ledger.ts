@@ -2,11 +2,11 @@ import type { Leg } from '../../protocol/money/split.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { NetworkId, Terms } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
-import type { PaymentRequestRecord } from './payment-request.js';
+import type { PaymentRequestLedger } from './payment-request.js';
 
 /**
- * The life of a payment. This table is the only place that decides it; the stores obey it, and a test walks every event
- * through every state of each.
+ * The life of a payment. These tables decide it; the stores obey them, and a test walks every event through every state of
+ * each.
  *
  * | state | what is true | ends by |
  * |---|---|---|
@@ -15,7 +15,8 @@ import type { PaymentRequestRecord } from './payment-request.js';
  * | `confirmed` | the money is there, a response is owed | `served` |
  * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
  *
- * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first:
+ * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first. What it
+ * was not bound to yet, a request or a secret, it is bound to by the claim that names it (`isFirstUse`):
  *
  * | `claim` | unknown | `claimed` | `broadcast` | `confirmed` | final |
  * |---|---|---|---|---|---|
@@ -38,6 +39,9 @@ import type { PaymentRequestRecord } from './payment-request.js';
  * | `runAgain` | | | counted, at most {@link MAX_RERUNS} times |
  * | `extend` | held for longer | held for longer | held for longer |
  *
+ * Three methods stand beside the tables: `claimLanded` wins an unknown payment as `confirmed`, `takeUnresolved` gives back what is
+ * `broadcast` when its lease is over, and `attachAttempt` forgets what was only `claimed` for the same request when its is.
+ *
  * What a use is, and so who may come again: one resource on certain terms (`binding`), one request (`fingerprint`), and one
  * who shows the secret that came with the payment first (`retryHash`), because a landed transaction is public.
  */
@@ -51,7 +55,7 @@ export interface PaymentRecord {
   /** SHA-256 of the transaction's message, hexadecimal: other bytes in the signature slots are the same payment. */
   readonly id: string;
   readonly state: PaymentState;
-  /** What was bought: the resource and a fingerprint of the terms. The same transaction for anything else is refused. */
+  /** What was bought: the resource and its terms. The same transaction for anything else is refused. */
   readonly binding: string;
   /** Digest of the request that it was brought with; missing where it may be brought with any. */
   readonly fingerprint?: string;
@@ -138,7 +142,7 @@ export type Outcome =
  * The durable truth about payments: the table at {@link PaymentState}, each method one atomic step. What takes a lease is
  * the holder's; once it returns false the payment has passed to somebody else, and the caller must stop.
  */
-export interface Ledger {
+export interface Ledger extends PaymentRequestLedger {
   /**
    * Since when everything is remembered, in milliseconds since the epoch, where payments from before may have been
    * forgotten: a proof that landed earlier may have been used already and is refused. Missing where the books are kept.
@@ -174,22 +178,6 @@ export interface Ledger {
    * can claim them meanwhile, but of several processes that ask, one gets each.
    */
   takeUnresolved(query: UnresolvedQuery): Promise<readonly PaymentRecord[]>;
-  /** Keeps a payment request, and the events that tell of it, all or nothing. */
-  savePaymentRequest(request: PaymentRequestRecord, events?: readonly EventRecord[]): Promise<void>;
-  /** A payment request by its id. */
-  findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
-  /**
-   * The payment request whose reference is among some accounts of a transaction.
-   * @param accounts - base58, however many
-   */
-  findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
-  /**
-   * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
-   * was forgotten makes place; so does one that was not sent by the end of its lease, which then is lost to its
-   * holder. Returns the payment that pays it afterwards, undefined when there is no such request. The payment must have been
-   * claimed.
-   */
-  attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;
   /** A payment by its id. */
   find(id: string): Promise<PaymentRecord | undefined>;
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 import type { Leg } from '../../protocol/money/split.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
+import type { EventRecord } from '../events/events.js';
 
 /**
  * A payment that was asked for and is not made yet. What becomes of it is
@@ -32,4 +33,24 @@ export interface PaymentRequestRecord {
   readonly owner?: string;
   /** The service key under which it was made: only this key's caller may use it as a proof. */
   readonly keyId?: string;
+}
+
+/** The part of a ledger that keeps payment requests. */
+export interface PaymentRequestLedger {
+  /** Keeps a payment request, and the events that tell of it, all or nothing. */
+  savePaymentRequest(request: PaymentRequestRecord, events?: readonly EventRecord[]): Promise<void>;
+  /** A payment request by its id. */
+  findPaymentRequest(id: string): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * The payment request whose reference is among some accounts of a transaction.
+   * @param accounts - base58, however many
+   */
+  findPaymentRequestByReference(accounts: readonly string[]): Promise<PaymentRequestRecord | undefined>;
+  /**
+   * Makes a payment the one that pays a request, unless another one does, or may still do so. One that expired, failed or
+   * was forgotten makes place; so does one that was not sent by the end of its lease, which then is lost to its
+   * holder. Returns the payment that pays it afterwards, undefined when there is no such request. The payment must have been
+   * claimed.
+   */
+  attachAttempt(requestId: string, paymentId: string): Promise<string | undefined>;
 }

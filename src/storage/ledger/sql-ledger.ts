@@ -7,13 +7,13 @@ import {
   type Broadcast,
   type ClaimRequest,
   type ClaimResult,
-  type Ledger,
   MAX_RERUNS,
   type Outcome,
   type UnresolvedQuery,
 } from './ledger.js';
 import { LEDGER, NEW_REQUEST, REFERENCES_AT_ONCE } from './ledger-statements.js';
 import { createClaimNew } from './new-payments.js';
+import type { PaymentRequestLedger } from './payment-request.js';
 import { firstOf, lifeOf, paymentRequestToSql, toPayment, toPaymentRequest } from './payment-rows.js';
 import { lostClaim } from './payment-use.js';
 import { type PrunableLedger, pruneLedger } from './prune-ledger.js';
@@ -98,12 +98,6 @@ function outcomeStep(outcome: Outcome, id: string, lease: string, time: number):
 export function servedStep(id: string, lease: string, time: number): Step {
   return [LEDGER.served, id, lease, time];
 }
-
-/** The part of a ledger that keeps payment requests. */
-type PaymentRequestLedger = Pick<
-  Ledger,
-  'savePaymentRequest' | 'findPaymentRequest' | 'findPaymentRequestByReference' | 'attachAttempt'
->;
 
 /** The payment requests of a ledger on SQLite or Postgres. */
 function sqlPaymentRequests(database: SqlDatabase, now: () => number): PaymentRequestLedger {

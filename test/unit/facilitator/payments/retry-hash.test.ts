@@ -1,4 +1,4 @@
-import { isAddressProofOver, retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
+import { isTooLateToRetry, retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
 import type { PaymentRecord, PaymentState } from '../../../../src/storage/ledger/ledger.js';
 import { newClaim } from '../../../contracts/ledger-samples.js';
 
@@ -24,9 +24,7 @@ describe('the digest of a proof', () => {
   test('of a secret is never that of an address, whatever the secret is', () => {
     for (const secret of ['192.0.2.7', 'address 192.0.2.7', BY_ADDRESS]) {
       expect(retryHashOf({ secret })).not.toBe(BY_ADDRESS);
-      expect(isAddressProofOver(record('confirmed', retryHashOf({ secret })), CLAIMED_AT + TEN_MINUTES + 1)).toBe(
-        false,
-      );
+      expect(isTooLateToRetry(record('confirmed', retryHashOf({ secret })), CLAIMED_AT + TEN_MINUTES + 1)).toBe(false);
     }
   });
 
@@ -37,19 +35,19 @@ describe('the digest of a proof', () => {
 
 describe('to come again', () => {
   test.each(SENT)('with an address is possible for ten minutes, for a payment that is %s', (state) => {
-    const late = (ms: number) => isAddressProofOver(record(state, BY_ADDRESS), CLAIMED_AT + ms);
+    const late = (ms: number) => isTooLateToRetry(record(state, BY_ADDRESS), CLAIMED_AT + ms);
     expect([late(0), late(TEN_MINUTES), late(TEN_MINUTES + 1)]).toEqual([false, false, true]);
   });
 
   test.each(SENT)('with a secret, or where nobody needs one, is never too late for one that is %s', (state) => {
     for (const retryHash of [BY_SECRET, undefined]) {
-      expect(isAddressProofOver(record(state, retryHash), CLAIMED_AT + 1_000 * TEN_MINUTES)).toBe(false);
+      expect(isTooLateToRetry(record(state, retryHash), CLAIMED_AT + 1_000 * TEN_MINUTES)).toBe(false);
     }
   });
 
   test('with a payment that was never sent is never too late', () => {
     for (const retryHash of [BY_ADDRESS, BY_SECRET, undefined]) {
-      expect(isAddressProofOver(record('claimed', retryHash), CLAIMED_AT + 1_000 * TEN_MINUTES)).toBe(false);
+      expect(isTooLateToRetry(record('claimed', retryHash), CLAIMED_AT + 1_000 * TEN_MINUTES)).toBe(false);
     }
   });
 });
