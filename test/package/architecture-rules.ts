@@ -15,8 +15,8 @@ const MAX_LINES = 300;
 const MAX_ENTRIES = 20;
 const CONCRETE_STORE = /^storage\/.*\/(memory|sqlite|postgres|redis)-/;
 const MEMORY_STORE = /^storage\/.*\/memory-/;
-/** What a user makes without a store makes its own in memory. */
-const MEMORY_USERS = ['facilitator', 'identity', 'http'];
+/** What a user makes without a store makes its own in memory; the package exports those. */
+const MEMORY_USERS = ['facilitator', 'identity', 'http', 'server', 'entries', 'index'];
 
 export const RULES: readonly Rule[] = [
   { name: 'every import follows an arrow of the table', check: arrowsAgainstTable },
@@ -25,7 +25,10 @@ export const RULES: readonly Rule[] = [
   { name: 'no file imports itself through others', check: cycles },
   { name: `no folder holds more than ${MAX_ENTRIES} entries`, check: fullFolders },
   { name: 'a package is imported in its home folders only', check: strayPackages },
-  { name: 'concrete stores are named in server and storage only', check: strayStores },
+  {
+    name: 'databases are named in storage only, stores in memory also where nothing else is given',
+    check: strayStores,
+  },
   { name: 'x402Version is written in protocol only', check: strayVersions },
   { name: `no file is longer than ${MAX_LINES} lines`, check: longFiles },
   { name: 'no any, no double cast', check: looseTypes },
@@ -162,7 +165,7 @@ function isFrom(specifier: string, name: string): boolean {
 function strayStores(sources: Sources): string[] {
   return each(sources, (path, text) => {
     const unit = unitOf(path);
-    if (['server', 'storage', 'entries', 'index'].includes(unit)) return [];
+    if (unit === 'storage') return [];
     return internalImports(path, text)
       .filter((target) => CONCRETE_STORE.test(target) && !(MEMORY_USERS.includes(unit) && MEMORY_STORE.test(target)))
       .map((target) => `${path}: names the store ${target}`);

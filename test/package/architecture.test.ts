@@ -87,7 +87,7 @@ describe('the rules bite', () => {
   const HONEST = {
     'errors/errors.ts': 'export const e = 1;\n',
     'index.ts':
-      "export { settle } from './facilitator/chain/settle.js';\nexport { x } from './storage/ledger/sqlite-ledger.js';\n",
+      "export { settle } from './facilitator/chain/settle.js';\nexport { memory } from './storage/ledger/memory-ledger.js';\n",
     'protocol/types.ts': "import { e } from '../errors/errors.js';\nexport const x402Version: unknown = e;\n",
     'solana/rpc/rpc.ts': "import { Connection } from '@solana/web3.js';\nexport const rpc = Connection;\n",
     'storage/ledger/ledger.ts': 'export interface Ledger { claim(): void }\n',
@@ -168,6 +168,12 @@ describe('the rules bite', () => {
     [
       'facilitator names Postgres',
       { 'facilitator/a.ts': "import '../storage/sql/postgres-database.js';" },
+      /names the store/,
+    ],
+    ['server names Redis', { 'server/a.ts': "import '../storage/counters/redis-counters.js';" }, /names the store/],
+    [
+      'the index names Postgres',
+      { 'index.ts': "export * from './storage/sql/postgres-database.js';" },
       /names the store/,
     ],
     [

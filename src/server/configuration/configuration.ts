@@ -7,6 +7,7 @@ import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
 import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
+import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js';
 import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 
 /** How much the server writes to its log, from least to most. */
@@ -93,7 +94,6 @@ const FEES = 'a whole number of lamports, 10,000 or more';
 const FLOOD = 'a whole number of requests a second, or 0 for no bound';
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-const DATABASE = 'sqlite:<file>, postgres://user:password@host:port/database or memory:';
 
 const listOfUrls = z
   .string()
@@ -133,10 +133,7 @@ const environment = z.object({
     .regex(/^[1-9]\d{4,14}$/, FEES)
     .transform(BigInt)
     .optional(),
-  DATABASE_URL: z
-    .string()
-    .regex(/^(sqlite:.|postgres(ql)?:\/\/|memory:$)/, DATABASE)
-    .default('sqlite:./data/tollhouse.db'),
+  DATABASE_URL: z.string().refine(isDatabaseUrl, DATABASE_FORMS).default('sqlite:./data/tollhouse.db'),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
   ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),

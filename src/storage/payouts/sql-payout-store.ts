@@ -32,10 +32,10 @@ const END: PayoutPosition = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
  */
 export function createSqlPayoutStore(database: SqlDatabase, now: () => number = Date.now): PayoutStore {
-  return new SqlPayoutBook(database, now);
+  return new SqlPayoutStore(database, now);
 }
 
-class SqlPayoutBook implements PayoutStore {
+class SqlPayoutStore implements PayoutStore {
   readonly #database: SqlDatabase;
   readonly #now: () => number;
 

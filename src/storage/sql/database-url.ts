@@ -8,14 +8,25 @@ export type DatabaseLocation =
 /** SQLite's name for a database that is forgotten when it is closed. */
 export const IN_MEMORY = ':memory:';
 
-const FORMS = 'it must be sqlite:<path of a file>, postgres://user:password@host:port/database or memory:';
+/** The forms that a database URL may have, as they stand in a sentence. */
+export const DATABASE_FORMS = 'sqlite:<path of a file>, postgres://user:password@host:port/database or memory:';
 
 /** Reads a database URL. Throws `bad_option` for one that cannot be used. */
 export function readDatabaseUrl(text: string): DatabaseLocation {
+  const location = locationOf(text);
+  if (location !== undefined) return location;
+  throw badOption('openStorage', `the database URL is wrong: it must be ${DATABASE_FORMS}`, 'databaseUrl');
+}
+
+/** Whether a text is a database URL that can be used. */
+export function isDatabaseUrl(text: string): boolean {
+  return locationOf(text) !== undefined;
+}
+
+function locationOf(text: string): DatabaseLocation | undefined {
   const path = text === 'memory:' ? IN_MEMORY : /^sqlite:(?:\/\/)?(.+)$/.exec(text)?.[1];
   if (path !== undefined) return { dialect: 'sqlite', path };
-  if (isUrlOf(['postgres:', 'postgresql:'], text)) return { dialect: 'postgres', url: text };
-  throw badOption('openStorage', `the database URL is wrong: ${FORMS}`, 'databaseUrl');
+  return isUrlOf(['postgres:', 'postgresql:'], text) ? { dialect: 'postgres', url: text } : undefined;
 }
 
 /** A database URL to be shown: without a password, and without parameters, which may hold one. */
