@@ -1,8 +1,7 @@
+import { DOLLARS } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import type { OwedSum } from '../../storage/payouts/payout-store.js';
 
-/** What is owed of them is paid out from ten on; of other tokens when it is a day old. */
-export const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'PYUSD', 'USDG', 'CASH']);
 /** The least that a recipient is paid at once: far more than the network fee of some 0.00001 SOL. */
 const LEAST_OF_A_DOLLAR = 10n;
 const LEAST_OF_SOL = 1_000_000n;

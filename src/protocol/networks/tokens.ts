@@ -39,6 +39,9 @@ export const KNOWN_TOKENS: Readonly<Record<NetworkId, readonly Token[]>> = {
   'solana-testnet': TEST_TOKENS,
 };
 
+/** Symbols of those that are worth a dollar: what is owed of them is paid out above some dollars, of others once a day. */
+export const DOLLARS: ReadonlySet<string> = new Set(['USDC', 'USDT', 'USDG', 'PYUSD', 'CASH']);
+
 const SYMBOLS: ReadonlySet<string> = new Set(Object.values(KNOWN_TOKENS).flatMap((all) => all.map((it) => it.symbol)));
 
 /** Whether some network has a token of this symbol, in whatever case: where it is not known, it is no slip of the pen. */

@@ -1,7 +1,7 @@
 import { DEFAULT_ASSETS } from '@x402/svm';
 import { isAddress } from '../../../../src/protocol/address.js';
 import { toCaip2 } from '../../../../src/protocol/networks/networks.js';
-import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../../src/protocol/networks/tokens.js';
+import { DOLLARS, KNOWN_TOKENS, SANDBOX_TOKENS } from '../../../../src/protocol/networks/tokens.js';
 import { NETWORK_IDS, type Token } from '../../../../src/protocol/types.js';
 
 const LISTS: readonly (readonly [string, readonly Token[]])[] = [
@@ -28,6 +28,11 @@ describe('known tokens', () => {
     expect(tokens.flatMap(({ mint, program }) => [mint, program]).every(isAddress)).toBe(true);
     expect(new Set(tokens.map(({ symbol }) => symbol)).size).toBe(tokens.length);
     expect(new Set(tokens.map(({ mint }) => mint)).size).toBe(tokens.length);
+  });
+
+  test('are worth a dollar each, but for SOL', () => {
+    const symbols = LISTS.flatMap(([, tokens]) => tokens.map(({ symbol }) => symbol));
+    expect(new Set(symbols)).toEqual(new Set([...DOLLARS, 'SOL']));
   });
 
   test('the sandbox has USDT at its mainnet address', () => {
