@@ -15,7 +15,7 @@ let fixture: CliFixture;
 let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
 
 beforeAll(async () => {
-  // What the environment sets goes before a file of variables, and .ci/run sets this one.
+  // What the environment sets goes before a file of variables.
   delete process.env['REDIS_URL'];
   fixture = await openCliFixture();
   const { sandbox: chain } = fixture.server.chain;

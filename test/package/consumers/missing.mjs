@@ -12,7 +12,7 @@ function specsOf(manifest, names) {
 
 /** In a project without optional packages. */
 export function checkMissing(folder, manifest) {
-  // Variables of the server that .ci/run sets for tests.
+  // Whoever runs this may have set it for a server of his own.
   const env = { ...process.env, REDIS_URL: '' };
   const run = (program, ...args) =>
     spawnSync(process.execPath, [...program, ...args], { cwd: folder, env, encoding: 'utf8', timeout: 120_000 });
