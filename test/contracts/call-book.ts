@@ -12,7 +12,7 @@ const MAX = 9_223_372_036_854_775_807n;
 
 /** What every book of calls must do. */
 export function callBookContract(name: string, open: () => Promise<BookUnderTest>): void {
-  describe(`${name} keeps the contract of CallBook`, () => {
+  describe(`${name} keeps the contract of CallStore`, () => {
     let fixture: BookUnderTest;
     let book: CallStore;
     beforeEach(async () => {

@@ -34,7 +34,7 @@ const EVENTS: Statement = {
 
 /** What every payout book must do. */
 export function payoutBookContract(name: string, open: () => Promise<PayoutBookUnderTest>): void {
-  describe(`${name} keeps the contract of PayoutBook`, () => {
+  describe(`${name} keeps the contract of PayoutStore`, () => {
     let under: PayoutBookUnderTest;
     let book: PayoutStore;
     let projectId: string;
