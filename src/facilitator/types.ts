@@ -73,6 +73,8 @@ export interface Claim {
   readonly lease: string;
   readonly payer: string;
   readonly terms: Terms;
+  /** What it is for: a resource, or the id of the payment request that it pays. */
+  readonly resource: string;
   /** Whether an earlier request has brought it as far as the chain: its handler has run then, and its response may be kept. */
   readonly resumed: boolean;
   /** Set when the money has landed. */
@@ -96,8 +98,6 @@ export interface Claim {
   keep(): Promise<void>;
   /** After the money, for a claim that was resumed: whether the handler may run once more; false after two times. */
   runAgain(): Promise<boolean>;
-  /** Whether this run of the handler is the last one: should it fail, the payment is tried no more. */
-  readonly isLastRun: boolean;
   /**
    * After the money: the response was given, or is kept. Does not reject: while the ledger cannot be reached the payment
    * stays held, and is used up as soon as it can be; given back, it would be served twice.

@@ -24,7 +24,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
 
     test('hold back what calls under way will cost, and give back what they did not', async () => {
       const three = [newReservation(), newReservation(), newReservation()];
-      for (const reservation of three) expect(await book.reserve(reservation)).toEqual({ ok: true });
+      for (const reservation of three) expect(await book.reserve(reservation)).toMatchObject({ ok: true });
       expect(await fixture.other.reserve(newReservation())).toEqual({
         ok: false,
         limitReached: { window: 'day', limit: 30_000n },
@@ -32,15 +32,15 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       });
 
       await book.giveBack(three[0]!.id);
-      expect(await fixture.other.reserve(newReservation())).toEqual({ ok: true });
+      expect(await fixture.other.reserve(newReservation())).toMatchObject({ ok: true });
     });
 
     test('a limit can be used up exactly, and not by one unit more', async () => {
       const charge = (amount: bigint) => ({ charge: { mint: USDC, amount } });
       expect(await book.reserve(newReservation(charge(30_001n)))).toMatchObject({ ok: false, used: 0n });
-      expect(await book.reserve(newReservation(charge(30_000n)))).toEqual({ ok: true });
+      expect(await book.reserve(newReservation(charge(30_000n)))).toMatchObject({ ok: true });
       expect(await book.reserve(newReservation(charge(1n)))).toMatchObject({ ok: false });
-      expect(await book.reserve(newReservation(charge(0n)))).toEqual({ ok: true });
+      expect(await book.reserve(newReservation(charge(0n)))).toMatchObject({ ok: true });
     });
 
     test('what a process that vanished held back counts no more when its lease is over', async () => {
@@ -48,7 +48,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       await book.reserve(newReservation({ charge }));
       const later = (at: number) => newReservation({ charge, at: LATE_MARCH + at });
       expect(await book.reserve(later(59_999))).toMatchObject({ ok: false });
-      expect(await book.reserve(later(60_000))).toEqual({ ok: true });
+      expect(await book.reserve(later(60_000))).toMatchObject({ ok: true });
     });
 
     test('what was spent is spent, also after the lease was over', async () => {
@@ -71,15 +71,19 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       expect(await book.reserve(at(LATE_MARCH))).toEqual({ ok: false, limitReached: budgets[1], used: 10_000n });
       await spend(LATE_MARCH);
       expect(await book.reserve(at(LATE_MARCH))).toMatchObject({ ok: false });
-      expect(await book.reserve(at(LATE_MARCH + HOUR_MS))).toEqual({ ok: true });
+      expect(await book.reserve(at(LATE_MARCH + HOUR_MS))).toMatchObject({ ok: true });
       expect(await usedOf('key_one', LATE_MARCH + HOUR_MS)).toEqual([[USDC, 'total', 20_000n]]);
     });
 
     test('of another key or another token are others', async () => {
       const full = { charge: { mint: USDC, amount: 30_000n } };
       await book.reserve(newReservation(full));
-      expect(await book.reserve(newReservation({ caller: { ...ALICE, keyId: 'key_two' } }))).toEqual({ ok: true });
-      expect(await book.reserve(newReservation({ charge: { mint: USDT, amount: 30_000n } }))).toEqual({ ok: true });
+      expect(await book.reserve(newReservation({ caller: { ...ALICE, keyId: 'key_two' } }))).toMatchObject({
+        ok: true,
+      });
+      expect(await book.reserve(newReservation({ charge: { mint: USDT, amount: 30_000n } }))).toMatchObject({
+        ok: true,
+      });
     });
 
     test('are the same for native and wrapped SOL, however it is held back and spent', async () => {
@@ -90,7 +94,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       await book.finish(newCall(charge(native)), { reservationId: held.id });
       await book.finish(newCall(charge(wrapped)));
       expect(await usedOf()).toContainEqual([wrapped, 'day', 20_000n]);
-      expect(await book.reserve(newReservation(charge(native)))).toEqual({ ok: true });
+      expect(await book.reserve(newReservation(charge(native)))).toMatchObject({ ok: true });
       for (const mint of [native, wrapped]) {
         expect(await fixture.other.reserve(newReservation(charge(mint)))).toMatchObject({ ok: false, used: 30_000n });
       }
@@ -151,7 +155,7 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
             expect(outcomes.some(({ refused }) => refused)).toBe(false);
           }
           const rest = newReservation({ caller, budgets, charge: { mint: USDC, amount: least - held } });
-          expect(await book.reserve(rest)).toEqual({ ok: true });
+          expect(await book.reserve(rest)).toMatchObject({ ok: true });
           const more = newReservation({ caller, budgets, charge: { mint: USDC, amount: 1n } });
           expect(await book.reserve(more)).toMatchObject({ ok: false });
         }),

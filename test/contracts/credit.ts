@@ -89,7 +89,7 @@ export function creditContract(name: string, open: () => Promise<BookUnderTest>)
       await use((await credit.hold(WANTED))!.id);
       const used = await book.budgetUse(ALICE.keyId, LATE_MARCH);
       expect(used.find(({ window }) => window === 'total')?.used).toBe(10_000n);
-      expect(await book.reserve(newReservation({ budgets }))).toEqual({ ok: true });
+      expect(await book.reserve(newReservation({ budgets }))).toMatchObject({ ok: true });
       expect(await book.reserve(newReservation({ budgets }))).toMatchObject({ ok: false, used: 20_000n });
     });
 

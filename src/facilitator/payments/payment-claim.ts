@@ -1,7 +1,8 @@
 import type { Receipt, Settlement } from '../../protocol/types.js';
-import { type Ledger, MAX_RERUNS, type PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Claim } from '../types.js';
 import type { Leases } from './leases.js';
+import { resourceOf } from './payment-binding.js';
 
 /** What a claim is made of. */
 export interface ClaimParts {
@@ -22,8 +23,6 @@ export interface ClaimParts {
 export function createClaim({ ledger, leases, record, lease, receipt: landed, settle, ...own }: ClaimParts): Claim {
   const { id, payer, terms } = record;
   let receipt = landed;
-  // Nobody else counts them while it is held.
-  let { reruns = 0 } = record;
   /** The money is there, and nothing was given for it. */
   let isOwed = landed !== undefined;
   let settling: Promise<Settlement> | undefined;
@@ -54,6 +53,7 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
     lease,
     payer,
     terms,
+    resource: resourceOf(record),
     resumed: own.resumed,
     get receipt() {
       return receipt;
@@ -74,14 +74,7 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
       over();
       await ledger.keep(id, lease);
     },
-    async runAgain() {
-      const mayRun = await ledger.runAgain(id, lease);
-      if (mayRun) reruns += 1;
-      return mayRun;
-    },
-    get isLastRun() {
-      return reruns >= MAX_RERUNS;
-    },
+    runAgain: () => ledger.runAgain(id, lease),
     served: useUp,
   };
 }

@@ -3,6 +3,7 @@ import { requireScopes } from '../../identity/service-keys/scopes.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { newId } from '../../lib/ids.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import type { BudgetHold } from '../figures/spending.js';
 
 /** A call of a project's upstream, on its way. */
 export interface Call {
@@ -18,8 +19,8 @@ export interface Call {
   /** What follows: empty, or from `/` or `?` on. */
   readonly rest: string;
   /** What of the key's budget is held back for it. */
-  reservationId?: string | undefined;
-  /** Whether it is in the books, with its reservation. */
+  held?: BudgetHold | undefined;
+  /** Whether it is in the books, with what was held back. */
   isBooked: boolean;
 }
 
@@ -27,7 +28,7 @@ const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
 
 /** A call that has just come in. */
-export function newCall(seen: Omit<Call, 'id' | 'reservationId' | 'isBooked'>): Call {
+export function newCall(seen: Omit<Call, 'id' | 'held' | 'isBooked'>): Call {
   return { id: newId('call'), ...seen, isBooked: false };
 }
 

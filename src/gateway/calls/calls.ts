@@ -1,4 +1,5 @@
 import type { Claim } from '../../facilitator/types.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
@@ -6,6 +7,7 @@ import type { Receipt } from '../../protocol/types.js';
 import type { CallRecord, CallStore, Charge, CreditChange, FinishOptions } from '../../storage/calls/call-store.js';
 import type { CreditHold, CreditStore } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Spending } from '../figures/spending.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
@@ -46,13 +48,20 @@ export interface CallEnd {
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
 export interface Calls extends CallLimits {
   /**
-   * Holds back what a call is going to cost its key.
-   * @param charge - default: the project's price
+   * Holds back what a payment is going to cost the key of its call, once for each payment. What has landed already has left the
+   * wallet: it counts, and is refused by no budget.
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
    */
-  hold(call: Call, charge?: Charge): Promise<void>;
-  /** Gives back what was held for a call that is not in the books. */
-  giveBack(call: Call): Promise<void>;
+  hold(call: Call, claim: Pick<Claim, 'id' | 'resource' | 'terms' | 'receipt'>): Promise<void>;
+  /** Gives back what was held for a call that is not in the books, unless its payment may have been taken. */
+  giveBack(call: Call, mayBePaid: boolean): Promise<void>;
+  /**
+   * Holds back what a payment request is going to cost the key that it was made with.
+   * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
+   */
+  holdRequest(key: ServiceKey, request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount'>): Promise<void>;
+  /** A payment request is paid: what was held back for it counts until its call is written. */
+  requestPaid(requestId: string): Promise<void>;
   /** Counts a call that was turned away, by the error code. */
   refuse(refused: { readonly projectId: string; readonly at: number; readonly reason: string }): void;
   /** The token in which a request was paid: as it was agreed, whatever the project asks for since. */
@@ -63,8 +72,6 @@ export interface Calls extends CallLimits {
    * so that nobody is served for it again; it is to be called again until it does not.
    */
   ended(paid: PaidCall, end: CallEnd & { readonly charged: boolean }): () => Promise<void>;
-  /** Nobody has had anything: writes that; the payment stays good for the same request. */
-  undelivered(paid: PaidCall, end: CallEnd): Promise<void>;
   /** Holds what the call costs of the credit of its key, where there is so much. */
   holdCredit(call: Call): Promise<CreditHold | undefined>;
   /** The call was not passed on. */
@@ -75,7 +82,7 @@ export interface Calls extends CallLimits {
 
 /** What {@link createCalls} works with. */
 export interface CallsParts {
-  readonly book: Pick<CallStore, 'finish' | 'refuse'>;
+  readonly book: Pick<CallStore, 'finish' | 'refuse' | 'keepReserved'>;
   readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
   readonly spending: Spending;
   readonly limits: CallLimits;
@@ -104,12 +111,20 @@ export function createCalls(parts: CallsParts): Calls {
 
   return {
     enter: limits.enter,
-    async hold(call, charge = priceOf(call)) {
-      call.reservationId = await spending.hold({ key: call.key, charge, at: call.at });
+    async hold(call, { id, resource, terms, receipt }) {
+      const { key, at } = call;
+      const payment = resource.startsWith(REQUEST) ? resource : id;
+      const charge = { mint: terms.asset, amount: terms.amount };
+      const isTaken = receipt !== undefined;
+      call.held = isTaken ? { id: payment, isShared: true } : await spending.hold({ key, charge, at }, payment);
     },
-    async giveBack(call) {
-      if (!call.isBooked) await spending.giveBack(call.reservationId);
+    async giveBack(call, mayBePaid) {
+      if (!call.isBooked && !mayBePaid) await spending.giveBack(call.held);
     },
+    async holdRequest(key, { id, token, amount }) {
+      await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);
+    },
+    requestPaid: (requestId) => book.keepReserved(requestId),
     refuse: (refused) => book.refuse(refused),
     async paidToken({ project }, { terms }) {
       const { token } = project.price;
@@ -128,11 +143,6 @@ export function createCalls(parts: CallsParts): Calls {
         void spending.tell({ key: call.key, charge, at: call.at });
       };
     },
-    async undelivered(paid, end) {
-      const { call } = paid;
-      await finish({ ...recordOf(paid, end), ...paymentOf(paid) }, paid, reservationOf(call));
-      call.isBooked = true;
-    },
     holdCredit: (call) => credit.hold({ keyId: call.key.id, projectId: call.project.id, charge: priceOf(call) }),
     giveCreditBack: ({ id }) => credit.giveBack(id),
     async endedOnCredit(credited, end) {
@@ -150,6 +160,9 @@ export function createCalls(parts: CallsParts): Calls {
   };
 }
 
+/** How ids of payment requests begin. */
+const REQUEST = 'pay_';
+
 /** What an event shows beside the record. */
 type Shown = Pick<PaidCall, 'call' | 'paidIn'>;
 
@@ -157,13 +170,13 @@ function priceOf({ project: { price } }: Call): Charge {
   return { mint: price.token.mint, amount: price.amount };
 }
 
-function reservationOf({ reservationId }: Call): { readonly reservationId?: string } {
-  return reservationId === undefined ? {} : { reservationId };
+function reservationOf({ held }: Call): { readonly reservationId?: string } {
+  return held === undefined ? {} : { reservationId: held.id };
 }
 
 /** It was answered: what cannot be written now is not to be given back. */
 function markBooked(call: Call): void {
-  call.reservationId = undefined;
+  call.held = undefined;
   call.isBooked = true;
 }
 

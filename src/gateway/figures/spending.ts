@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
@@ -16,11 +15,19 @@ export interface SpendingCall {
   readonly at: number;
 }
 
+/** What is held back of a budget. */
+export interface BudgetHold {
+  /** For `CallStore.finish`, `giveBack` and `keepReserved`. */
+  readonly id: string;
+  /** Whether it was held back for the same payment before. */
+  readonly isShared: boolean;
+}
+
 /** What {@link createSpending} works with. */
 export interface SpendingParts {
   readonly book: Pick<CallStore, 'reserve' | 'giveBack' | 'budgetUse' | 'notice'>;
   readonly describeToken: DescribeToken;
-  /** How long a call may take at most, with its payment and all tries, in milliseconds. Default: ten minutes. */
+  /** How long what is held back is believed to be needed, in milliseconds: longer than any call. Default: half an hour. */
   readonly leaseMs?: number | undefined;
   /** The budgets of a key. Default: its own `spending`, which blocks. */
   readonly budgets?: ((key: SpendingKey) => readonly Budget[]) | undefined;
@@ -31,12 +38,13 @@ export interface Spending {
   /**
    * Holds back what a call is going to cost. A key with a limit spends only tokens that it has a limit for, or the limit
    * would be none.
-   * @returns the reservation, for `CallBook.finish` or `giveBack`; undefined where nothing limits the key
+   * @param payment - its id, or that of the payment request that it pays: it is held back once
+   * @returns undefined where nothing limits the key
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`: nothing is spent that cannot be counted
    */
-  hold(call: SpendingCall): Promise<string | undefined>;
-  /** Gives back what a call did not cost. */
-  giveBack(reservationId: string | undefined): Promise<void>;
+  hold(call: SpendingCall, payment: string): Promise<BudgetHold | undefined>;
+  /** Gives back what a call did not cost; what others hold back for the same payment stays. */
+  giveBack(hold: BudgetHold | undefined): Promise<void>;
   /**
    * Tells the owner of budgets that are used up, or nearly; call it after a call was written, without waiting. Never
    * rejects: what cannot be told now is told after the next call.
@@ -44,7 +52,7 @@ export interface Spending {
   tell(call: SpendingCall): Promise<void>;
 }
 
-const LEASE_MS = 600_000;
+const LEASE_MS = 1_800_000;
 const EACH: Readonly<Record<BudgetWindow, string>> = {
   hour: 'an hour',
   day: 'a day',
@@ -57,14 +65,13 @@ export function createSpending(parts: SpendingParts): Spending {
   const { book, describeToken, leaseMs = LEASE_MS, budgets = budgetsOf } = parts;
   const notices = createBudgetNotices({ book, describeToken });
 
-  async function hold({ key, charge, at }: SpendingCall): Promise<string | undefined> {
+  async function hold({ key, charge, at }: SpendingCall, payment: string): Promise<BudgetHold | undefined> {
     const blocking = budgets(key).filter(({ action }) => action === 'block');
     if (blocking.length === 0) return undefined;
     const matching = blocking.filter(({ mint }) => mint === moneyOf(charge.mint));
     if (matching.length === 0) throw await otherToken(blocking, charge);
-    const id = randomUUID();
-    const result = await book.reserve({ id, caller: callerOf(key), charge, budgets: matching, at, leaseMs });
-    if (result.ok) return id;
+    const result = await book.reserve({ id: payment, caller: callerOf(key), charge, budgets: matching, at, leaseMs });
+    if (result.ok) return { id: payment, isShared: !result.isNew };
     const { limitReached, used } = result;
     await notices.tellRefused({ caller: callerOf(key), mint: moneyOf(charge.mint), at, ...limitReached, used });
     throw await tooMuch(limitReached, used, { key, charge, at });
@@ -91,7 +98,7 @@ export function createSpending(parts: SpendingParts): Spending {
 
   return {
     hold,
-    giveBack: async (id) => (id === undefined ? undefined : book.giveBack(id)),
+    giveBack: async (it) => (it === undefined || it.isShared ? undefined : book.giveBack(it.id)),
     tell: ({ key, charge, at }) => {
       const mint = moneyOf(charge.mint);
       const some = budgets(key).filter((it) => it.mint === mint);

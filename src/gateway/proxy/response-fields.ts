@@ -6,8 +6,10 @@ import { type Fields, hopByHop, pairsOf, plainName } from './header-fields.js';
  * every project on the gateway's origin.
  */
 const WITHHELD: ReadonlySet<string> = new Set([
+  'access-credit',
   'alt-svc',
   'clear-site-data',
+  'idempotency-replayed',
   'public-key-pins',
   'service-worker-allowed',
   'set-cookie',

@@ -23,7 +23,7 @@ const MAX_GATES = 2_000;
 /** What {@link createCallGates} works with. */
 export interface CallGatesParts {
   readonly facilitator: EmbeddedFacilitator;
-  readonly gateway: Pick<Gateway, 'splitWallet'>;
+  readonly gateway: Pick<Gateway, 'splitWallet' | 'calls'>;
   readonly baseUrl?: string | undefined;
   readonly server: CallServer;
 }
@@ -79,6 +79,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     // Sellers of the service are strangers: whether they can be paid is theirs to look after.
     watch: () => facilitator.setup.begin(),
     unpaid: unpaid(project),
+    accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     beforeReplay: takeOffErrorHeaders,
     ...server,
   };

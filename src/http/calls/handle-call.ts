@@ -3,7 +3,6 @@ import { TollhouseError } from '../../errors/errors.js';
 import { PROOF_STAYS_GOOD } from '../../facilitator/backend/chain-landing.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
-import type { Claim } from '../../facilitator/types.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
@@ -80,7 +79,6 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
   // Whoever brings no payment is told the price first, whatever else is wrong.
   if (isPaid) await refuseUnfit(req, call);
   try {
-    if (isPaid && proof === undefined) await calls.hold(call);
     const decision =
       proof === undefined
         ? await decidePayment(gate, req, res)
@@ -90,20 +88,7 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
     const reason = problemCodeOf(res);
     if (reason !== undefined && !call.isBooked) calls.refuse({ projectId: call.project.id, at: call.at, reason });
   } finally {
-    await calls.giveBack(call);
-  }
-}
-
-/**
- * A request is paid at the price that it was made at, which may be another one than today's, and in another token: that is
- * what the budget is asked for, so not before the payment is read. Where it has no room the payment stays good.
- */
-async function holdAsPaid({ gateway }: CallParts, call: Call, { terms, keep }: Claim): Promise<void> {
-  try {
-    await gateway.calls.hold(call, { mint: terms.asset, amount: terms.amount });
-  } catch (error) {
-    await keep();
-    throw error;
+    await calls.giveBack(call, problemCodeOf(res) === 'settlement_pending');
   }
 }
 
@@ -132,7 +117,6 @@ async function decideProof(
   const retry = callRetry(call, req);
   const use = { ...proofUse(parts.gateway, call), fingerprint, retryHash: retry.hash };
   const opened = await parts.facilitator.openProof(signature.value, use);
-  if (opened.status === 'open') await holdAsPaid(parts, call, opened.claim);
   if (opened.status !== 'not_confirmed') {
     const attempt = { req, res, gate, codec: PROOF_CODEC, offered, opened, retry };
     return decisionOn({ ...attempt, challenge: creditFirst(gate, req, res, challenge) });

@@ -29,12 +29,9 @@ export interface PassedCall {
   notCharged(end: CallEnd): Promise<Readonly<Record<string, string>>>;
 }
 
-/**
- * How it ended: with a response that has its price, though its caller may have left before its end; with one that has not, or
- * none; or for a caller who had left before anything came.
- */
+/** How it ended: with a response that has its price, though its caller may have left before its end, or without one. */
 export interface PassedOn {
-  readonly outcome: 'charged' | 'not_charged' | 'undelivered';
+  readonly charged: boolean;
   readonly end: CallEnd;
 }
 
@@ -66,20 +63,17 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     return refund({ durationMs, ...answered(status) }).then(headersOf);
   });
   const end = endOf(result);
-  if (isRefunded) return { outcome: 'not_charged', end };
-  if (result.delivered) return { outcome: 'charged', end };
-  if (result.reason === 'client_gone') {
-    return passed.hasBegun()
-      ? { outcome: 'charged', end: { status: result.status, durationMs: result.durationMs } }
-      : { outcome: 'undelivered', end };
-  }
+  if (isRefunded) return { charged: false, end };
+  if (result.delivered) return { charged: true, end };
+  const { reason, status, durationMs } = result;
+  if (reason === 'client_gone' && passed.hasBegun()) return { charged: true, end: { status, durationMs } };
   const headers = await refund(end);
-  if (!result.headSent) {
-    sendProblem(res, result.reason, `${result.detail} ${CREDITED}`, {
+  if (!result.headSent && reason !== 'client_gone') {
+    sendProblem(res, reason, `${result.detail} ${CREDITED}`, {
       headers: { ...headers, ...GATEWAY_ERROR_HEADERS },
     });
   }
-  return { outcome: 'not_charged', end };
+  return { charged: false, end };
 }
 
 function endOf(result: Delivered | Undelivered): CallEnd {

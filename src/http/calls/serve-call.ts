@@ -27,7 +27,7 @@ export function createCallServer(gateway: Gateway): CallServer {
       const amount = formatAmount(receipt.amount, paidIn.decimals);
       const paid = { call, claim, receipt, paidIn, requestId: requestIdOf(res) };
       const headers = receiptHeaders({ status: 'settled', receipt });
-      const { outcome, end } = await passOn(gateway, call, {
+      const { charged, end } = await passOn(gateway, call, {
         ...{ req, res },
         payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
         headersFor: () => headers,
@@ -37,10 +37,8 @@ export function createCallServer(gateway: Gateway): CallServer {
           return { ...headers, ...creditGiven(amount, paidIn) };
         },
       });
-      if (outcome === 'charged') return { served: true, write: calls.ended(paid, { ...end, charged: true }) };
-      if (outcome === 'not_charged') return { served: true, write: async () => undefined };
-      await calls.undelivered(paid, end);
-      return { served: false };
+      // What is not charged is written already.
+      return { served: true, write: charged ? calls.ended(paid, { ...end, charged }) : async () => undefined };
     },
     async useCredit(req, res) {
       const call = callOf(req);
@@ -71,7 +69,7 @@ async function serveOnCredit(
   const credited = { call, hold, paidIn: price.token, requestId: requestIdOf(res) };
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
   const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
-  const { outcome, end } = await passOn(gateway, call, {
+  const { charged, end } = await passOn(gateway, call, {
     ...{ req, res },
     payment: { payer: call.key.owner, amount, token: symbol },
     headersFor: () => left,
@@ -81,7 +79,7 @@ async function serveOnCredit(
       return creditGiven(amount, price.token);
     },
   });
-  if (outcome !== 'not_charged') await endedAs(outcome === 'charged', end);
+  if (charged) await endedAs(true, end);
 }
 
 function creditGiven(amount: string, { symbol }: TokenLabel): Readonly<Record<string, string>> {

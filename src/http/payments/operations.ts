@@ -67,6 +67,7 @@ const createPayment = defineOperation({
     'service_key_revoked',
     'wrong_key_mode',
     'address_not_allowed',
+    'spending_limit_reached',
     'payment_backend_unavailable',
   ],
   async handler({ req, res, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
@@ -79,6 +80,7 @@ const createPayment = defineOperation({
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
     const seller = await sellerParts(gateway?.findProject ?? noProject, { ...request, project }, key?.id);
     const created = await facilitator.createPayment({ ...request, ...seller });
+    if (key !== undefined && project !== undefined) await gateway?.calls.holdRequest(key, created.request);
     return createdPaymentView(created, mountAddress(req, baseUrl));
   },
 });

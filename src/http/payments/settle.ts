@@ -27,20 +27,24 @@ export interface ContractSettlement {
   readonly facilitator: EmbeddedFacilitator;
   /** Whether the seller still takes money. Default: nobody is asked. */
   readonly askSeller: AskSeller | undefined;
+  /** Told of a payment request that is paid, before its payer is. Default: nobody is. */
+  readonly requestPaid: ((id: string) => Promise<void>) | undefined;
   /** Address of a block explorer, without `/tx/…`. */
   readonly explorerUrl: string;
 }
 
 /** `POST /settle` in the contract's shape. */
 export async function settleContract(
-  { facilitator, askSeller, explorerUrl }: ContractSettlement,
+  { facilitator, askSeller, requestPaid, explorerUrl }: ContractSettlement,
   body: unknown,
   res: Response,
 ): Promise<void> {
   const { payment_id: id, signed_transaction: text } = readInput(settleBody, body, FAULTS);
   const bytes = decodeBase64(text);
   if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
-  sendOutcome(res, await facilitator.settleRequest(id, bytes.value, askSeller), explorerUrl);
+  const settlement = await facilitator.settleRequest(id, bytes.value, askSeller);
+  if (settlement.status === 'settled' || settlement.status === 'pending') await requestPaid?.(id);
+  sendOutcome(res, settlement, explorerUrl);
 }
 
 /** `POST /settle` in x402's shape, which is answered 200 whether the payment was settled or refused (protocol/README.md, "Facilitator API"). */

@@ -83,7 +83,8 @@ export const settleOperation = defineOperation({
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
     const askSeller = gateway && createAskSeller(gateway.findProject);
-    const contract = { facilitator, askSeller, explorerUrl: explorerOf(parts, req) };
+    const requestPaid = gateway?.calls.requestPaid;
+    const contract = { facilitator, askSeller, requestPaid, explorerUrl: explorerOf(parts, req) };
     if (isContractSettle(body)) await settleContract(contract, body, res);
     else await settleX402(facilitator, req, res);
   },

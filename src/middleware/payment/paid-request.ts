@@ -1,5 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
+import type { Claim } from '../../facilitator/types.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
@@ -117,6 +118,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
     }
     case 'open': {
       const { claim } = opened;
+      await accepted(gate, req, claim);
       const paid = {
         ...{ req, res, gate, claim, receiptHeaders },
         kept: paidResponse(facilitator, claim.id, retry.secret),
@@ -126,6 +128,15 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       };
       return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
     }
+  }
+}
+
+async function accepted(gate: PaymentGate, req: Request, claim: Claim): Promise<void> {
+  try {
+    await gate.accept?.(req, claim);
+  } catch (error) {
+    await (claim.receipt === undefined ? claim.forget() : claim.keep());
+    throw error;
   }
 }
 
@@ -202,7 +213,8 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { options, run = runHandler } = gate;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
-  if (isClientGone(res)) return claim.keep();
+  // Whoever serves in the handler's place keeps books of the money.
+  if (isClientGone(res) && gate.run === undefined) return claim.keep();
   tellPayment(req, options.requestNames, claim, settlement.receipt);
   setHeaders(res, paid.receiptHeaders(settlement));
   onHeaders(res, () => {

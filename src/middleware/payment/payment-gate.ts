@@ -26,6 +26,11 @@ export interface PaymentGate {
   /** Why the first 402 is sent. Default: the resource has a price. */
   readonly unpaid?: RequiredCause;
   /**
+   * Asked once a payment is held for a request, before any money is taken: rejects where it must not be. Default: nobody asks.
+   * @throws TollhouseError that is answered; the payment is as it was before
+   */
+  readonly accept?: (req: Request, claim: Claim) => Promise<void>;
+  /**
    * Asked where a 402 would be sent: serves the request from what its caller has paid before, and returns whether it did.
    * Default: nobody has paid before.
    */

@@ -79,7 +79,7 @@ export interface BudgetLimit {
 
 /** What a call is going to cost its key, held back until it is over. */
 export interface ReservationRequest {
-  /** Random; names the reservation in `finish` and `giveBack`. */
+  /** Names the reservation in `finish` and `giveBack`. Of those that name the same one, the first reserves and the others share it. */
   readonly id: string;
   readonly caller: KeyedCaller;
   readonly charge: Charge;
@@ -93,7 +93,7 @@ export interface ReservationRequest {
 
 /** Whether the budgets allow a charge; if not, the first limit that is in the way and what of it is used or held back. */
 export type ReservationResult =
-  | { readonly ok: true }
+  | { readonly ok: true /** Whether it was reserved now, and not before. */; readonly isNew: boolean }
   | { readonly ok: false; readonly limitReached: BudgetLimit; readonly used: bigint };
 
 /** What is written together with a call, all or nothing. */
@@ -201,6 +201,8 @@ export interface CallStore {
   reserve(request: ReservationRequest): Promise<ReservationResult>;
   /** Ends a reservation without spending anything. */
   giveBack(reservationId: string): Promise<void>;
+  /** The money of a reservation has left the wallet: it is held until the call that it pays is written. */
+  keepReserved(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
    * @returns false when the payment, or the credit, was not held any more; then nothing was written, and the response must not

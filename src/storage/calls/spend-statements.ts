@@ -72,7 +72,13 @@ export const SPEND = {
       select cast($1 as text), cast($2 as text), cast($3 as text), cast($4 as bigint), cast($5 as bigint),
         cast($6 as bigint), cast($7 as bigint), cast($8 as bigint)
       where ${SPENDING_WINDOWS.map(hasRoom).join(' and ')}
+      on conflict (id) do nothing
       returning id`,
+  },
+  reserved: { name: 'tollhouse_is_reserved', text: 'select id from tollhouse_reservation where id = $1' },
+  keepReserved: {
+    name: 'tollhouse_keep_reserved',
+    text: 'update tollhouse_reservation set ends_at = $2 where id = $1 returning id',
   },
   used: { name: 'tollhouse_used_budget', text: `select ${SPENDING_WINDOWS.map(usedIn).join(', ')}` },
   giveBack: { name: 'tollhouse_give_back', text: 'delete from tollhouse_reservation where id = $1' },

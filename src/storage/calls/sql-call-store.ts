@@ -20,6 +20,9 @@ import { DAY_MS, dayOf, HOUR_MS, hourOf, startsOf, windowStart } from './periods
 import { createRefusalCounter } from './refusal-counter.js';
 import { SPEND } from './spend-statements.js';
 
+/** As long as the books are kept. */
+const KEPT_MS = 400 * DAY_MS;
+
 /**
  * A book of calls on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch; tells which reservations have ended when they are forgotten
@@ -40,6 +43,7 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
     prune,
     reserve: (request) => reserve(database, request),
     giveBack: async (id) => void (await database.query(SPEND.giveBack, id)),
+    keepReserved: async (id) => void (await database.query(SPEND.keepReserved, id, now() + KEPT_MS)),
     refuse: refusals.add,
     flush: refusals.flush,
     close: refusals.close,
@@ -89,7 +93,8 @@ async function reserve(database: SqlDatabase, request: ReservationRequest): Prom
     [SPEND.lock, keyId, mint, owner],
     [SPEND.reserve, id, keyId, mint, summand(charge.amount), ...times, ...limits.map(summand)],
   ]);
-  if (reserved.length > 0) return { ok: true };
+  if (reserved.length > 0) return { ok: true, isNew: true };
+  if ((await database.query(SPEND.reserved, id)).length > 0) return { ok: true, isNew: false };
   const [row = {}] = await database.query(SPEND.used, keyId, mint, ...startsOf(at), at);
   return refusal(request, row);
 }
@@ -102,7 +107,7 @@ function refusal({ budgets, charge }: ReservationRequest, row: Row): Reservation
     return { limitReached, used, room: limitReached.limit - used - charge.amount };
   });
   const [first] = uses.sort((a, b) => (a.room < b.room ? -1 : 1));
-  if (first === undefined) return { ok: true };
+  if (first === undefined) return { ok: true, isNew: false };
   return { ok: false, limitReached: first.limitReached, used: first.used };
 }
 

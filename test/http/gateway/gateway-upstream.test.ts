@@ -251,8 +251,9 @@ test('the owner sees what is owed as credit, and no upstream error where it was 
   });
 });
 
-test('when the caller goes away the upstream is told, and the payment stays good', async () => {
-  const { header } = await fixture().pay();
+test('when the caller goes away before the answer the upstream is told, and what was paid is credit', async () => {
+  const project = await fixture().newProject();
+  const { header } = await fixture().pay({ project });
   const arrived = createGate();
   let isGone = false;
   fixture().upstream.respond((res) => {
@@ -262,13 +263,14 @@ test('when the caller goes away the upstream is told, and the payment stays good
     arrived.open();
   });
   const controller = new AbortController();
-  const left = call(fixture().project, header, { signal: controller.signal });
+  const left = call(project, header, { signal: controller.signal });
   await arrived.opened;
   controller.abort();
   await expect(left).rejects.toThrow();
   await until(() => isGone);
   fixture().upstream.respond(answers);
-  await expectGoodOnce(fixture().project, header);
+  await until(async () => (await creditOf(project)) === String(CALL_PRICE));
+  await expectCreditOnce(project, header);
 });
 
 describe('who does not get to pay', () => {
@@ -386,24 +388,65 @@ describe('the budget of a key', () => {
   const callerFor = (calls: number): Promise<Caller> =>
     fixture().newCaller({ spending: { limit: (PRICE * calls).toFixed(6), token: 'USDC', window: 'day' } });
 
-  test('for three calls, ten at once: exactly three', async () => {
+  /** Payments of x402 for a project, signed and not sent. */
+  async function signedBy(caller: Caller, project: MadeProject, count: number): Promise<readonly ProofHeaders[]> {
+    const { client, sandbox } = fixture();
+    const url = `${client.url}/v1/${project.slug}`;
+    const sign = async () =>
+      (await signPayment({ sandbox, payer: caller.wallet }, url, { init: { headers: caller.key.headers } })).v2;
+    return Promise.all(Array.from({ length: count }, sign));
+  }
+
+  test('for three calls, ten paid at once through x402: exactly three', async () => {
     const caller = await callerFor(3);
-    const payments = await Promise.all(Array.from({ length: 10 }, () => fixture().pay({ caller })));
-    const before = fixture().hits();
-    const all = await Promise.all(
-      payments.map(({ header }) => call(fixture().project, { ...header, ...caller.key.headers })),
-    );
+    const { project, sandbox } = fixture();
+    const payments = await signedBy(caller, project, 10);
+    const held = () => sandbox.tokenBalance(caller.wallet.publicKey.toBase58(), sandbox.tokens[0]!.mint);
+    const [before, money] = [fixture().hits(), held()];
+    const show = (payment: ProofHeaders) => call(project, { ...payment, ...caller.key.headers });
+    const all = await Promise.all(payments.map(show));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
     const others = all.filter(({ status }) => status !== 200).map(outcome);
     expect(others).toEqual(Array.from({ length: 7 }, () => [403, 'spending_limit_reached']));
-    expect(fixture().hits()).toBe(before + 3);
+    expect([fixture().hits() - before, money - held()]).toEqual([3, 3n * CALL_PRICE]);
+
+    const again = await Promise.all(payments.map(show));
+    expect(again.filter((it) => it.headers.get('idempotency-replayed') === 'true')).toHaveLength(3);
+    expect(fixture().hits() - before).toBe(3);
+  });
+
+  test('for three calls, ten payment requests at once: exactly three are made, and what is paid is served', async () => {
+    const caller = await callerFor(3);
+    const { client, project } = fixture();
+    const asked = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
+    const make = () => client.ask('POST', '/create-payment', asked, caller.key.headers);
+    const made = await Promise.all(Array.from({ length: 10 }, make));
+    const codes = made.filter(({ status }) => status !== 200).map(outcome);
+    expect(codes).toEqual(Array.from({ length: 7 }, () => [403, 'spending_limit_reached']));
+  });
+
+  test('counts what is paid and not called yet, and what is paid is served', async () => {
+    const caller = await callerFor(3);
+    const { client, project } = fixture();
+    const paid = [await fixture().pay({ caller }), await fixture().pay({ caller })];
+    const [payment] = await signedBy(caller, project, 1);
+    const show = (header: ProofHeaders) => call(project, { ...header, ...caller.key.headers });
+    expect((await show(payment!)).status).toBe(200);
+    const asked = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
+    expect(outcome(await client.ask('POST', '/create-payment', asked, caller.key.headers))).toEqual([
+      403,
+      'spending_limit_reached',
+    ]);
+    for (const { header } of paid) expect((await show(header)).status).toBe(200);
+    expect((await show(paid[0]!.header)).headers.get('idempotency-replayed')).toBe('true');
   });
 
   test('counts what left the wallet: credit given is spent, and spends nothing more', async () => {
     const caller = await callerFor(1);
     const project = await fixture().newProject();
     const by = { caller, project };
-    const [good, next] = [await fixture().pay(by), await fixture().pay(by)];
+    const good = await fixture().pay(by);
+    const next = { header: (await signedBy(caller, project, 1))[0]! };
     const foreign = await fixture().pay({ project });
     const show = ({ header = {} }: { readonly header?: ProofHeaders }) =>
       call(project, { ...header, ...caller.key.headers });

@@ -143,11 +143,11 @@ test('what a key holds back and spends is what its owner is shown', async () => 
   const { key } = await fixture.make(alice.address, { spending: LIMIT });
   const spending = createSpending({ book: fixture.book, describeToken: async () => ({ symbol: 'USDC', decimals: 6 }) });
   const call = { key, charge: { mint: USDC, amount: 600_000n }, at: NOON };
-  const reservationId = await spending.hold(call);
-  await expect(spending.hold(call)).rejects.toMatchObject({ code: 'spending_limit_reached' });
+  const held = await spending.hold(call, 'one payment');
+  await expect(spending.hold(call, 'another')).rejects.toMatchObject({ code: 'spending_limit_reached' });
   await fixture.book.finish(
     newCall({ caller: { keyId: key.id, owner: key.owner }, charge: call.charge, at: NOON }),
-    reservationId === undefined ? {} : { reservationId },
+    held === undefined ? {} : { reservationId: held.id },
   );
   const { body } = await fixture.ask('/api/v1/spending', headers);
   expect(body.budgets).toMatchObject([{ used: '0.6', left: '0.4' }]);

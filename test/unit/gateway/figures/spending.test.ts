@@ -1,5 +1,10 @@
 import type { Budget } from '../../../../src/gateway/figures/budgets.js';
-import { createSpending, type SpendingParts } from '../../../../src/gateway/figures/spending.js';
+import {
+  createSpending,
+  type Spending,
+  type SpendingCall,
+  type SpendingParts,
+} from '../../../../src/gateway/figures/spending.js';
 import { DAY_MS, dayOf } from '../../../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../../../src/storage/calls/sql-call-store.js';
 import type { SqlDatabase } from '../../../../src/storage/sql/sql-database.js';
@@ -17,14 +22,22 @@ const budget: Budget = { mint: USDC, window: 'day', limit: 1_000_000n, action: '
 const key = { id: ALICE.keyId, owner: ALICE.owner };
 const callOf = (amount: bigint, mint = USDC, at = LATE_MARCH) => ({ key, charge: { mint, amount }, at });
 
+let payments = 0;
+
+/** Holds back what a payment of its own is going to cost. */
+function hold(spending: Spending, call: SpendingCall) {
+  payments += 1;
+  return spending.hold(call, `payment ${payments}`);
+}
+
 function open(budgets: readonly Budget[], parts: Partial<SpendingParts> = {}) {
   const book = createSqlCallStore(database);
   const spending = createSpending({ book, describeToken, budgets: () => budgets, ...parts });
   /** A call from its reservation to the last notice. */
   async function spend(amount: bigint, at = LATE_MARCH): Promise<void> {
     const call = callOf(amount, USDC, at);
-    const reservationId = await spending.hold(call);
-    await book.finish(newCall({ charge: call.charge, at }), reservationId === undefined ? {} : { reservationId });
+    const held = await hold(spending, call);
+    await book.finish(newCall({ charge: call.charge, at }), held === undefined ? {} : { reservationId: held.id });
     await spending.tell(call);
   }
   return { book, spending, spend };
@@ -61,7 +74,7 @@ test('a call beyond the limit is refused with what is left and when to come back
   const { spending, spend } = open([budget]);
   await spend(300_000n);
   for (let at = 0; at < 3; at += 1) {
-    await expect(spending.hold(callOf(700_001n))).rejects.toMatchObject({
+    await expect(hold(spending, callOf(700_001n))).rejects.toMatchObject({
       code: 'spending_limit_reached',
       message:
         'The service key may spend 1 USDC a day, 0.3 USDC are spent or held back, and this call costs 0.700001 USDC. ' +
@@ -75,14 +88,14 @@ test('a call beyond the limit is refused with what is left and when to come back
 
 test('a limit that never begins anew names no time to come back', async () => {
   const { spending } = open([{ ...budget, window: 'total' }]);
-  const error = spending.hold(callOf(1_000_001n));
+  const error = hold(spending, callOf(1_000_001n));
   await expect(error).rejects.toMatchObject({ message: expect.stringMatching(/in all.*costs 1\.000001 USDC\.$/) });
   await expect(error).rejects.not.toMatchObject({ context: { retryAfterSeconds: expect.anything() } });
 });
 
 test('a key with a limit in one token spends no other', async () => {
   const { spending } = open([budget]);
-  await expect(spending.hold(callOf(1n, USDT))).rejects.toMatchObject({
+  await expect(hold(spending, callOf(1n, USDT))).rejects.toMatchObject({
     code: 'spending_limit_reached',
     message: 'The service key may spend USDC only, and this call costs USDT.',
   });
@@ -93,7 +106,7 @@ test('a budget that only notifies refuses nothing', async () => {
   await spend(900_000n);
   await spend(900_000n);
   expect(await told()).toMatchObject([{ percent: 80 }, { percent: 100 }]);
-  expect(await spending.hold(callOf(1n, USDT))).toBeUndefined();
+  expect(await hold(spending, callOf(1n, USDT))).toBeUndefined();
 });
 
 test("a key's own limit is its budget, and a key without one has none", async () => {
@@ -101,17 +114,17 @@ test("a key's own limit is its budget, and a key without one has none", async ()
   const spending = createSpending({ book, describeToken });
   const limit = { limit: 5n, asset: USDC, token: 'USDC', decimals: 6, window: 'month', action: 'block' } as const;
   const call = { ...callOf(6n), key: { ...key, spending: limit } };
-  await expect(spending.hold(call)).rejects.toMatchObject({ code: 'spending_limit_reached' });
-  expect(await spending.hold(callOf(6n))).toBeUndefined();
+  await expect(hold(spending, call)).rejects.toMatchObject({ code: 'spending_limit_reached' });
+  expect(await hold(spending, callOf(6n))).toBeUndefined();
   await spending.giveBack(undefined);
 });
 
 test('what was given back can be spent', async () => {
   const { spending } = open([budget]);
-  const id = await spending.hold(callOf(1_000_000n));
-  await expect(spending.hold(callOf(1n))).rejects.toMatchObject({ code: 'spending_limit_reached' });
+  const id = await hold(spending, callOf(1_000_000n));
+  await expect(hold(spending, callOf(1n))).rejects.toMatchObject({ code: 'spending_limit_reached' });
   await spending.giveBack(id);
-  expect(await spending.hold(callOf(1_000_000n))).toEqual(expect.any(String));
+  expect(await hold(spending, callOf(1_000_000n))).toMatchObject({ isShared: false });
 });
 
 test('a database that does not answer lets nothing pass, and loses no notice', async () => {
@@ -124,7 +137,7 @@ test('a database that does not answer lets nothing pass, and loses no notice', a
   };
   const fail = () => Promise.reject(new Error('down'));
   const other = open([budget], { book: { ...flaky, reserve: fail } }).spending;
-  await expect(other.hold(callOf(1n))).rejects.toThrow('down');
+  await expect(hold(other, callOf(1n))).rejects.toThrow('down');
 
   await book.finish(newCall({ charge: { mint: USDC, amount: 900_000n } }));
   await other.tell(callOf(1n));
