@@ -53,11 +53,8 @@ export { type IdempotencyOptions, idempotency } from './middleware/idempotency/i
 export { requirePayment } from './middleware/payment/require-payment.js';
 export { type PaywallRoute, type PaywallRoutes, paywall } from './middleware/paywall/paywall.js';
 export { createRateLimits, type RateLimitOptions, type RateLimits } from './middleware/rate-limit/rate-limit.js';
-export {
-  type KeyGateway,
-  type ServiceKeyAuthOptions,
-  serviceKeyAuth,
-} from './middleware/service-key/service-key-auth.js';
+export type { KeyGateway } from './middleware/service-key/key-gateway.js';
+export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key/service-key-auth.js';
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
 export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
 export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js';

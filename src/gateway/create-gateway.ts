@@ -103,7 +103,7 @@ export function createGateway(given: GatewayOptions): Gateway {
       book,
       credit: stores.credit,
       spending: createSpending({ book, describeToken }),
-      limits: createCallLimits({ counters, scale }),
+      limits: createCallLimits({ counters, scale, now }),
       describeToken,
       wake,
       onFault,

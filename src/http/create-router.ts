@@ -11,10 +11,11 @@ import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
-import { markOwnErrors } from './calls/operations.js';
+import { markOwnErrors, noteStepOfCall } from './calls/operations.js';
 import { guardRoutes, passOthers } from './framework/guard-routes.js';
 import { CALLS_PATH } from './framework/path.js';
 import { problemHandler } from './framework/problem-handler.js';
+import { noteFacilitationStep } from './payments/facilitation-steps.js';
 import { routerOptions } from './router-options.js';
 import { createMetrics, type Metrics } from './service/metrics.js';
 import { serviceRoutes } from './service-routes.js';
@@ -63,17 +64,19 @@ export function createRouter(options: RouterOptions): Router {
   const { facilitator, limits, ...others } = options;
   const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
   const { metrics = createMetrics(facilitator) } = others;
-  const { requests, signIns, challenges } = limits === false ? NO_LIMITS : createRateLimits({ counters, ...limits });
+  const known = others.gateway === undefined ? {} : { gateway: others.gateway };
+  const { requests, signIns, challenges } =
+    limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
   const common = [requestId, metrics.count, cors];
   const repeatable = idempotency({ store: facilitator.idempotency });
-  const beforeCalls = [...common, markOwnErrors, ...challenges];
+  const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
   const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.
   for (const call of routes.calls) router.use(call.router);
   guardRoutes(router, routes.unlimited, common);
-  guardRoutes(router, routes.open, [...common, ...requests, repeatable]);
+  guardRoutes(router, routes.open, [...common, noteFacilitationStep, ...requests, repeatable]);
   guardRoutes(router, routes.signIn, [...common, ...signIns, repeatable]);
   guardRoutes(router, routes.authenticated, [...common, ...challenges, repeatable]);
   router.use(problemHandler);

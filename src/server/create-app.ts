@@ -51,7 +51,7 @@ const GREETING = 'Paid. This answer cost one cent.';
 export function createApp(parts: AppParts): Express {
   const { configuration, facilitator, gateway, identity, counters, logger, payTo, refuse } = parts;
   const { baseUrl, trustProxy, tiers, rateLimitScale: scale } = configuration;
-  const limits = createRateLimits({ counters, scale });
+  const limits = createRateLimits({ counters, scale, gateway });
   const metrics = createMetrics(facilitator);
   const app = express();
   app.disable('x-powered-by');

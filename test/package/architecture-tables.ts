@@ -92,12 +92,12 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   identity: ['lock-out', 'sign-in-options', 'store-warning', 'types', 'service-keys/', 'sign-in/', 'tokens/'],
   middleware: [
     'gate/',
-    'rate-limit/',
     'response/',
     'terms/',
     'wallet/',
     'idempotency/',
     'service-key/',
+    'rate-limit/',
     'payment/',
     'paywall/',
   ],

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
@@ -7,22 +8,36 @@ export interface CallLimitsParts {
   readonly counters: Pick<Counters, 'increment'>;
   /** Multiplies every limit. Default 1. */
   readonly scale?: number | undefined;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
 }
 
-/** Keeps calls of a project within what its upstream bears. */
+type LimitedProject = Pick<ProjectRecord, 'id' | 'limits'>;
+
+/** Keeps paid calls of a project within what its upstream bears. What was refused before it was paid is its caller's. */
 export interface CallLimits {
   /**
-   * Lets a call in; answers the function that ends it. Rejects with `rate_limited` above the project's calls a second, which
-   * all instances count together, or its calls at once, which each counts by itself.
+   * Before money is taken: throws `rate_limited` where the project is known to have no room now. Uses nothing up.
    */
-  enter(project: Pick<ProjectRecord, 'id' | 'limits'>): Promise<() => void>;
+  requireRoom(project: LimitedProject): void;
+  /**
+   * Lets a call in that is paid; answers the function that ends it. Rejects with `rate_limited` above the project's calls a
+   * second, which all instances count together, or its calls at once, which each counts by itself.
+   */
+  enter(project: LimitedProject): Promise<() => void>;
 }
 
 const SECOND_MS = 1_000;
 
+/** Of so many projects it is remembered that their second is used up. */
+const MAX_REMEMBERED = 10_000;
+const TOO_MANY = 'has as many calls under way as it takes at once';
+const TOO_FAST = 'gets more calls a second than it takes';
+
 /** Makes the limits of a gateway's calls. While the counters cannot be reached, calls pass. */
-export function createCallLimits({ counters, scale = 1 }: CallLimitsParts): CallLimits {
+export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts): CallLimits {
   const underWay = new Map<string, number>();
+  const usedUpUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
   function leave(id: string): void {
     const others = (underWay.get(id) ?? 1) - 1;
@@ -30,23 +45,33 @@ export function createCallLimits({ counters, scale = 1 }: CallLimitsParts): Call
     else underWay.set(id, others);
   }
 
-  async function isTooFast({ id, limits }: Pick<ProjectRecord, 'id' | 'limits'>): Promise<boolean> {
+  async function isTooFast({ id, limits }: LimitedProject): Promise<boolean> {
     try {
-      return (await counters.increment(`calls:${id}`, SECOND_MS)).count > limits.perSecond * scale;
+      const { count, resetsAt } = await counters.increment(`calls:${id}`, SECOND_MS);
+      const most = limits.perSecond * scale;
+      if (count >= most) usedUpUntil.set(id, resetsAt);
+      return count > most;
     } catch {
       return false;
     }
   }
 
+  function requireSlot({ id, limits }: LimitedProject): void {
+    if ((underWay.get(id) ?? 0) >= limits.concurrent * scale) throw busy(TOO_MANY);
+  }
+
   return {
+    requireRoom(project) {
+      requireSlot(project);
+      if (now() < (usedUpUntil.get(project.id) ?? 0)) throw busy(TOO_FAST);
+    },
     async enter(project) {
-      const { id, limits } = project;
-      const others = underWay.get(id) ?? 0;
-      if (others >= limits.concurrent * scale) throw busy('has as many calls under way as it takes at once');
-      underWay.set(id, others + 1);
+      const { id } = project;
+      requireSlot(project);
+      underWay.set(id, (underWay.get(id) ?? 0) + 1);
       if (await isTooFast(project)) {
         leave(id);
-        throw busy('gets more calls a second than it takes');
+        throw busy(TOO_FAST);
       }
       return () => leave(id);
     },
@@ -54,5 +79,6 @@ export function createCallLimits({ counters, scale = 1 }: CallLimitsParts): Call
 }
 
 function busy(what: string): TollhouseError {
-  return new TollhouseError('rate_limited', `This project ${what}; try again in a moment.`, { retryAfterSeconds: 1 });
+  const detail = `This project ${what}; send the same request again in a moment, a payment stays good.`;
+  return new TollhouseError('rate_limited', detail, { retryAfterSeconds: 1 });
 }

@@ -20,6 +20,10 @@ export interface Call {
   readonly rest: string;
   /** What of the key's budget is held back for it. */
   held?: BudgetHold | undefined;
+  /** Ends its place among the calls under way, where it has one. */
+  leave?: (() => void) | undefined;
+  /** Whether its money has left the wallet, or may have. */
+  mayBePaid: boolean;
   /** Whether it is in the books, with what was held back. */
   isBooked: boolean;
 }
@@ -28,8 +32,8 @@ const NO_KEY = 'Send a service key: X-Service-Key and X-Service-Secret.';
 const OTHER_PROJECT = 'The service key is for another project.';
 
 /** A call that has just come in. */
-export function newCall(seen: Omit<Call, 'id' | 'held' | 'isBooked'>): Call {
-  return { id: newId('call'), ...seen, isBooked: false };
+export function newCall(seen: Omit<Call, 'id' | 'held' | 'leave' | 'mayBePaid' | 'isBooked'>): Call {
+  return { id: newId('call'), ...seen, mayBePaid: false, isBooked: false };
 }
 
 /**

@@ -46,15 +46,23 @@ export interface CallEnd {
 }
 
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
-export interface Calls extends CallLimits {
+export interface Calls extends Pick<CallLimits, 'requireRoom'> {
   /**
    * Holds back what a payment is going to cost the key of its call, once for each payment. What has landed already has left the
    * wallet: it counts, and is refused by no budget.
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
    */
   hold(call: Call, claim: Pick<Claim, 'id' | 'resource' | 'terms' | 'receipt'>): Promise<void>;
-  /** Gives back what was held for a call that is not in the books, unless its payment may have been taken. */
-  giveBack(call: Call, mayBePaid: boolean): Promise<void>;
+  /**
+   * Lets a call in that is paid; asked again it changes nothing.
+   * @throws TollhouseError `rate_limited`, see `CallLimits.enter`
+   */
+  enter(call: Call): Promise<void>;
+  /**
+   * Ends a call that was let in, and gives back what was held for it where it is not in the books; unless its payment may have
+   * been taken.
+   */
+  giveBack(call: Call): Promise<void>;
   /**
    * Holds back what a payment request is going to cost the key that it was made with.
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
@@ -110,7 +118,10 @@ export function createCalls(parts: CallsParts): Calls {
   }
 
   return {
-    enter: limits.enter,
+    requireRoom: limits.requireRoom,
+    async enter(call) {
+      call.leave ??= await limits.enter(call.project);
+    },
     async hold(call, { id, resource, terms, receipt }) {
       const { key, at } = call;
       const payment = resource.startsWith(REQUEST) ? resource : id;
@@ -118,8 +129,10 @@ export function createCalls(parts: CallsParts): Calls {
       const isTaken = receipt !== undefined;
       call.held = isTaken ? { id: payment, isShared: true } : await spending.hold({ key, charge, at }, payment);
     },
-    async giveBack(call, mayBePaid) {
-      if (!call.isBooked && !mayBePaid) await spending.giveBack(call.held);
+    async giveBack(call) {
+      call.leave?.();
+      call.leave = undefined;
+      if (!call.isBooked && !call.mayBePaid) await spending.giveBack(call.held);
     },
     async holdRequest(key, { id, token, amount }) {
       await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);

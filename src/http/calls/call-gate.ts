@@ -81,6 +81,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     unpaid: unpaid(project),
     accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
     beforeReplay: takeOffErrorHeaders,
+    beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
     ...server,
   };
 }

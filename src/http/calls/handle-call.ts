@@ -57,12 +57,7 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
     const publicPath = req.baseUrl;
     const rest = requestTarget(req).slice(publicPath.length);
     const call = newCall({ project, key, at, method: req.method, publicPath, rest });
-    const leave = await calls.enter(project);
-    try {
-      await payAndServe(parts, req, res, call);
-    } finally {
-      leave();
-    }
+    await payAndServe(parts, req, res, call);
   } catch (error) {
     if (error instanceof TollhouseError) calls.refuse({ projectId: project.id, at, reason: error.code });
     throw error;
@@ -76,8 +71,11 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
   noteCall(req, call);
   const proof = req.get(SERVICE_PAYMENT_HEADER);
   const isPaid = proof !== undefined || readPayment(req) !== undefined;
-  // Whoever brings no payment is told the price first, whatever else is wrong.
-  if (isPaid) await refuseUnfit(req, call);
+  if (isPaid) {
+    // Whoever brings no payment is told the price first, whatever else is wrong.
+    await refuseUnfit(req, call);
+    calls.requireRoom(call.project);
+  }
   try {
     const decision =
       proof === undefined
@@ -88,7 +86,8 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
     const reason = problemCodeOf(res);
     if (reason !== undefined && !call.isBooked) calls.refuse({ projectId: call.project.id, at: call.at, reason });
   } finally {
-    await calls.giveBack(call, problemCodeOf(res) === 'settlement_pending');
+    if (problemCodeOf(res) === 'settlement_pending') call.mayBePaid = true;
+    await calls.giveBack(call);
   }
 }
 

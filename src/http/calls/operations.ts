@@ -1,12 +1,16 @@
 import { type RequestHandler, Router } from 'express';
 import { GATEWAY_ERROR_HEADERS } from '../../gateway/proxy/upstream-proxy.js';
 import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
+import { noteCallStep } from '../../middleware/service-key/read-service-key.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
+import { SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
 import { defineOperation } from '../framework/operation.js';
 import { CALLS_PATH } from '../framework/path.js';
 import { problemHandler } from '../framework/problem-handler.js';
 import { handled, type Routes } from '../framework/routes.js';
 import { type CallParts, handleCall } from './handle-call.js';
 
+const PAYMENT_HEADERS = [SERVICE_PAYMENT_HEADER, ...CODECS.map((it) => it.requestHeader)].map((it) => it.toLowerCase());
 const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
 
 /** Every method and every path below it: POST stands for them. */
@@ -74,6 +78,12 @@ const callProject = defineOperation({
 export const markOwnErrors: RequestHandler = (_req, res, next) => {
   setHeaders(res, GATEWAY_ERROR_HEADERS);
   exposeHeaders(res, ERROR_HEADERS);
+  next();
+};
+
+/** Notes whether a call brings its payment or asks for the price, which count by themselves; goes before what reads the key. */
+export const noteStepOfCall: RequestHandler = (req, _res, next) => {
+  if (!PAYMENT_HEADERS.some((name) => req.headers[name] !== undefined)) noteCallStep(req, 'price');
   next();
 };
 

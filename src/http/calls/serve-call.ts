@@ -23,6 +23,8 @@ export function createCallServer(gateway: Gateway): CallServer {
   return {
     async run({ req, res, claim, receiptHeaders }, receipt, recorded) {
       const call = callOf(req);
+      call.mayBePaid = true;
+      await calls.enter(call);
       const paidIn = await calls.paidToken(call, claim);
       const amount = formatAmount(receipt.amount, paidIn.decimals);
       const paid = { call, claim, receipt, paidIn, requestId: requestIdOf(res) };
@@ -46,6 +48,7 @@ export function createCallServer(gateway: Gateway): CallServer {
       if (hold === undefined) return false;
       try {
         await refuseUnfit(req, call);
+        await calls.enter(call);
       } catch (error) {
         await calls.giveCreditBack(hold);
         throw error;

@@ -1,8 +1,11 @@
+import type { Response } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import type { AskSeller } from '../../facilitator/requests/payment-request-types.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { createAskSeller } from '../../gateway/projects/seller.js';
+import { countElsewhere } from '../../middleware/rate-limit/known-callers.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeSupported } from '../../protocol/codecs/facilitator-codec.js';
 import { facilitatorBody, settleResponse, verifyResponse } from '../../protocol/wire/schemas.js';
@@ -82,7 +85,7 @@ export const settleOperation = defineOperation({
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
-    const askSeller = gateway && createAskSeller(gateway.findProject);
+    const askSeller = gateway && countedByKey(createAskSeller(gateway.findProject), res);
     const requestPaid = gateway?.calls.requestPaid;
     const contract = { facilitator, askSeller, requestPaid, explorerUrl: explorerOf(parts, req) };
     if (isContractSettle(body)) await settleContract(contract, body, res);
@@ -119,3 +122,11 @@ export const explore = defineOperation({
     res.redirect(explorerLink(network, signature));
   },
 });
+
+/** What is settled for a service key was counted when that asked for the payment, whatever the address that it is settled from. */
+function countedByKey(askSeller: AskSeller, res: Response): AskSeller {
+  return async (request) => {
+    await askSeller(request);
+    if (request.keyId !== undefined) countElsewhere(res);
+  };
+}

@@ -6,7 +6,7 @@ import { clientOfAddress, isAllowedAddress } from './allowed-addresses.js';
 import type { KeyCache } from './key-cache.js';
 import type { KeyGuard } from './key-guard.js';
 import { hashSecret, isPublicKey, isSecret, sameHash } from './service-key.js';
-import type { KeyAttempt, KeyAuthenticator, KeyCheck, KeyFault, KeyRate } from './service-key-types.js';
+import type { CallStep, KeyAttempt, KeyAuthenticator, KeyCheck, KeyFault, KeyRate } from './service-key-types.js';
 import { toServiceKey } from './service-key-view.js';
 
 /** What keys are checked with. */
@@ -27,9 +27,18 @@ export interface KeyAuthenticatorSetup {
   readonly now: () => number;
 }
 
+type AttemptFrom = Pick<KeyAttempt, 'address' | 'step'>;
 type Refusal = Extract<KeyCheck, { ok: false }>;
 
 const SECOND_MS = 1_000;
+/** What is counted of a call, for people. */
+const COUNTED: Readonly<Record<CallStep, string>> = {
+  call: 'requests',
+  price: 'requests without a payment',
+  payment: 'new payments',
+  transaction: 'transactions',
+  settlement: 'settlements',
+};
 /** How old what is known of a key is at most; a revocation must be known everywhere after 30 s. */
 const STALE_MS = 15_000;
 /** The same where a secret is wrong: another process may have changed it. */
@@ -49,14 +58,14 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   const { cache, guard, now } = setup;
   const touch = createTouch(setup);
 
-  function authenticate({ key, secret, address }: KeyAttempt): MaybePromise<KeyCheck> {
-    const client = clientOfAddress(address);
+  function authenticate({ key, secret, ...from }: KeyAttempt): MaybePromise<KeyCheck> {
+    const client = clientOfAddress(from.address);
     const publicKey = isPublicKey(key) ? key : undefined;
     return whenKnown(guard.lockedFor(publicKey ?? '', client), (lockedMs) => {
       if (lockedMs > 0) return locked(lockedMs);
       if (publicKey === undefined || !isSecret(secret)) return fail(publicKey, client);
       return whenKnown(find(publicKey, secret), (record) =>
-        record === undefined ? fail(publicKey, client) : admit(record, address),
+        record === undefined ? fail(publicKey, client) : admit(record, from),
       );
     });
   }
@@ -66,11 +75,11 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
     return INVALID;
   }
 
-  function admit(record: ServiceKeyRecord, address: string): MaybePromise<KeyCheck> {
+  function admit(record: ServiceKeyRecord, { address, step }: AttemptFrom): MaybePromise<KeyCheck> {
     const fault = faultOf(setup, record, address);
     if (fault !== undefined) return fault;
     touch(record);
-    return count(setup, record);
+    return count(setup, record, step);
   }
 
   /** The key of a pair; undefined when there is none. */
@@ -110,7 +119,11 @@ function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, ad
 }
 
 /** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */
-function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): MaybePromise<KeyCheck> {
+function count(
+  setup: KeyAuthenticatorSetup,
+  record: ServiceKeyRecord,
+  step: CallStep = 'call',
+): MaybePromise<KeyCheck> {
   const { counters, perSecond, scale, onStoreError, now } = setup;
   const limit = Math.max(1, Math.round((record.perSecond ?? perSecond) * scale));
   const key = toServiceKey(record);
@@ -119,7 +132,7 @@ function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): MaybePro
     const resetsInSeconds = Math.max(1, Math.ceil((resetsAt - now()) / SECOND_MS));
     const rate: KeyRate = { limit, remaining: Math.max(0, limit - used), resetsInSeconds };
     if (used <= limit) return { ok: true, key, rate };
-    const detail = `More than ${limit} requests a second came with this service key.`;
+    const detail = `More than ${limit} ${COUNTED[step]} a second came with this service key.`;
     return { ...refusal('rate_limited', detail), rate, retryAfterSeconds: resetsInSeconds };
   }
 
@@ -128,7 +141,8 @@ function count(setup: KeyAuthenticatorSetup, record: ServiceKeyRecord): MaybePro
     return { ok: true, key, rate: undefined };
   }
 
-  return whenKnownOr(() => counters.increment(`limit-key:${record.id}`, SECOND_MS), judge, uncounted);
+  const space = step === 'call' ? 'limit-key' : `limit-key-${step}`;
+  return whenKnownOr(() => counters.increment(`${space}:${record.id}`, SECOND_MS), judge, uncounted);
 }
 
 /** Notes when keys are used, at most once a minute for each, behind the request's back. */

@@ -16,6 +16,12 @@ export interface KeyRate {
   readonly resetsInSeconds: number;
 }
 
+/**
+ * What a request is to a call of a project: the call itself, or what leads to it. Each of them is counted by itself, so that a
+ * key has as many whole calls a second as its limit says, however they are paid.
+ */
+export type CallStep = 'call' | 'price' | 'payment' | 'transaction' | 'settlement';
+
 /** What a request shows to be let in with a key. */
 export interface KeyAttempt {
   /** `X-Service-Key`. */
@@ -24,6 +30,8 @@ export interface KeyAttempt {
   readonly secret: string;
   /** Address of the client. */
   readonly address: string;
+  /** As what the request is counted. Default `call`. */
+  readonly step?: CallStep | undefined;
 }
 
 /** Codes of refused keys; each is in the error table. */

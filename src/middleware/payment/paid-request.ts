@@ -13,7 +13,7 @@ import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
 import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
 import { signInExtensions } from '../wallet/wallet-auth.js';
-import { callHook, charges, tellFailure, tellSettled } from './gate-hooks.js';
+import { callHook, charges, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifiedPayment, identifierFault } from './identified-payment.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
@@ -155,7 +155,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       await claim.served();
       return sendAgain(paid, stored, paid.receiptHeaders({ status: 'settled', receipt: claim.receipt }));
     }
-    if (claim.resumed && !(await claim.runAgain())) {
+    if (claim.resumed && !(await runAgain(gate, req, claim))) {
       await claim.keep();
       const { receipt } = claim;
       const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };

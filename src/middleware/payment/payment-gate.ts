@@ -37,6 +37,8 @@ export interface PaymentGate {
   readonly useCredit?: (req: Request, res: Response) => Promise<boolean>;
   /** Called before a kept response is sent again: takes off the headers that are for other responses only. */
   readonly beforeReplay?: (res: Response) => void;
+  /** Called before a request that was run before is run again. Where it rejects, the run does not count. */
+  readonly beforeRunAgain?: (req: Request) => Promise<void>;
   /** With `settle: 'before'`: serves a request whose money has landed. Default: the handler behind the gate. */
   readonly run?: (paid: PaidRequest, receipt: Receipt, recorded: RecordedResponse) => Promise<RunEnd>;
 }

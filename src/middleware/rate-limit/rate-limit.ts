@@ -7,6 +7,8 @@ import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { asMiddleware, type Middleware } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
+import { type KeyGateway, keyGatewayOption } from '../service-key/key-gateway.js';
+import { isCountedElsewhere, unlessKeyed } from './known-callers.js';
 import { createLockOut } from './rate-limit-lockout.js';
 
 /** Options of {@link createRateLimits}. */
@@ -15,12 +17,17 @@ export interface RateLimitOptions {
   readonly counters: LimitCounters;
   /** Multiplies every limit. Default 1. */
   readonly scale?: number;
+  /**
+   * Knows service keys: whoever shows a good one is counted by it alone, up to its own limit a second, wherever it comes from.
+   * Default: everybody is counted by address.
+   */
+  readonly gateway?: KeyGateway;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
 }
 
 /**
- * Limits per client address, each as Express middleware. An IPv6 client is its /56 network. Answers carry
+ * Limits per client address for callers who show no service key, each as Express middleware. An IPv6 client is its /56 network. Answers carry
  * `RateLimit` and `RateLimit-Policy` (draft 8), refusals are 429 with `Retry-After`. While the counters cannot be reached
  * everything passes.
  */
@@ -50,6 +57,7 @@ const rateLimitOptions = z.strictObject({
     'counters, made by createMemoryCounters',
   ),
   scale: z.number('a number above 0').positive('a number above 0').default(1),
+  gateway: keyGatewayOption.optional(),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function that answers milliseconds').optional(),
 });
 
@@ -58,7 +66,7 @@ const rateLimitOptions = z.strictObject({
  * @throws TollhouseError `bad_option`
  */
 export function createRateLimits(options: RateLimitOptions): RateLimits {
-  const { counters, scale, now = Date.now } = resolveOptions(WHERE, rateLimitOptions, options);
+  const { counters, scale, gateway, now = Date.now } = resolveOptions(WHERE, rateLimitOptions, options);
   const scaled = (limit: number) => Math.max(1, Math.round(limit * scale));
   const onStoreError = createStoreWarning(now, 'rate limits cannot be counted and let everything pass');
   const limiter = (space: string, limit: number, more: Partial<Options> = {}) =>
@@ -79,7 +87,11 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
       ...more,
     });
   const lockOut = { counters, failures: scaled(AUTH_FAILURES), clientOf, onStoreError, now };
-  const requests = limiter('requests', REQUESTS);
+  const forStrangers = (limit: RequestHandler) => (gateway === undefined ? limit : unlessKeyed(limit, gateway.keys));
+  const requests = limiter('requests', REQUESTS, {
+    skipSuccessfulRequests: true,
+    requestWasSuccessful: (_req, res) => res.statusCode < 400 && isCountedElsewhere(res),
+  });
   const challenges = limiter('challenges', CHALLENGES, {
     skipSuccessfulRequests: true,
     requestWasSuccessful: (req, res) =>
@@ -88,9 +100,9 @@ export function createRateLimits(options: RateLimitOptions): RateLimits {
   const warnOfProxy = createProxyWarning();
   const whenShown = createLockOut(lockOut, false);
   return Object.freeze({
-    requests: [warnOfProxy, requests, whenShown].map(asMiddleware),
+    requests: [warnOfProxy, forStrangers(requests), whenShown].map(asMiddleware),
     signIns: [warnOfProxy, requests, createLockOut(lockOut, true)].map(asMiddleware),
-    challenges: [warnOfProxy, challenges, whenShown].map(asMiddleware),
+    challenges: [warnOfProxy, forStrangers(challenges), whenShown].map(asMiddleware),
   });
 }
 

@@ -1,38 +1,75 @@
 import type { Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import type { KeyAuthenticator, KeyCheck, KeyRate, ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import type {
+  CallStep,
+  KeyAuthenticator,
+  KeyCheck,
+  KeyRate,
+  ServiceKey,
+} from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { createRequestNote } from '../gate/request-note.js';
 
 const checks = createRequestNote<Request, Map<KeyAuthenticator, MaybePromise<KeyCheck>>>();
+const steps = createRequestNote<Request, CallStep>();
+
+/** Notes what a request is to a call of a project, before its key is read: as that it counts. */
+export function noteCallStep(req: Request, step: CallStep): void {
+  steps.put(req, step);
+}
 
 /**
  * The service key that a request shows in the headers `X-Service-Key` and `X-Service-Secret`, checked; undefined when it
- * shows none. The query is never read: addresses end up in logs. Puts the key's limit a second into `RateLimit` and
- * `RateLimit-Policy` (draft 8). A request that is asked about again, by another gate, counts once.
- * @throws TollhouseError `unauthenticated` when one of the two headers is missing, else the fault of the key
+ * shows none. The query is never read: addresses end up in logs. A request that is asked about again, by another gate, counts
+ * once.
+ * @throws TollhouseError the fault of the key, `unauthenticated` when one of the two headers is missing
  */
 export function readServiceKey(
   req: Request,
   res: Response,
   keys: KeyAuthenticator,
 ): MaybePromise<ServiceKey | undefined> {
-  const key = headerOf(req, 'x-service-key');
-  const secret = headerOf(req, 'x-service-secret');
-  if (key === undefined && secret === undefined) return undefined;
-  if (key === undefined || secret === undefined) throw new TollhouseError('unauthenticated', HALF);
-  const known = checks.of(req) ?? new Map<KeyAuthenticator, MaybePromise<KeyCheck>>();
-  checks.put(req, known);
-  const earlier = known.get(keys);
-  const checking = earlier ?? keys.authenticate({ key, secret, address: req.ip ?? '' });
-  known.set(keys, checking);
+  const checking = checkServiceKey(req, res, keys);
+  if (checking === undefined) {
+    if (SHOWN.some((name) => headerOf(req, name) !== undefined)) throw new TollhouseError('unauthenticated', HALF);
+    return undefined;
+  }
   return whenKnown(checking, (check) => {
-    if (earlier === undefined && check.rate !== undefined) sendRate(res, check.rate);
     if (check.ok) return check.key;
-    const { code, detail, retryAfterSeconds } = check;
-    throw new TollhouseError(code, detail, defined({ retryAfterSeconds }));
+    throw keyError(check);
   });
+}
+
+/**
+ * What came of checking the service key that a request shows; undefined when it shows none, or half of one. Puts the key's
+ * limit a second into `RateLimit` and `RateLimit-Policy` (draft 8).
+ */
+export function checkServiceKey(
+  req: Request,
+  res: Response,
+  keys: KeyAuthenticator,
+): MaybePromise<KeyCheck> | undefined {
+  const [key, secret] = SHOWN.map((name) => headerOf(req, name));
+  if (key === undefined || secret === undefined) return undefined;
+  const known = checks.of(req) ?? new Map<KeyAuthenticator, MaybePromise<KeyCheck>>();
+  const earlier = known.get(keys);
+  if (earlier !== undefined) return earlier;
+  checks.put(req, known);
+  const checking = whenKnown(
+    keys.authenticate({ key, secret, address: req.ip ?? '', ...defined({ step: steps.of(req) }) }),
+    (check) => {
+      if (check.rate !== undefined) sendRate(res, check.rate);
+      return check;
+    },
+  );
+  known.set(keys, checking);
+  return checking;
+}
+
+/** What a request with a key that was refused is told. */
+export function keyError({ code, detail, retryAfterSeconds }: Extract<KeyCheck, { ok: false }>): TollhouseError {
+  return new TollhouseError(code, detail, defined({ retryAfterSeconds }));
 }
 
 /** Node joins what comes more than once. */
@@ -41,6 +78,7 @@ function headerOf({ headers }: Request, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+const SHOWN = ['x-service-key', 'x-service-secret'];
 const HALF = 'A service key is two headers: X-Service-Key and X-Service-Secret. One of them is missing.';
 
 /** Beside limits of other kinds, each an item of the list that the header is. */

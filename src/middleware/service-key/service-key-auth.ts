@@ -2,19 +2,15 @@ import type { Response } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
-import type { KeyAuthenticator, ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { whenKnownOr } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { createGate, type Decision, type Gate } from '../gate/gate.js';
 import { type RequestNames, type RequestServiceKey, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendError, sendProblem } from '../gate/respond.js';
 import { enterPrivately } from '../wallet/wallet-gate.js';
+import { type KeyGateway, keyGatewayOption } from './key-gateway.js';
 import { readServiceKey } from './read-service-key.js';
-
-/** What of a gateway checks service keys. */
-export interface KeyGateway {
-  readonly keys: KeyAuthenticator;
-}
 
 /** Options of {@link serviceKeyAuth}. */
 export interface ServiceKeyAuthOptions {
@@ -36,10 +32,7 @@ const EXPOSED = ['WWW-Authenticate', 'Retry-After', 'RateLimit', 'RateLimit-Poli
 const ABSENT = 'Send a service key: X-Service-Key and X-Service-Secret.';
 
 const options = z.strictObject({
-  gateway: z.custom<KeyGateway>(
-    (it) => typeof Reflect.get(Object(Reflect.get(Object(it), 'keys')), 'authenticate') === 'function',
-    'a gateway, with its service keys as "keys"',
-  ),
+  gateway: keyGatewayOption,
   scopes: z.array(z.enum(SCOPES, `one of ${SCOPES.join(', ')}`), 'a list of scopes').default(['call']),
   requestNames: requestNamesOption('serviceKey'),
 });

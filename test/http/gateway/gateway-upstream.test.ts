@@ -365,19 +365,29 @@ describe('who does not get to pay', () => {
     await expectGoodOnce(project, second.header);
   });
 
-  test('more calls a second than a project or a key takes are 429', async () => {
-    const slow = { limits: { per_second: 1 } };
-    const { asOwner, client, newProject, project } = fixture();
-    const { headers } = await client.key(asOwner, slow);
-    for (const [called, sent] of [
-      [await newProject(slow), {}],
-      [project, headers],
-    ] as const) {
-      const all = await Promise.all(Array.from({ length: 8 }, () => call(called, sent)));
-      const codes = all.map(outcome);
-      expect(codes).toContainEqual([402, 'payment_required']);
-      expect(codes).toContainEqual([429, 'rate_limited']);
+  test('more calls a second than a key may ask for are 429', async () => {
+    const { asOwner, client, project } = fixture();
+    const { headers } = await client.key(asOwner, { limits: { per_second: 1 } });
+    const all = await Promise.all(Array.from({ length: 8 }, () => call(project, headers)));
+    const codes = all.map(outcome);
+    expect(codes).toContainEqual([402, 'payment_required']);
+    expect(codes).toContainEqual([429, 'rate_limited']);
+  });
+
+  test('more paid calls a second than a project takes are 429, whoever asks for the price, and their payments stay good', async () => {
+    const project = await fixture().newProject({ limits: { per_second: 1 } });
+    const payments: ProofHeaders[] = [];
+    for (const _ of '1234') payments.push((await fixture().pay({ project })).header);
+    const unpaid = await Promise.all(Array.from({ length: 8 }, () => call(project, {})));
+    expect(unpaid.map(outcome)).toEqual(unpaid.map(() => [402, 'payment_required']));
+    const before = fixture().hits();
+    const paid = await Promise.all(payments.map((header) => call(project, header)));
+    expect(paid.map(outcome)).toContainEqual([429, 'rate_limited']);
+    for (const [n, { status }] of paid.entries()) {
+      const again = () => call(project, payments[n]!);
+      if (status === 429) await until(async () => (await again()).status === 200);
     }
+    expect(fixture().hits()).toBe(before + payments.length);
   });
 });
 
