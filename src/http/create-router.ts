@@ -1,4 +1,4 @@
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
@@ -9,6 +9,7 @@ import { cors } from '../middleware/gate/cors.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
+import { checkServiceKey } from '../middleware/service-key/read-service-key.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { markOwnErrors, noteStepOfCall } from './calls/operations.js';
@@ -54,6 +55,14 @@ export interface RouterOptions {
 
 const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
 
+/** Names the service key of a request that may show one, and need not. */
+function keyName({ keys }: Gateway) {
+  return async (req: Request): Promise<string | undefined> => {
+    const check = req.res && (await checkServiceKey(req, req.res, keys));
+    return check?.ok ? `key ${check.key.id}` : undefined;
+  };
+}
+
 /**
  * The whole service as one router, for an app of your own: `app.use(createRouter({ facilitator }))`. Its POSTs take an
  * `Idempotency-Key`; what was answered is kept in the facilitator's `idempotency`.
@@ -68,7 +77,10 @@ export function createRouter(options: RouterOptions): Router {
   const { requests, signIns, challenges } =
     limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
   const common = [requestId, metrics.count, cors];
-  const repeatable = idempotency({ store: facilitator.idempotency });
+  const store = facilitator.idempotency;
+  const forAnybody = idempotency({ store });
+  const repeatable =
+    others.gateway === undefined ? forAnybody : idempotency({ store, scopeOf: keyName(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
   const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls });
   const router = Router();
@@ -77,8 +89,8 @@ export function createRouter(options: RouterOptions): Router {
   for (const call of routes.calls) router.use(call.router);
   guardRoutes(router, routes.unlimited, common);
   guardRoutes(router, routes.open, [...common, noteFacilitationStep, ...requests, repeatable]);
-  guardRoutes(router, routes.signIn, [...common, ...signIns, repeatable]);
-  guardRoutes(router, routes.authenticated, [...common, ...challenges, repeatable]);
+  guardRoutes(router, routes.signIn, [...common, ...signIns, forAnybody]);
+  guardRoutes(router, routes.authenticated, [...common, ...challenges]);
   router.use(problemHandler);
   return router;
 }

@@ -1,9 +1,11 @@
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { Identity } from '../identity/types.js';
+import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
-import { createApiCaller } from './framework/api-caller.js';
+import { callerName, createApiCaller } from './framework/api-caller.js';
+import type { Operation } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
@@ -35,17 +37,21 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
   const callers = { identity, keys, baseUrl };
   const callerFor = createApiCaller(callers);
+  // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
+  const repeatable = idempotency({ store: facilitator.idempotency, scopeOf: callerName });
+  const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
+    createRoutes(operations, its, callerFor, [repeatable]);
   const ownedProject = (id: string, owner: string) => projects.get({ owner, id });
   const paying = { ownedProject, facilitator, baseUrl, explorerUrl };
   return {
     authenticated: [
-      createRoutes(KEYS_OPERATIONS, { keys, now }, callerFor),
-      createRoutes(PROJECTS_OPERATIONS, { projects, baseUrl }, callerFor),
-      createRoutes(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }, callerFor),
-      createRoutes(SPENDING_OPERATIONS, { report: spendingReports, now }, callerFor),
-      createRoutes(WEBHOOKS_OPERATIONS, { webhooks, now }, callerFor),
-      createRoutes(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers }), callerFor),
-      ...(payouts === undefined ? [] : [createRoutes(PAYOUTS_OPERATIONS, { payouts, ...paying }, callerFor)]),
+      guarded(KEYS_OPERATIONS, { keys, now }),
+      guarded(PROJECTS_OPERATIONS, { projects, baseUrl }),
+      guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
+      guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
+      guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
+      guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
+      ...(payouts === undefined ? [] : [guarded(PAYOUTS_OPERATIONS, { payouts, ...paying })]),
     ],
     open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl })],
   };

@@ -74,6 +74,12 @@ export function callerOf(req: Request): ApiCaller {
   return caller;
 }
 
+/** Names the caller that {@link createApiCaller} let in, by what was proven: the key, or the wallet whatever its token. */
+export function callerName(req: Request): string {
+  const { keyId, wallet } = callerOf(req);
+  return keyId === undefined ? `wallet ${wallet}` : `key ${keyId}`;
+}
+
 /**
  * Whether a request that was let in would be let in once more: its key was not revoked, its token has not run out. A long
  * response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.

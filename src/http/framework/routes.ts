@@ -24,7 +24,7 @@ const ALLOWED = [
 
 /**
  * Makes the routes of operations. A request meets, in this order: its body, read as JSON where one is declared; the check of
- * its caller; the checks of its input; the handler. Other methods of a path are refused with 405.
+ * its caller; what is given as `behindCaller`; the checks of its input; the handler. Other methods of a path are refused with 405.
  * @param parts - what the handlers work with
  * @param callerFor - checks who is calling; needed where an operation asks for a scope
  * @throws Error where an operation under `/api/v1` does not say who may call
@@ -33,6 +33,7 @@ export function createRoutes<Parts>(
   operations: readonly Operation<Parts>[],
   parts: Parts,
   callerFor?: CallerFor,
+  behindCaller: readonly RequestHandler[] = [],
 ): Routes {
   const router = Router();
   // Express takes the first path that fits, and one with names fits others.
@@ -40,7 +41,7 @@ export function createRoutes<Parts>(
   for (const [path, some] of groupBy(namedLast, (it) => it.path)) {
     const route = router.route(path);
     for (const operation of some) {
-      const before = handlersBefore(operation, callerFor);
+      const before = [...handlersBefore(operation, callerFor), ...behindCaller];
       if (operation.head !== undefined) route.head(...before, operation.head);
       route[operation.method](
         ...before,

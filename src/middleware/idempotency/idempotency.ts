@@ -3,10 +3,12 @@ import { ipKeyGenerator } from 'express-rate-limit';
 import { z } from 'zod';
 import { ERRORS } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { SIWX_HEADER } from '../../identity/sign-in/siwx.js';
 import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { askOption } from '../gate/option-fault.js';
+import { serviceKeyOf, walletOf } from '../gate/request-properties.js';
 import { problemCodeOf, sendProblem } from '../gate/respond.js';
 import { isLeftOpen, noteKeeping, onLeftOpen } from '../response/idempotency-notes.js';
 import { recordResponse, sendReplay } from '../response/response-recorder.js';
@@ -20,10 +22,12 @@ export interface IdempotencyOptions {
   readonly store: Facilitator['idempotency'];
   /**
    * Who is calling, for instance the account that was signed in: two callers never see each other's responses, whatever their
-   * keys. Default: the credentials in `Authorization` and `X-Service-Key`. Without any, the key itself is the proof if it has
-   * 16 characters or more, so that a client that changes its network still finds its response; shorter ones count per address.
+   * keys. Undefined for somebody who was not proven. Default: the wallet or service key that a gate has let in, so stand this
+   * behind it; before any gate, the text of the credentials in `Authorization`, `X-Service-Key` and `SIGN-IN-WITH-X`. Without
+   * any, the key itself is the proof if it has 16 characters or more, so that a client that changes its network still finds
+   * its response; shorter ones count per address.
    */
-  readonly scopeOf?: OfRequest<string | Promise<string>>;
+  readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>>;
   /** How long a response may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
   readonly leaseMs?: number;
 }
@@ -36,7 +40,7 @@ const METHODS = new Set(['POST', 'PATCH']);
 const KEY = /^[\x21-\x7e]{1,255}$/;
 /** From this length on a key is taken for one that nobody else can guess; x402's payment identifiers begin here. */
 const SECRET_LENGTH = 16;
-const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret'];
+const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret', SIWX_HEADER.toLowerCase()];
 const RETRY_SECONDS = 1;
 
 /**
@@ -88,7 +92,8 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
     return sendProblem(res, 'invalid_idempotency_key', detail, { param: HEADER });
   }
   const { scopeOf } = options;
-  const caller = scopeOf === undefined ? callerOf(req, key) : await askOption(WHERE, 'scopeOf', () => scopeOf(req));
+  const proven = scopeOf === undefined ? provenOf(req) : await askOption(WHERE, 'scopeOf', () => scopeOf(req));
+  const caller = proven ?? callerOf(req, key);
   const fingerprint = await requestFingerprint(req);
   if (fingerprint === undefined) {
     const detail = `With ${HEADER} a body must be one that can be compared: of at most ${MAX_COMPARED_BYTES} bytes, and not nested too deeply.`;
@@ -128,6 +133,13 @@ function isOpen(res: Response): boolean {
   const code = problemCodeOf(res);
   if (code !== undefined && ERRORS[code].retryable) return true;
   return isLeftOpen(res) || res.statusCode >= 500 || OPEN_STATUSES.has(res.statusCode);
+}
+
+/** Whom a gate has let in. */
+function provenOf(req: Request): string | undefined {
+  const [key, wallet] = [serviceKeyOf(req), walletOf(req)];
+  if (key !== undefined) return `key ${key.id}`;
+  return wallet && `wallet ${wallet.address}`;
 }
 
 /** By credentials; without any by address where the key is short. */

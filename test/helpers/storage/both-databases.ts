@@ -1,0 +1,19 @@
+import { startPostgres } from './postgres.js';
+
+/** A database of a test's own, until it is stopped. */
+export interface OwnDatabase {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** SQLite and Postgres, for `describe.each`: each opens an empty database. */
+export const BOTH_DATABASES: readonly [name: string, open: () => Promise<OwnDatabase>][] = [
+  ['SQLite', async () => ({ url: 'memory:', stop: async () => {} })],
+  [
+    'Postgres',
+    async () => {
+      const postgres = await startPostgres();
+      return { url: await postgres.newDatabase(), stop: postgres.stop };
+    },
+  ],
+];

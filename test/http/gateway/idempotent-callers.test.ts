@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { createIdentity } from '../../../src/identity/create-identity.js';
+import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
+import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { signInHeader, signInInfo, walletKeyOf } from '../../helpers/transactions/wallet-key.js';
+
+const GENERATE = '/api/v1/keys/generate';
+const WANTED = { name: 'once' };
+
+describe.each(BOTH_DATABASES)('a kept answer is for its proven caller, on %s', (_name, openDatabase) => {
+  let fixture: GatewayFixture;
+  let stopDatabase: () => Promise<void>;
+
+  beforeAll(async () => {
+    const { url, stop } = await openDatabase();
+    stopDatabase = stop;
+    fixture = await openGatewayFixture(url);
+  });
+  afterAll(async () => {
+    await fixture?.close();
+    await stopDatabase?.();
+  });
+
+  const send = (by: ProofHeaders, name: string, path = GENERATE, body: unknown = WANTED): Promise<ClientResponse> =>
+    fixture.client.ask('POST', path, body, { ...by, 'idempotency-key': name });
+  const refusal = ({ status, body }: ClientResponse) => [status, body['code']];
+
+  function expectSame(again: ClientResponse, first: ClientResponse): void {
+    expect(first.status).toBe(201);
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+  }
+
+  const keysOf = async (by: ProofHeaders) => {
+    const { body } = await fixture.client.ask('GET', '/api/v1/keys', undefined, by);
+    return (body['data'] as readonly { readonly name: string }[]).filter(({ name }) => name === WANTED.name).length;
+  };
+
+  test('a renewed token of the same wallet finds the answer; no second key is made', async () => {
+    const { client, partner } = fixture;
+    const name = randomUUID();
+    const first = await send(await client.signIn(partner), name);
+    const renewed = await client.signIn(partner);
+    expectSame(await send(renewed, name), first);
+    expect(await keysOf(renewed)).toBe(1);
+  });
+
+  test('a revoked token finds 401, another wallet its own answer, and nobody 401', async () => {
+    const { client, owner, asOwner } = fixture;
+    const name = randomUUID();
+    const by = await client.signIn(owner);
+    const first = await send(by, name);
+    expectSame(await send(by, name), first);
+    const stranger = await client.signIn(fixture.payer);
+    expect((await send(stranger, name)).body['api_secret']).not.toBe(first.body['api_secret']);
+    const token = by['authorization']?.slice('Bearer '.length);
+    expect((await client.ask('POST', '/api/v1/auth/revoke', { token })).status).toBeLessThan(300);
+    expect(refusal(await send(by, name))).toEqual([401, 'invalid_access_token']);
+    expect(refusal(await send({}, name))).toEqual([401, 'unauthenticated']);
+    expectSame(await send(asOwner, name), first);
+  });
+
+  test('who signed in by header is found again by a fresh sign-in, and by nobody without one', async () => {
+    const { client, partner, storage } = fixture;
+    const wallet = walletKeyOf(partner.secretKey.subarray(0, 32));
+    const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters: storage.counters });
+    const fresh = async (): Promise<ProofHeaders> => {
+      const asked = { url: `${client.url}${GENERATE}`, header: () => undefined };
+      return { 'sign-in-with-x': signInHeader(wallet, signInInfo(await identity.challenge(asked))) };
+    };
+    const name = randomUUID();
+    const first = await send(await fresh(), name);
+    expect(refusal(await send({}, name))).toEqual([401, 'unauthenticated']);
+    expectSame(await send(await fresh(), name), first);
+  });
+
+  test('a service key finds the answer after its secret was changed, and 401 after it was revoked', async () => {
+    const { client, asOwner, upstream } = fixture;
+    const path = '/api/v1/webhooks';
+    const wanted = { url: `${upstream.origin}/hook`, events: ['call.succeeded'] };
+    const { id, headers } = await client.key(asOwner, { scopes: ['webhooks:write'] });
+    const name = randomUUID();
+    const first = await send(headers, name, path, wanted);
+    const rotated = await client.ask('POST', `/api/v1/keys/${id}/rotate`, {}, asOwner);
+    const renewed = { ...headers, 'x-service-secret': String(rotated.body['api_secret']) };
+    expectSame(await send(renewed, name, path, wanted), first);
+    await client.ask('DELETE', `/api/v1/keys/${id}`, undefined, asOwner);
+    for (const by of [headers, renewed]) {
+      expect(refusal(await send(by, name, path, wanted))).toEqual([401, 'service_key_revoked']);
+    }
+  });
+
+  test('a payment that was created with a key is named again to this key alone, and to nobody once it is revoked', async () => {
+    const { client, asOwner, owner } = fixture;
+    const path = '/create-payment';
+    const wanted = { amount: '1', token: 'USDC', recipient: owner.publicKey.toBase58() };
+    const { id, headers } = await client.key(asOwner);
+    const name = randomUUID();
+    const first = await send(headers, name, path, wanted);
+    expect((await send(headers, name, path, wanted)).text).toBe(first.text);
+    expect((await send({}, name, path, wanted)).body['payment_id']).not.toBe(first.body['payment_id']);
+    await client.ask('DELETE', `/api/v1/keys/${id}`, undefined, asOwner);
+    expect(refusal(await send(headers, name, path, wanted))).toEqual([401, 'service_key_revoked']);
+  });
+});
