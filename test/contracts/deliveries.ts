@@ -117,6 +117,50 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       expect(await take(webhook.id, 'd')).toHaveLength(1);
     });
 
+    test('are under way at most so many at once to one address of an owner, whatever webhooks it has there', async () => {
+      const webhooks: WebhookRecord[] = [];
+      for (const path of ['a', 'b', 'c']) webhooks.push(await register({ url: `https://alice.example/${path}` }));
+      const elsewhere = await register({ url: 'https://alice.example:8443/' });
+      const ofAnother = await register({ owner: BOB, url: 'https://alice.example/hook' });
+      await tell(...Array.from({ length: 3 }, () => anEvent()), anEvent({ owner: BOB }));
+      const takings = await Promise.all(webhooks.map(({ id }, at) => take(id, `lease ${at}`)));
+      expect(takings.flat()).toHaveLength(4);
+      const others = await deliveries.due(4, 9);
+      expect(others.map(({ id }) => id).sort()).toEqual([elsewhere.id, ofAnother.id].sort());
+      expect(await take(elsewhere.id, 'd')).toHaveLength(3);
+      expect(await take(ofAnother.id, 'e')).toHaveLength(1);
+    });
+
+    test('are under way at most so many at once for one owner, and another one is served all the same', async () => {
+      const webhooks: WebhookRecord[] = [];
+      for (const host of ['a', 'b', 'c']) webhooks.push(await register({ url: `https://${host}.example/` }));
+      const ofAnother = await register({ owner: BOB });
+      await tell(...Array.from({ length: 4 }, () => anEvent()), anEvent({ owner: BOB }));
+      const bounds = { leaseMs: LEASE_MS, atOnce: 4, ofOwner: 8 };
+      const takings = await Promise.all(
+        webhooks.map(({ id }, at) => deliveries.take(id, { ...bounds, lease: `lease ${at}` })),
+      );
+      expect(takings.map((it) => it.length).sort()).toEqual([0, 4, 4]);
+      expect((await deliveries.due(4, 9, 8)).map(({ id }) => id)).toEqual([ofAnother.id]);
+      expect(await take(ofAnother.id, 'of another')).toHaveLength(1);
+    });
+
+    test('of owners are due turn by turn, the one with the least under way first', async () => {
+      const urls = ['https://a.example', 'https://b.example', 'https://c.example'];
+      const alices: WebhookRecord[] = [];
+      for (const url of urls) alices.push(await register({ url }));
+      await tell(anEvent(), anEvent());
+      await clock.advance(1_000);
+      const bobs = await register({ owner: BOB });
+      await tell(anEvent({ owner: BOB }));
+      const owners = async (limit: number) => (await deliveries.due(4, limit)).map(({ owner }) => owner);
+      expect(await owners(2)).toEqual([ALICE, BOB]);
+      await take(alices[0]!.id, 'a', 1);
+      expect(await owners(9)).toEqual([BOB, ALICE, ALICE, ALICE]);
+      await take(bobs.id, 'b');
+      expect(await owners(9)).toEqual([ALICE, ALICE, ALICE]);
+    });
+
     test('of a receiver that answers come before those of one that does not', async () => {
       const failing = await register({ failingSince: 1 });
       await tell(anEvent());

@@ -24,6 +24,8 @@ const KINDS: readonly { readonly dialect: Dialect; readonly newUrl: () => Promis
 ];
 
 const NAMES = SCHEMA_STEPS.map(([name]) => name);
+/** The last step that Kysely has made anywhere; those after it were always ours. */
+const LAST_OF_KYSELY = '0012-one-sol';
 
 /** Everything that a database tells of its tables, columns, constraints and indexes. */
 const CATALOG: Readonly<Record<Dialect, readonly string[]>> = {
@@ -53,7 +55,7 @@ async function ask(url: string, ...texts: readonly string[]): Promise<readonly R
 }
 
 /** Runs what was recorded of Kysely, until a step is booked. */
-async function makeByKysely(url: string, dialect: Dialect, last = NAMES.at(-1)): Promise<void> {
+async function makeByKysely(url: string, dialect: Dialect, last = LAST_OF_KYSELY): Promise<void> {
   const lines = readFileSync(join(__dirname, 'kysely', `${dialect}.sql`), 'utf8').split('\n');
   const end = lines.findIndex(
     (line) => line.startsWith('insert into "tollhouse_migration"') && line.includes(`'${last}'`),
@@ -73,20 +75,20 @@ async function openAndUse(url: string): Promise<void> {
 }
 
 describe.each(KINDS)('a database that Kysely made, on $dialect', ({ dialect, newUrl }) => {
-  test('is recognised as it is, and nothing of its schema or its book changes', async () => {
+  test('is recognised as it is: nothing of its book changes, and what came after it is made', async () => {
     const url = await newUrl();
     await makeByKysely(url, dialect);
-    const before = [await schemaOf(url, dialect), await ask(url, BOOK, LOCK)];
+    const [book, lock] = [await ask(url, BOOK), await ask(url, LOCK)];
     await openAndUse(url);
 
-    expect([await schemaOf(url, dialect), await ask(url, BOOK, LOCK)]).toEqual(before);
+    expect([(await ask(url, BOOK)).slice(0, book.length), await ask(url, LOCK)]).toEqual([book, lock]);
     expect(await readSchema(url)).toMatchObject({ made: NAMES, pending: [] });
   });
 
   test('has the very schema that a new one has, names of constraints included, and the same form of book', async () => {
     const [old, recent] = [await newUrl(), await newUrl()];
     await makeByKysely(old, dialect);
-    await openAndUse(recent);
+    await Promise.all([openAndUse(old), openAndUse(recent)]);
 
     expect(await schemaOf(recent, dialect)).toEqual(await schemaOf(old, dialect));
     expect(await ask(recent, LOCK)).toEqual(await ask(old, LOCK));

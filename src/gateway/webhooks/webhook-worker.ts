@@ -30,10 +30,12 @@ export interface WebhookWorker {
   stop(): Promise<void>;
 }
 
-/** Attempts under way to one webhook. */
+/** Attempts under way to one address of an owner, by all workers together. */
 const AT_ONCE = 4;
 /** Attempts under way in this process, to all webhooks together. */
-const MAX_UNDER_WAY = 64;
+const MAX_UNDER_WAY = 256;
+/** The same for one owner, by all workers together, and fewer where most of this process's places are taken. */
+const OF_OWNER = { usually: 8, whenHalfFull: 2, whenNearlyFull: 1 };
 /** Several times as long as an attempt may take. */
 const LEASE_MS = 60_000;
 const EVENTS_A_STEP = 100;
@@ -48,12 +50,13 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
   /** Begins attempts as long as there is room; answers how many, and whether there are more new events. */
   async function begin() {
     const isMore = (await deliveries.fanOut(EVENTS_A_STEP)) === EVENTS_A_STEP;
-    const due = await deliveries.due(AT_ONCE, MAX_UNDER_WAY);
+    const due = await deliveries.due(AT_ONCE, MAX_UNDER_WAY, ofOwner(underWay.size));
     let begun = 0;
     for (const webhook of due) {
       const atOnce = Math.min(AT_ONCE, MAX_UNDER_WAY - underWay.size);
       if (stopping || atOnce <= 0) break;
-      const taken = await deliveries.take(webhook.id, { lease: randomUUID(), leaseMs: LEASE_MS, atOnce });
+      const room = { leaseMs: LEASE_MS, atOnce, ofOwner: ofOwner(underWay.size) };
+      const taken = await deliveries.take(webhook.id, { lease: randomUUID(), ...room });
       for (const delivery of taken) track(attemptDelivery(webhook, delivery, setup));
       begun += taken.length;
     }
@@ -95,4 +98,11 @@ export function createWebhookWorker(parts: WebhookWorkerParts): WebhookWorker {
       await sender.close();
     },
   };
+}
+
+/** However many owners have receivers that are slow, there is a place for the next one. */
+function ofOwner(taken: number): number {
+  const share = taken / MAX_UNDER_WAY;
+  if (share < 0.5) return OF_OWNER.usually;
+  return share < 0.75 ? OF_OWNER.whenHalfFull : OF_OWNER.whenNearlyFull;
 }

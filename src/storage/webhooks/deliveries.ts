@@ -53,8 +53,10 @@ export interface Taking {
   readonly lease: string;
   /** Others may take what is still held after so many milliseconds. */
   readonly leaseMs: number;
-  /** How many deliveries to one webhook may be held at once, by all workers together. */
+  /** How many deliveries to one address of an owner may be held at once, by all workers together. */
   readonly atOnce: number;
+  /** The same for everything of an owner. Default: no bound. */
+  readonly ofOwner?: number;
 }
 
 /** What follows from an attempt: the end, or another one at a time. */
@@ -79,10 +81,12 @@ export interface DeliveryStore {
    */
   fanOut(limit: number): Promise<number>;
   /**
-   * Webhooks with deliveries that are due and fewer than `atOnce` under way: those whose receivers answer first, then by
-   * how long they have waited.
+   * Webhooks with deliveries that are due and fewer than `atOnce` under way to their address, `ofOwner` for their owner. Owners
+   * take turns, those first who have the least under way; of one owner those whose receivers answer come first, then by how
+   * long they have waited.
+   * @param ofOwner - default: no bound
    */
-  due(atOnce: number, limit: number): Promise<readonly WebhookRecord[]>;
+  due(atOnce: number, limit: number, ofOwner?: number): Promise<readonly WebhookRecord[]>;
   /** Takes deliveries to a webhook that are due, for as long as the lease. */
   take(webhookId: string, taking: Taking): Promise<readonly TakenDelivery[]>;
   /**

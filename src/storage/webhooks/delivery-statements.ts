@@ -9,6 +9,13 @@ const EVENT = EVENT_COLUMNS.split(', ').map((column) => `event.${column}`);
 /** Makes a delivery due at `$2`, by a new schedule. */
 const ANEW = `state = 'pending', place = 0, next_at = $2, finished_at = null`;
 
+const ANSWERING_FIRST = 'case when failing_since is null then 0 else 1 end';
+
+/** Deliveries that somebody holds, in a statement. */
+function underWay(now: string): string {
+  return `from tollhouse_delivery where lease is not null and next_at > ${now}`;
+}
+
 /** How many events one statement of {@link DELIVERIES.fannedOut} marks. */
 export const FANNED_AT_ONCE = 20;
 const places = Array.from({ length: FANNED_AT_ONCE }, (_, at) => `$${at + 1}`).join(', ');
@@ -33,16 +40,18 @@ export const DELIVERIES = {
     name: 'tollhouse_fanned_out',
     text: `update tollhouse_event set fanned_out = 1 where id in (${places})`,
   },
+  /** Owners take turns: those come first who have the least under way. */
   due: {
     name: 'tollhouse_delivery_due',
     text: `select ${WEBHOOK_COLUMNS} from (
-        select webhook.*, (
-          select min(next_at) from tollhouse_delivery where webhook_id = webhook.id and state = 'pending') as waiting
-        from tollhouse_webhook as webhook where status = 'enabled') as webhook
-      where waiting <= $1 and (
-        select count(*) from tollhouse_delivery
-        where webhook_id = webhook.id and lease is not null and next_at > $1) < $2
-      order by case when failing_since is null then 0 else 1 end, waiting limit $3`,
+        select webhook.*, busy + row_number() over (partition by owner order by ${ANSWERING_FIRST}, waiting) as turn from (
+          select webhook.*,
+            (select min(next_at) from tollhouse_delivery where webhook_id = webhook.id and state = 'pending') as waiting,
+            (select count(*) ${underWay('$1')} and owner = webhook.owner) as busy,
+            (select count(*) ${underWay('$1')} and owner = webhook.owner and address = coalesce(webhook.address, '')) as busy_here
+          from tollhouse_webhook as webhook where status = 'enabled') as webhook
+        where waiting <= $1 and busy_here < $2 and busy < $4) as webhook
+      order by turn, ${ANSWERING_FIRST}, waiting limit $3`,
   },
   taken: {
     name: 'tollhouse_delivery_taken',
@@ -107,20 +116,30 @@ export const DELIVERIES = {
 } as const satisfies Record<string, Statement>;
 
 /**
- * The statements that take deliveries, to be run in one transaction: workers that take from one webhook do so one after
- * another, or they would not see how many the others hold. In SQLite writers always do.
+ * The statements that take deliveries, to be run in one transaction: workers that take from one owner's webhooks do so one
+ * after another, or they would not see how many the others hold. In SQLite writers always do.
  */
 export function takingStatements(dialect: Dialect) {
-  const [lock, skip] = dialect === 'postgres' ? ['for update', 'for update skip locked'] : ['', ''];
-  const held = 'select count(*) from tollhouse_delivery where webhook_id = $1 and lease is not null and next_at > $3';
+  const [lock, skip] =
+    dialect === 'postgres'
+      ? ['pg_advisory_xact_lock(hashtextextended(owner, 0))', 'for update skip locked']
+      : ['id', ''];
   return {
-    lock: { name: 'tollhouse_webhook_lock', text: `select id from tollhouse_webhook where id = $1 ${lock}` },
+    lock: { name: 'tollhouse_webhook_lock', text: `select ${lock} from tollhouse_webhook where id = $1` },
     take: {
       name: 'tollhouse_delivery_take',
-      text: `with taken as materialized (
+      text: `with target as (
+          select owner as target_owner, coalesce(address, '') as target_address from tollhouse_webhook where id = $1),
+        room as (
+          select $5 - (select count(*) ${underWay('$3')} and owner = target_owner and address = target_address) as here,
+            $6 - (select count(*) ${underWay('$3')} and owner = target_owner) as in_all from target),
+        taken as materialized (
           select id from tollhouse_delivery where webhook_id = $1 and state = 'pending' and next_at <= $3
-          order by next_at limit case when (${held}) < $5 then $5 - (${held}) else 0 end ${skip})
-        update tollhouse_delivery set lease = $2, next_at = $4 where id in (select id from taken)`,
+          order by next_at limit coalesce((
+            select case when here <= 0 or in_all <= 0 then 0 when here < in_all then here else in_all end from room), 0) ${skip})
+        update tollhouse_delivery set lease = $2, next_at = $4,
+          owner = (select target_owner from target), address = (select target_address from target)
+        where id in (select id from taken)`,
     },
   } as const satisfies Record<string, Statement>;
 }

@@ -9,6 +9,9 @@ import { toWebhook } from './webhook-rows.js';
 /** After every delivery. */
 const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: '' };
 
+/** More than anybody has. */
+const NO_BOUND = 1_000_000;
+
 /**
  * The outbox on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch. Instances that share a database must agree to a fraction of a lease
@@ -32,12 +35,13 @@ export function createSqlDeliveries(database: SqlDatabase, now: () => number = D
   return {
     fanOut,
     find,
-    due: async (atOnce, limit) => (await database.query(DELIVERIES.due, now(), atOnce, limit)).map(toWebhook),
-    async take(webhookId, { lease, leaseMs, atOnce }) {
+    due: async (atOnce, limit, ofOwner = NO_BOUND) =>
+      (await database.query(DELIVERIES.due, now(), atOnce, limit, ofOwner)).map(toWebhook),
+    async take(webhookId, { lease, leaseMs, atOnce, ofOwner = NO_BOUND }) {
       const time = now();
       const results = await database.batch([
         [lock, webhookId],
-        [take, webhookId, lease, time, time + leaseMs, atOnce],
+        [take, webhookId, lease, time, time + leaseMs, atOnce, ofOwner],
         [DELIVERIES.taken, webhookId, lease],
       ]);
       return (results.at(-1) ?? []).map((row) => toTaken(row, webhookId, lease));

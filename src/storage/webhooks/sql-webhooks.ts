@@ -1,7 +1,7 @@
 import { eventSteps } from '../events/event-statements.js';
 import { placesOf, valuesOf } from '../sql/columns.js';
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
-import { toWebhook, WEBHOOK_COLUMNS, WEBHOOK_NAMES, webhookToSql } from './webhook-rows.js';
+import { toWebhook, WEBHOOK_COLUMNS, WEBHOOK_NAMES, webhookAddress, webhookToSql } from './webhook-rows.js';
 import type { WebhookRecord, WebhookStore } from './webhooks.js';
 
 /** After every webhook. */
@@ -28,7 +28,7 @@ const WEBHOOKS = {
   },
   change: {
     name: 'tollhouse_webhook_change',
-    text: `update tollhouse_webhook set url = $3, events = $4, description = $5, updated_at = $6,
+    text: `update tollhouse_webhook set url = $3, events = $4, description = $5, updated_at = $6, address = $7,
         failing_since = case when url = $3 then failing_since else null end
       where owner = $1 and id = $2 returning ${WEBHOOK_COLUMNS}`,
   },
@@ -78,7 +78,7 @@ export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
       (await database.query(WEBHOOKS.list, owner, projectId, after.createdAt, after.id, limit)).map(toWebhook),
     find: (owner, id) => one(WEBHOOKS.find, owner, id),
     change: (owner, id, { url, events, description }, at) =>
-      one(WEBHOOKS.change, owner, id, url, JSON.stringify(events), description ?? null, at),
+      one(WEBHOOKS.change, owner, id, url, JSON.stringify(events), description ?? null, at, webhookAddress(url)),
     rotate: (owner, id, secret, until, at) => one(WEBHOOKS.rotate, owner, id, secret, until, at),
     enable: async (id, at) => (await database.query(WEBHOOKS.enable, id, at)).length > 0,
     disable: async (id, reason, at, events = []) =>

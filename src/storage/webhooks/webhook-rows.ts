@@ -8,6 +8,7 @@ export const WEBHOOK_NAMES = [
   'owner',
   'project_id',
   'url',
+  'address',
   'events',
   'description',
   'secret',
@@ -22,6 +23,11 @@ export const WEBHOOK_NAMES = [
 /** The same for a statement. */
 export const WEBHOOK_COLUMNS = WEBHOOK_NAMES.join(', ');
 
+/** The host of a URL, with its port where that is another than usual. */
+export function webhookAddress(url: string): string {
+  return new URL(url).host;
+}
+
 /** A webhook as the columns of `tollhouse_webhook`. */
 export function webhookToSql(webhook: WebhookRecord): ColumnValues<(typeof WEBHOOK_NAMES)[number]> {
   return {
@@ -29,6 +35,7 @@ export function webhookToSql(webhook: WebhookRecord): ColumnValues<(typeof WEBHO
     owner: webhook.owner,
     project_id: webhook.projectId ?? null,
     url: webhook.url,
+    address: webhookAddress(webhook.url),
     events: JSON.stringify(webhook.events),
     description: webhook.description ?? null,
     secret: webhook.secret,
