@@ -6,6 +6,7 @@ import { ANALYTICS_OPERATIONS } from './analytics/operations.js';
 import { EVENTS_OPERATIONS, eventsParts } from './events/operations.js';
 import { callerName, createApiCaller } from './framework/api-caller.js';
 import type { Operation } from './framework/operation.js';
+import { createOwnerTurns } from './framework/owner-turns.js';
 import { createRoutes, type Routes } from './framework/routes.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
@@ -39,8 +40,9 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
   const repeatable = idempotency({ store: facilitator.idempotency, scopeOf: callerName });
+  const shared = { behindCaller: [repeatable], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
-    createRoutes(operations, its, callerFor, [repeatable]);
+    createRoutes(operations, its, callerFor, shared);
   const ownedProject = (id: string, owner: string) => projects.get({ owner, id });
   const paying = { ownedProject, facilitator, baseUrl, explorerUrl };
   return {

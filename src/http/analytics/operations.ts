@@ -39,6 +39,7 @@ const getAnalytics = defineOperation({
     'At most 1,000 steps, those in which nothing happened included. Default: the last 30 days by day, the last 24 hours by ' +
     'hour. The series is also answered as `text/csv`.',
   scope: 'analytics:read',
+  takesTurns: true,
   query: analyticsQuery,
   responses: { 200: { description: 'The figures.', schema: analyticsResponse, mediaType: 'text/csv' } },
   errors: ERRORS,
@@ -62,6 +63,7 @@ const listCalls = defineOperation({
   tag: TAG,
   summary: 'Calls of a project that reached its upstream, newest first',
   scope: 'analytics:read',
+  takesTurns: true,
   query: callsQuery,
   responses: { 200: { description: 'One page of them.', schema: callsResponse } },
   errors: ERRORS,

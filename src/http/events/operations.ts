@@ -43,6 +43,7 @@ const listEvents = defineOperation({
   tag: TAG,
   summary: 'What happened, newest first',
   scope: 'events:read',
+  takesTurns: true,
   query: eventsQuery,
   responses: { 200: { description: 'One page of events.', schema: eventsResponse } },
   errors: ERRORS,

@@ -1,16 +1,25 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { groupBy } from '../../lib/group-by.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
-import type { CallerFor } from './api-caller.js';
+import { type CallerFor, callerOf } from './api-caller.js';
 import { jsonBody } from './json-body.js';
 import { type Operation, type OperationDescription, scopeOf } from './operation.js';
 import { API, pathParameterNames } from './path.js';
+import type { OwnerTurns } from './owner-turns.js';
 import { problemHandler } from './problem-handler.js';
 
 /** Operations that are mounted. */
 export interface Routes {
   readonly router: Router;
   readonly operations: readonly OperationDescription[];
+}
+
+/** What several routes have in common. */
+export interface SharedParts {
+  /** What a request meets once its caller was let in. */
+  readonly behindCaller?: readonly RequestHandler[];
+  /** Among the callers of what may read much. Default: everybody at once. */
+  readonly turns?: OwnerTurns;
 }
 
 const BODY_LIMIT = '100kb';
@@ -33,7 +42,7 @@ export function createRoutes<Parts>(
   operations: readonly Operation<Parts>[],
   parts: Parts,
   callerFor?: CallerFor,
-  behindCaller: readonly RequestHandler[] = [],
+  { behindCaller = [], turns }: SharedParts = {},
 ): Routes {
   const router = Router();
   // Express takes the first path that fits, and one with names fits others.
@@ -45,7 +54,10 @@ export function createRoutes<Parts>(
       if (operation.head !== undefined) route.head(...before, operation.head);
       route[operation.method](
         ...before,
-        handled((req, res) => operation.run(req, res, parts)),
+        handled((req, res) => {
+          const run = () => operation.run(req, res, parts);
+          return operation.takesTurns && turns !== undefined ? turns.run(callerOf(req).wallet, run) : run();
+        }),
       );
     }
     route.all(refuseOtherMethods(...allowedOf(some)));

@@ -22,6 +22,7 @@ const getSpending = defineOperation({
     'Default: the last 30 days by day, the last year by month. A wallet sees all of its keys, and the budgets of the newest ' +
     '100; a service key sees itself.',
   scope: 'spending:read',
+  takesTurns: true,
   query: spendingQuery,
   responses: { 200: { description: 'The spending.', schema: spendingResponse } },
   errors: ['validation_failed', 'not_found'],

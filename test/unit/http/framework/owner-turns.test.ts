@@ -1,0 +1,51 @@
+import { createOwnerTurns } from '../../../../src/http/framework/owner-turns.js';
+import { createGate } from '../../../helpers/transactions/payments.js';
+
+/** Work that is noted when it begins, and ends when it is told to. */
+function work(turns: ReturnType<typeof createOwnerTurns>) {
+  const begun: string[] = [];
+  const ends = new Map<string, () => void>();
+  const start = (owner: string, name: string) =>
+    turns.run(owner, async () => {
+      const gate = createGate();
+      begun.push(name);
+      ends.set(name, gate.open);
+      await gate.opened;
+      return name;
+    });
+  const settle = () => new Promise(setImmediate);
+  async function end(name: string): Promise<void> {
+    ends.get(name)?.();
+    await settle();
+  }
+  return { begun, start, end, settle };
+}
+
+test('two of an owner are done at once, another owner at once as well, and those who wait take turns', async () => {
+  const { begun, start, end, settle } = work(createOwnerTurns({ inAll: 3 }));
+  const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => start(name[0]!, name));
+  await settle();
+  expect(begun).toEqual(['a1', 'a2', 'b1']);
+  await end('b1');
+  expect(begun.at(-1)).toBe('b2');
+  await end('a1');
+  expect(begun.at(-1)).toBe('a3');
+  await end('a2');
+  expect(begun.at(-1)).toBe('c1');
+  for (const name of ['a3', 'a4', 'b2', 'c1']) await end(name);
+  expect(await Promise.all(all)).toEqual(['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']);
+});
+
+test('more than eight that wait are refused, and what fails makes room', async () => {
+  const turns = createOwnerTurns({ ofOwner: 1 });
+  const gate = createGate();
+  const running = [turns.run('a', () => gate.opened.then(() => Promise.reject(new Error('no figures'))))];
+  for (let n = 0; n < 8; n += 1) running.push(turns.run('a', async () => undefined as never));
+  const context = { retryAfterSeconds: 1 };
+  await expect(turns.run('a', async () => 1)).rejects.toMatchObject({ code: 'rate_limited', context });
+  expect(await turns.run('b', async () => 'another owner')).toBe('another owner');
+  gate.open();
+  const ends = await Promise.allSettled(running);
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', ...Array(8).fill('fulfilled')]);
+  expect(await turns.run('a', async () => 'room')).toBe('room');
+});
