@@ -1,6 +1,7 @@
 import { repeat } from '../../lib/repeat.js';
 import type { Storage } from '../../storage/storage.js';
 import type { PaymentEventBus, Recovered } from '../events/events.js';
+import { pruneAll } from './pruning.js';
 
 /** What {@link startUpkeep} works with. */
 export interface UpkeepParts {
@@ -15,15 +16,8 @@ export interface UpkeepParts {
 
 /** While nothing was left half done, that is one look into an index. */
 const RECOVER_EVERY_MS = 3_000;
-/** What is over is forgotten little by little. */
+/** What is over is forgotten once a minute, all of it. */
 const PRUNE_EVERY_MS = 60_000;
-const PRUNE_STEP = 100;
-const DAY_MS = 86_400_000;
-/** How long what was not paid is remembered, and what was: the books of a year. */
-const RETENTION_MS = DAY_MS;
-const BOOKS_RETENTION_MS = 400 * DAY_MS;
-/** Longer than the longest schedule of a webhook, and time to recover what was missed. */
-const EVENTS_RETENTION_MS = 30 * DAY_MS;
 
 /**
  * Begins what a storage needs without being asked: payments that a dead process left are brought to an end, at once and every
@@ -31,6 +25,7 @@ const EVENTS_RETENTION_MS = 30 * DAY_MS;
  * @returns ends that; resolves when nothing of it is under way any more
  */
 export function startUpkeep({ storage, events, recover, onFault, now }: UpkeepParts): () => Promise<void> {
+  const stop = new AbortController();
   const attempt = (work: () => Promise<void>) => () => work().catch(onFault);
   const recovering = repeat(
     RECOVER_EVERY_MS,
@@ -41,13 +36,11 @@ export function startUpkeep({ storage, events, recover, onFault, now }: UpkeepPa
   );
   const pruning = repeat(
     PRUNE_EVERY_MS,
-    attempt(() => prune(storage, now())),
+    attempt(async () => void (await pruneAll({ storage, now, stopped: stop.signal }))),
   );
   recovering.run();
-  return async () => void (await Promise.all([recovering.stop(), pruning.stop()]));
-}
-
-async function prune(storage: UpkeepParts['storage'], time: number): Promise<void> {
-  await storage.prune(time - RETENTION_MS, PRUNE_STEP, time - BOOKS_RETENTION_MS);
-  await storage.gateway.prune(time - EVENTS_RETENTION_MS, PRUNE_STEP, time - BOOKS_RETENTION_MS);
+  return async () => {
+    stop.abort();
+    await Promise.all([recovering.stop(), pruning.stop()]);
+  };
 }

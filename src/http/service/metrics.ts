@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { pruningLag } from '../../facilitator/recovery/pruning.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { loadIfInstalled } from '../../lib/optional-packages.js';
 import { asMiddleware, type Middleware } from '../../middleware/gate/gate.js';
@@ -21,6 +22,7 @@ interface Instruments {
   readonly feePayer: Gauge<'wallet'>;
   readonly rpcUp: Gauge;
   readonly storeUp: Gauge;
+  readonly pruningLag: Gauge<'what'>;
 }
 
 /** From a sandbox's 50 ms to the longest wait for a settlement. */
@@ -97,16 +99,30 @@ async function loadInstruments(): Promise<Instruments | undefined> {
     }),
     rpcUp: gauge('tollhouse_rpc_up', 'Whether the Solana RPC answers'),
     storeUp: gauge('tollhouse_store_up', 'Whether the store of payments answers'),
+    pruningLag: new client.Gauge({
+      name: 'tollhouse_prune_lag_seconds',
+      help: 'How long the oldest of what can be forgotten could have been; missing while the store cannot be asked',
+      labelNames: ['what'],
+      ...shared,
+    }),
   };
 }
 
-async function expose({ registry, feePayer, rpcUp, storeUp }: Instruments, facilitator: Facilitator) {
+async function expose(instruments: Instruments, facilitator: Facilitator) {
+  const { registry, feePayer, rpcUp, storeUp } = instruments;
   const { wallet, lamports, faults } = await facilitator.health();
   feePayer.reset();
   if (lamports !== undefined) feePayer.set({ wallet }, Number(lamports));
   rpcUp.set(faults.includes('rpc_unreachable') ? 0 : 1);
   storeUp.set(faults.includes('store_unreachable') ? 0 : 1);
+  await showPruningLag(instruments, facilitator);
   return { text: await registry.metrics(), contentType: registry.contentType };
+}
+
+async function showPruningLag({ pruningLag: gauge }: Instruments, { storage }: Facilitator): Promise<void> {
+  gauge.reset();
+  const lags = storage && (await pruningLag(storage, Date.now()).catch(() => undefined));
+  for (const [what, lagMs] of Object.entries(lags ?? {})) gauge.set({ what }, lagMs / MILLISECONDS);
 }
 
 /** The route's pattern, never the path: a figure for each path that anybody asks for would fill the memory. */
