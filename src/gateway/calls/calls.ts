@@ -1,5 +1,4 @@
 import type { Claim } from '../../facilitator/types.js';
-import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
@@ -7,10 +6,10 @@ import type { Receipt } from '../../protocol/types.js';
 import type { CallRecord, CallStore, Charge, CreditChange, FinishOptions } from '../../storage/calls/call-store.js';
 import type { CreditHold, CreditStore } from '../../storage/calls/credit-store.js';
 import { type EventRecord, newEvent } from '../../storage/events/events.js';
-import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Spending } from '../figures/spending.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
+import { type CallBudgets, createCallBudgets } from './call-budgets.js';
 import type { CallLimits } from './call-limits.js';
 
 /** A call whose money has landed. */
@@ -46,30 +45,14 @@ export interface CallEnd {
 }
 
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
-export interface Calls extends Pick<CallLimits, 'requireRoom'> {
-  /**
-   * Holds back what a payment is going to cost the key of its call, once for each payment. What has landed already has left the
-   * wallet: it counts, and is refused by no budget.
-   * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
-   */
-  hold(call: Call, claim: Pick<Claim, 'id' | 'resource' | 'terms' | 'receipt'>): Promise<void>;
+export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'> {
   /**
    * Lets a call in that is paid; asked again it changes nothing.
    * @throws TollhouseError `rate_limited`, see `CallLimits.enter`
    */
   enter(call: Call): Promise<void>;
-  /**
-   * Ends a call that was let in, and gives back what was held for it where it is not in the books; unless its payment may have
-   * been taken.
-   */
-  giveBack(call: Call): Promise<void>;
-  /**
-   * Holds back what a payment request is going to cost the key that it was made with.
-   * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
-   */
-  holdRequest(key: ServiceKey, request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount'>): Promise<void>;
-  /** A payment request is paid: what was held back for it counts until its call is written. */
-  requestPaid(requestId: string): Promise<void>;
+  /** Ends a call that was let in, and gives back what was held for it, see {@link CallBudgets}. */
+  leave(call: Call): Promise<void>;
   /** Counts a call that was turned away, by the error code. */
   refuse(refused: { readonly projectId: string; readonly at: number; readonly reason: string }): void;
   /** The token in which a request was paid: as it was agreed, whatever the project asks for since. */
@@ -107,6 +90,8 @@ export interface CallsParts {
 export function createCalls(parts: CallsParts): Calls {
   const { book, credit, spending, limits, describeToken, wake, onFault, now } = parts;
 
+  const { giveBack, ...budgets } = createCallBudgets({ book, spending, now });
+
   async function finish(record: CallRecord, shown: Shown, options: FinishOptions): Promise<boolean> {
     const events = [callEvent(shown, record, now())];
     const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
@@ -122,22 +107,12 @@ export function createCalls(parts: CallsParts): Calls {
     async enter(call) {
       call.leave ??= await limits.enter(call.project);
     },
-    async hold(call, { id, resource, terms, receipt }) {
-      const { key, at } = call;
-      const payment = resource.startsWith(REQUEST) ? resource : id;
-      const charge = { mint: terms.asset, amount: terms.amount };
-      const isTaken = receipt !== undefined;
-      call.held = isTaken ? { id: payment, isShared: true } : await spending.hold({ key, charge, at }, payment);
-    },
-    async giveBack(call) {
+    ...budgets,
+    async leave(call) {
       call.leave?.();
       call.leave = undefined;
-      if (!call.isBooked && !call.mayBePaid) await spending.giveBack(call.held);
+      await giveBack(call);
     },
-    async holdRequest(key, { id, token, amount }) {
-      await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);
-    },
-    requestPaid: (requestId) => book.keepReserved(requestId),
     refuse: (refused) => book.refuse(refused),
     async paidToken({ project }, { terms }) {
       const { token } = project.price;
@@ -172,9 +147,6 @@ export function createCalls(parts: CallsParts): Calls {
     },
   };
 }
-
-/** How ids of payment requests begin. */
-const REQUEST = 'pay_';
 
 /** What an event shows beside the record. */
 type Shown = Pick<PaidCall, 'call' | 'paidIn'>;

@@ -10,8 +10,9 @@ import type { Decision } from '../../middleware/gate/gate.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
 import { problemCodeOf, sendProblem } from '../../middleware/gate/respond.js';
 import { paymentFingerprint } from '../../middleware/idempotency/request-fingerprint.js';
+import { creditFirst } from '../../middleware/payment/gate-hooks.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
-import { creditFirst, decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
+import { decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, readPayment, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
@@ -87,7 +88,7 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
     if (reason !== undefined && !call.isBooked) calls.refuse({ projectId: call.project.id, at: call.at, reason });
   } finally {
     if (problemCodeOf(res) === 'settlement_pending') call.mayBePaid = true;
-    await calls.giveBack(call);
+    await calls.leave(call);
   }
 }
 

@@ -4,8 +4,8 @@ import { sendProblem } from '../../middleware/gate/respond.js';
 import { type CallerFor, callerOf } from './api-caller.js';
 import { jsonBody } from './json-body.js';
 import { type Operation, type OperationDescription, scopeOf } from './operation.js';
-import { API, pathParameterNames } from './path.js';
 import type { OwnerTurns } from './owner-turns.js';
+import { API, pathParameterNames } from './path.js';
 import { problemHandler } from './problem-handler.js';
 
 /** Operations that are mounted. */

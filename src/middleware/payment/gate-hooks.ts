@@ -4,7 +4,7 @@ import type { Claim } from '../../facilitator/types.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
 import { optionFault } from '../gate/option-fault.js';
-import type { PaymentGate } from './payment-gate.js';
+import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
 
 /**
  * Tells the app about an event. A listener that throws, or whose promise rejects, is reported as a warning: the request,
@@ -64,4 +64,25 @@ function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<
 export async function runAgain({ beforeRunAgain }: PaymentGate, req: Request, claim: Claim): Promise<boolean> {
   await beforeRunAgain?.(req);
   return claim.runAgain();
+}
+
+/** A 402, unless what the caller has paid before pays the request. */
+export function creditFirst(
+  { useCredit }: Pick<PaymentGate, 'useCredit'>,
+  req: Request,
+  res: Response,
+  challenge: PaymentAttempt['challenge'],
+): PaymentAttempt['challenge'] {
+  if (useCredit === undefined) return challenge;
+  return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
+}
+
+/** Lets a gate refuse a payment that is held, and gives it back then. */
+export async function accepted(gate: PaymentGate, req: Request, claim: Claim): Promise<void> {
+  try {
+    await gate.accept?.(req, claim);
+  } catch (error) {
+    await (claim.receipt === undefined ? claim.forget() : claim.keep());
+    throw error;
+  }
 }

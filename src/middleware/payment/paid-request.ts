@@ -1,6 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import type { Claim } from '../../facilitator/types.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
@@ -13,7 +12,7 @@ import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
 import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
 import { signInExtensions } from '../wallet/wallet-auth.js';
-import { callHook, charges, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
+import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifiedPayment, identifierFault } from './identified-payment.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
@@ -72,17 +71,6 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
   return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
 }
 
-/** A 402, unless what the caller has paid before pays the request. */
-export function creditFirst(
-  { useCredit }: Pick<PaymentGate, 'useCredit'>,
-  req: Request,
-  res: Response,
-  challenge: PaymentAttempt['challenge'],
-): PaymentAttempt['challenge'] {
-  if (useCredit === undefined) return challenge;
-  return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
-}
-
 /** The decision to answer instead of serving. */
 export function refused(presented: boolean, answer: Refused['answer']): Refused {
   return { admitted: false, wants: 'payment', presented, answer };
@@ -128,15 +116,6 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       };
       return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
     }
-  }
-}
-
-async function accepted(gate: PaymentGate, req: Request, claim: Claim): Promise<void> {
-  try {
-    await gate.accept?.(req, claim);
-  } catch (error) {
-    await (claim.receipt === undefined ? claim.forget() : claim.keep());
-    throw error;
   }
 }
 

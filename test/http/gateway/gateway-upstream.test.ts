@@ -242,6 +242,10 @@ test('the owner sees what is owed as credit, and no upstream error where it was 
     totals: { calls: 1, paid: 0, upstream_errors: 1, credit_given_atomic: { USDC: String(CALL_PRICE) } },
     credit_owed_atomic: { USDC: String(CALL_PRICE) },
   });
+  const listed = await client.ask('GET', `/api/v1/projects/${project.id}/calls`, undefined, asOwner);
+  const credit = { kind: 'given', amount: '0.012347', amount_atomic: String(CALL_PRICE), token: 'USDC' };
+  const failed = { status: 500, outcome: 'failed', reason: 'upstream_error', amount: null, credit };
+  expect(listed.body['data']).toMatchObject([failed]);
   fixture().upstream.respond(answers);
   await call(project, {});
   const paid = String(CALL_PRICE);

@@ -1,0 +1,56 @@
+import type { Claim } from '../../facilitator/types.js';
+import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
+import type { CallStore } from '../../storage/calls/call-store.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import type { Spending } from '../figures/spending.js';
+import type { Call } from './call.js';
+
+/** What calls and payment requests hold back of the budgets of their keys. */
+export interface CallBudgets {
+  /**
+   * Holds back what a payment is going to cost the key of its call, once for each payment. What has landed already has left the
+   * wallet: it counts, and is refused by no budget.
+   * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
+   */
+  hold(call: Call, claim: Pick<Claim, 'id' | 'resource' | 'terms' | 'receipt'>): Promise<void>;
+  /** Gives back what was held for a call that is not in the books, unless its payment may have been taken. */
+  giveBack(call: Call): Promise<void>;
+  /**
+   * Holds back what a payment request is going to cost the key that it was made with.
+   * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
+   */
+  holdRequest(key: ServiceKey, request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount'>): Promise<void>;
+  /** A payment request is paid: what was held back for it counts until its call is written. */
+  requestPaid(requestId: string): Promise<void>;
+}
+
+/** What {@link createCallBudgets} works with. */
+export interface CallBudgetsParts {
+  readonly book: Pick<CallStore, 'keepReserved'>;
+  readonly spending: Pick<Spending, 'hold' | 'giveBack'>;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** How ids of payment requests begin. */
+const REQUEST = 'pay_';
+
+/** Makes the budgets of a gateway's calls. */
+export function createCallBudgets({ book, spending, now }: CallBudgetsParts): CallBudgets {
+  return {
+    async hold(call, { id, resource, terms, receipt }) {
+      const { key, at } = call;
+      const payment = resource.startsWith(REQUEST) ? resource : id;
+      const charge = { mint: terms.asset, amount: terms.amount };
+      const isTaken = receipt !== undefined;
+      call.held = isTaken ? { id: payment, isShared: true } : await spending.hold({ key, charge, at }, payment);
+    },
+    async giveBack(call) {
+      if (!call.isBooked && !call.mayBePaid) await spending.giveBack(call.held);
+    },
+    async holdRequest(key, { id, token, amount }) {
+      await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);
+    },
+    requestPaid: (requestId) => book.keepReserved(requestId),
+  };
+}
