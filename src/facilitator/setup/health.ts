@@ -144,6 +144,14 @@ export function feePayerFault(lamports: bigint): 'fee_payer_empty' | 'fee_payer_
   return lamports < LAMPORTS_PER_SETTLEMENT * RESERVE_SETTLEMENTS ? 'fee_payer_low' : undefined;
 }
 
+/**
+ * Whether a facilitator that is down serves nobody. Where no more network fees are paid in this hour, whoever pays his own is
+ * served, and so is who has paid already; other instances share the limit and could do no more.
+ */
+export function servesNobody({ status, faults }: FacilitatorHealth): boolean {
+  return status === 'down' && (!faults.includes('fee_limit_reached') || faults.some((it) => DOWN.has(it)));
+}
+
 /** The health of a facilitator, together with what was found of those who are to be paid. */
 export function withSetup(health: FacilitatorHealth, known: SetupCheck | undefined): FacilitatorHealth {
   const unpayable = known?.findings.some(

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { FacilitatorHealth, HealthFault } from '../../facilitator/setup/health.js';
+import { type FacilitatorHealth, type HealthFault, servesNobody } from '../../facilitator/setup/health.js';
 import type { KnownSetup } from '../../facilitator/setup/setup-watch.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { withTimeout } from '../../lib/with-timeout.js';
@@ -77,7 +77,8 @@ const getReady = defineOperation({
 
 /**
  * `GET /healthz`: the process is there. `GET /readyz`: it can take payments; 503, saying why, when the chain or a store is
- * gone or the fee payer is empty. While limits cannot be counted it is ready, and says so. Neither is limited,
+ * gone or the fee payer is empty. While limits cannot be counted, or no more network fees are paid in this hour, it is ready,
+ * and says so. Neither is limited,
  * and neither waits longer than two seconds.
  */
 export const PROBE_OPERATIONS = [getAlive, getReady];
@@ -96,7 +97,7 @@ async function readiness({ facilitator, counters }: ProbeParts, res: Response) {
   const checks = { ...ALL_WELL, ...Object.fromEntries(wrong.map(({ name, state }) => [name, state])) };
   const reasons = wrong.flatMap(({ sentence }) => sentence ?? []);
   const more = { checks, ...setupView(facilitator.setup.known()) };
-  if (health.status !== 'down' && answered !== undefined) return { status: 'ready' as const, ...more };
+  if (!servesNobody(health) && answered !== undefined) return { status: 'ready' as const, ...more };
   const detail = `Payments cannot be taken: ${reasons.join('; ')}.`;
   sendProblem(res, 'not_ready', detail, { retryAfterSeconds: RETRY_SECONDS, more });
   return undefined;

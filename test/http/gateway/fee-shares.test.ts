@@ -1,0 +1,93 @@
+import type { Keypair } from '@solana/web3.js';
+import { readConfiguration } from '../../../src/server/configuration/configuration.js';
+import { type RunningServer, startServer } from '../../../src/server/start-server.js';
+import {
+  CALL_PRICE,
+  connectGateway,
+  type GatewayClient,
+  type MadeKey,
+  type MadeProject,
+} from '../../helpers/fixtures/gateway-client.js';
+import { payingFetch } from '../../helpers/http/official-clients.js';
+import type { ProofHeaders } from '../../helpers/http/sign-in.js';
+import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
+import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+
+/** Some fourteen payments of 10,001 lamports; a fifth is two. */
+const LIMIT = 150_000;
+const TRIES = 8;
+const NEARLY_NOTHING = '0.000001';
+
+describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openDatabase) => {
+  let server: RunningServer;
+  let client: GatewayClient;
+  let upstream: Receiver;
+  let stopDatabase: () => Promise<void>;
+
+  beforeAll(async () => {
+    const { url, stop } = await openDatabase();
+    stopDatabase = stop;
+    const limits = { MAX_FEE_LAMPORTS_PER_HOUR: String(LIMIT), RATE_LIMIT_SCALE: '1000' };
+    server = await startServer(readConfiguration({ PORT: '0', DATABASE_URL: url, LOG_LEVEL: 'silent', ...limits }));
+    client = await connectGateway(server.url);
+    upstream = await startReceiver((res) => void res.end('paid for'));
+  });
+  afterAll(async () => {
+    await server?.close();
+    await upstream?.close();
+    await stopDatabase?.();
+  });
+
+  async function party(usdc: string) {
+    const wallet = await server.chain.sandbox!.createWallet({ usdc, usdt: '0', sol: '1' });
+    const by = await client.signIn(wallet);
+    return { wallet, by, key: await client.key(by) };
+  }
+
+  const shop = (by: ProofHeaders, slug: string, amount: string) =>
+    client.project(by, {
+      slug,
+      upstream: { url: upstream.origin },
+      pricing: { amount, token: 'USDC', network: 'solana-devnet' },
+    });
+
+  /** Calls through x402, with the official client. */
+  async function call(project: MadeProject, { wallet, key }: { wallet: Keypair; key: MadeKey }): Promise<number> {
+    const pay = await payingFetch({ wallet, rpcUrl: server.chain.sandbox!.rpcUrl });
+    const answer = await pay(`${server.url}/v1/${project.slug}`, { headers: key.headers });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  test('two wallets that trade with each other for next to nothing use their shares, and honest buyers are served', async () => {
+    const [mallory, trudy] = [await party('10'), await party('10')];
+    const bait = await shop(mallory.by, 'bait', NEARLY_NOTHING);
+    const other = await shop(trudy.by, 'other-bait', NEARLY_NOTHING);
+    const [seller, buyer] = [await party('0'), await party('10')];
+    const honest = await shop(seller.by, 'honest', '0.012347');
+
+    let paid = 0;
+    for (let n = 0; n < TRIES; n += 1) {
+      for (const [project, by] of [
+        [bait, trudy],
+        [other, mallory],
+        [bait, mallory],
+      ] as const) {
+        const status = await call(project, by).catch(() => 0);
+        if (status === 200) paid += 1;
+        const tried = client.pay({ project, payer: by.wallet, key: by.key, amount: NEARLY_NOTHING });
+        if ((await tried.catch(() => undefined)) !== undefined) paid += 1;
+      }
+    }
+    expect(paid).toBeGreaterThan(0);
+    expect(paid).toBeLessThanOrEqual(4);
+
+    expect((await client.ask('GET', '/readyz')).status).toBe(200);
+    expect(await call(honest, buyer)).toBe(200);
+    const { header } = await client.pay({ project: honest, payer: buyer.wallet, key: buyer.key });
+    const shown = await client.call(honest.slug, { headers: { ...buyer.key.headers, ...header } });
+    expect([shown.status, shown.text]).toEqual([200, 'paid for']);
+    const { body } = await client.ask('GET', '/api/v1/spending', undefined, buyer.by);
+    expect(body).toMatchObject({ totals: [{ amount_atomic: String(2n * CALL_PRICE), calls: 2 }] });
+  });
+});
