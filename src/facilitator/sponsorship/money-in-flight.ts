@@ -123,11 +123,10 @@ class AccountsInFlight implements MoneyInFlight {
     if (this.has(id)) return;
     const entry: Entry = { id, spending, endsAt: this.#now() + FLIGHT_MS };
     this.#entries.set(id, entry);
-    for (const { account } of spending) {
-      const all = this.#byAccount.get(account) ?? { entries: new Set(), sum: 0n };
-      this.#byAccount.set(account, all);
+    for (const { account, most } of spending) {
+      const all = this.#accountOf(account);
       all.entries.add(entry);
-      all.sum += mostOf(entry, account);
+      all.sum += most;
     }
   }
 
@@ -136,7 +135,7 @@ class AccountsInFlight implements MoneyInFlight {
   }
 
   hasOthers(payment: SpendingPayment): boolean {
-    return payment.spending.some(({ account }) => this.#hasOthersAt(account, payment.id));
+    return payment.spending.some(({ account }) => this.#othersAt(account, payment.id).next().done !== true);
   }
 
   sentOthers(payment: SpendingPayment): readonly (readonly [id: string, signature: string])[] {
@@ -170,31 +169,30 @@ class AccountsInFlight implements MoneyInFlight {
   }
 
   #unlink(entry: Entry): void {
-    for (const { account } of entry.spending) {
-      const all = this.#byAccount.get(account);
-      if (all?.entries.delete(entry) !== true) continue;
-      all.sum -= mostOf(entry, account);
+    for (const { account, most } of entry.spending) {
+      const all = this.#accountOf(account);
+      all.entries.delete(entry);
+      all.sum -= most;
       if (all.entries.size === 0) this.#byAccount.delete(account);
     }
   }
 
-  #hasOthersAt(account: string, id: string): boolean {
-    for (const it of this.#byAccount.get(account)?.entries ?? []) {
-      if (it.endsAt <= this.#now()) this.#entries.delete(it.id);
-      else if (it.id !== id) return true;
-    }
-    return false;
+  #accountOf(address: string): Account {
+    const account = this.#byAccount.get(address) ?? { entries: new Set(), sum: 0n };
+    this.#byAccount.set(address, account);
+    return account;
   }
 
-  #othersAt(account: string, id: string): readonly Entry[] {
-    const now = this.#now();
-    const all = [...(this.#byAccount.get(account)?.entries ?? [])];
-    for (const old of all) if (old.endsAt <= now) this.#entries.delete(old.id);
-    return all.filter((it) => it.id !== id && it.endsAt > now);
+  /** Forgets on its way those that are of no more interest. */
+  *#othersAt(account: string, id: string): Generator<Entry> {
+    for (const it of this.#byAccount.get(account)?.entries ?? []) {
+      if (it.endsAt <= this.#now()) this.#entries.delete(it.id);
+      else if (it.id !== id) yield it;
+    }
   }
 
   #othersOf({ id, spending }: SpendingPayment): readonly Entry[] {
-    return [...new Set(spending.flatMap(({ account }) => this.#othersAt(account, id)))];
+    return [...new Set(spending.flatMap(({ account }) => [...this.#othersAt(account, id)]))];
   }
 
   #fitsAccount({ account, kind }: TokenSpending, id: string, sight: Sight): boolean {
@@ -202,7 +200,7 @@ class AccountsInFlight implements MoneyInFlight {
     const least = kind === 'sol' ? LEAST_LAMPORTS : 0n;
     // A wallet with money for everything that was ever on its way need not be looked at closely.
     if (left !== undefined && left - (this.#byAccount.get(account)?.sum ?? 0n) >= least) return true;
-    const open = this.#othersAt(account, id).filter((it) => !isShown(it, sight));
+    const open = [...this.#othersAt(account, id)].filter((it) => !isShown(it, sight));
     if (open.length === 0) return true;
     if (left === undefined) return false;
     return left - open.reduce((sum, it) => sum + mostOf(it, account), 0n) >= least;

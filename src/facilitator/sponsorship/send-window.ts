@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 /**
@@ -14,8 +13,11 @@ export interface SendWindow {
    * @param fee - the network fee that it can cost, in lamports
    */
   enter(id: string, wallet: string, fee: bigint): Promise<boolean>;
-  /** The outcome of a payment is known, or it is not sent after all. */
-  leave(id: string, end: 'landed' | 'failed' | 'other'): void;
+  /**
+   * Gives the room of a payment back.
+   * @param end - what became of it, where that is known; only what has landed or failed says something about its wallet
+   */
+  leave(id: string, end?: 'landed' | 'failed' | 'expired' | 'unsent'): void;
 }
 
 interface Wallet {
@@ -71,18 +73,23 @@ export function createSendWindow(
     if (wallet.open.size === 0) wallets.delete(wallet.address);
   }
 
-  async function waitFor(wallet: Wallet, id: string, fee: bigint): Promise<boolean> {
-    const ended = new AbortController();
-    const room = new Promise<boolean>((tell) => wallet.waiting.push({ id, fee, tell }));
-    const late = pause(waitMs, false, { signal: ended.signal, ref: false }).catch(() => false);
-    const isLetIn = await Promise.race([room, late]);
-    ended.abort();
-    const place = wallet.waiting.findIndex((it) => it.id === id);
-    if (!isLetIn && place >= 0) wallet.waiting.splice(place, 1);
-    return isLetIn;
+  function waitFor(wallet: Wallet, id: string, fee: bigint): Promise<boolean> {
+    const { waiting } = wallet;
+    return new Promise((resolve) => {
+      const one = { id, fee, tell };
+      const late = setTimeout(() => {
+        waiting.splice(waiting.indexOf(one), 1);
+        resolve(false);
+      }, waitMs).unref();
+      function tell(hasRoom: boolean): void {
+        clearTimeout(late);
+        resolve(hasRoom);
+      }
+      waiting.push(one);
+    });
   }
 
-  function leave(id: string, end: 'landed' | 'failed' | 'other'): void {
+  const leave: SendWindow['leave'] = (id, end) => {
     const wallet = byPayment.get(id);
     if (wallet === undefined) return;
     const { fee = 0n } = wallet.open.get(id) ?? {};
@@ -94,13 +101,13 @@ export function createSendWindow(
       for (const { tell } of wallet.waiting.splice(0)) tell(false);
     }
     letIn(wallet);
-  }
+  };
 
   return {
     async enter(id, address, fee) {
       if (byPayment.has(id)) return true;
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };
-      for (const [old, { endsAt }] of wallet.open) if (endsAt <= now()) leave(old, 'other');
+      for (const [old, { endsAt }] of wallet.open) if (endsAt <= now()) leave(old);
       wallets.set(address, wallet);
       if (!hasRoom(wallet, fee)) return waitFor(wallet, id, fee);
       admit(wallet, id, fee);

@@ -188,7 +188,7 @@ class SponsoredPayments implements Sponsorship {
     found.fee?.giveBack();
     this.#sponsored.delete(id);
     this.#parts.flight.forget(id);
-    this.#parts.window.leave(id, 'other');
+    this.#parts.window.leave(id);
   }
 
   ended(id: string, payer: string, end: SponsoredEnd): void {
@@ -199,15 +199,14 @@ class SponsoredPayments implements Sponsorship {
     else flight.forget(id);
     if (end.status === 'expired' || end.status === 'unsent') found?.fee?.giveBack();
     this.#sponsored.delete(id);
-    if (end.status !== 'failed') {
-      window.leave(id, end.status === 'landed' ? 'landed' : 'other');
-      return;
+    if (end.status === 'failed') {
+      const addresses = found?.addresses ?? [payer];
+      found?.fee?.countTwice();
+      void standing.failed(addresses);
+      // It is told of more than once, and counts once.
+      this.#sponsored.set(id, { addresses, isSent: true, isOver: true });
     }
-    found?.fee?.countTwice();
-    void standing.failed(found?.addresses ?? [payer]);
-    window.leave(id, 'failed');
-    // It is told of more than once, and counts once.
-    this.#sponsored.set(id, { addresses: [], isSent: true, isOver: true });
+    window.leave(id, end.status);
   }
 
   #take(inspected: InspectedPayment): Sponsored {
@@ -242,7 +241,7 @@ class SponsoredPayments implements Sponsorship {
     const { states } = await online(rpc.getSignatureStatuses(sent.map(([, signature]) => signature)));
     for (const [index, [id]] of sent.entries()) {
       const state = states[index];
-      if (state !== undefined && state !== null && state.err === null) flight.landed(id, state.slot);
+      if (state?.err === null) flight.landed(id, state.slot);
     }
   }
 }
@@ -263,16 +262,9 @@ export function followOutcomes(sponsorship: Sponsorship, events: Pick<PaymentEve
 
 /** What the end of a settlement means here; undefined while it is open. */
 export function sponsoredEnd(settlement: BackendSettlement): SponsoredEnd | undefined {
-  switch (settlement.status) {
-    case 'settled':
-      return { status: 'landed', slot: settlement.receipt.slot };
-    case 'unsent':
-      return { status: 'unsent' };
-    case 'failed':
-      return { status: settlement.final };
-    case 'pending':
-      return undefined;
-  }
+  if (settlement.status === 'pending') return undefined;
+  if (settlement.status === 'settled') return { status: 'landed', slot: settlement.receipt.slot };
+  return { status: settlement.status === 'failed' ? settlement.final : 'unsent' };
 }
 
 function spendingPayment({ transaction }: InspectedPayment): SpendingPayment {

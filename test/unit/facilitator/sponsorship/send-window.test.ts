@@ -19,9 +19,22 @@ test('a wallet with five ordinary payments unlanded waits, and another does not'
   expect(await window.enter('other', 'another wallet', FEE)).toBe(true);
   expect(await window.enter('a', 'wallet', FEE)).toBe(true);
   expect(told).toEqual([]);
-  window.leave('c', 'other');
+  window.leave('c');
   await sixth;
   expect(told).toEqual([['sixth', true]]);
+});
+
+test('one that is not sent after all, or expires, frees its own room and makes no more', async () => {
+  for (const end of [undefined, 'unsent', 'expired'] as const) {
+    const { window, told, enter } = await filled(1);
+    window.leave('a', end);
+    await enter('i');
+    await enter('j');
+    expect(told).toEqual([
+      ['i', true],
+      ['j', false],
+    ]);
+  }
 });
 
 test('each payment that lands makes room for two, in the order of their coming', async () => {
@@ -50,8 +63,8 @@ test('one that fails sends all away who wait, and the wallet is as new', async (
     ['l', false],
   ]);
   const next = enter('m');
-  window.leave('c', 'other');
-  window.leave('d', 'other');
+  window.leave('c');
+  window.leave('d');
   await next;
   expect(told.at(-1)).toEqual(['m', true]);
 });
@@ -60,7 +73,7 @@ test('who waits too long is sent away, and takes no room later', async () => {
   const { window, told, enter } = await filled(1);
   await enter('late');
   expect(told).toEqual([['late', false]]);
-  window.leave('a', 'other');
+  window.leave('a');
   expect(await window.enter('next', 'wallet', FEE)).toBe(true);
 });
 
