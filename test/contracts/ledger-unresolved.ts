@@ -124,6 +124,17 @@ export function unresolvedPaymentsContract(
       expect(await take(3)).toHaveLength(3);
     });
 
+    test('come in the order in which they were left, whichever was brought first', async () => {
+      const [first, second, third] = [await sent(), await sent(), await sent()];
+      await advance(1);
+      await ledgerOf().extend(second.id, second.lease, LEASE_MS);
+      await advance(1);
+      await ledgerOf().extend(first.id, first.lease, LEASE_MS);
+      await advance(LEASE_MS);
+
+      expect([await take(1), await take(1), await take(1)]).toEqual([[third.id], [second.id], [first.id]]);
+    });
+
     test('of several that ask at once, one gets each', async () => {
       const ids: string[] = [];
       for (let count = 0; count < 10; count += 1) ids.push((await sent()).id);

@@ -1,5 +1,5 @@
+import { setTimeout } from 'node:timers/promises';
 import { createMemoryLedger, type MemoryLedgerOptions } from '../../src/storage/ledger/memory-ledger.js';
-import { codeOf } from '../helpers/code-of.js';
 import { ledgerContract } from './ledger.js';
 import { newRequest } from './ledger-requests.js';
 import { newClaim } from './ledger-samples.js';
@@ -24,7 +24,11 @@ test('a full ledger takes no more payments, and takes them again when one is for
   const [first, second, third] = [newClaim(), newClaim(), newClaim()];
   await ledger.claim(first);
   await ledger.claim(second);
-  expect(await codeOf(ledger.claim(third))).toBe('payment_backend_unavailable');
+  await expect(ledger.claim(third)).rejects.toMatchObject({
+    code: 'payment_backend_unavailable',
+    message: 'Too many payments are open at once; try again shortly.',
+    context: { retryAfterSeconds: 2 },
+  });
 
   await ledger.forget(first.id, first.lease);
   expect((await ledger.claim(third)).status).toBe('won');
@@ -41,6 +45,17 @@ test('a full ledger forgets the oldest payment that nobody came back for, and ne
   expect((await ledger.claim(next)).status).toBe('won');
   expect(await ledger.find(abandoned.id)).toBeUndefined();
   expect((await ledger.find(held.id))?.state).toBe('claimed');
+});
+
+test('a full ledger forgets a payment whose holder is gone, from the moment on when its lease is over', async () => {
+  const { ledger, advance } = open({ maxOpen: 1 });
+  const gone = newClaim();
+  await ledger.claim(gone);
+  await advance(gone.leaseMs - 1);
+  await expect(ledger.claim(newClaim())).rejects.toMatchObject({ code: 'payment_backend_unavailable' });
+  await advance(1);
+  expect((await ledger.claim(newClaim())).status).toBe('won');
+  expect(await ledger.find(gone.id)).toBeUndefined();
 });
 
 test('a flood of payments that come to nothing leaves nothing behind', async () => {
@@ -74,4 +89,40 @@ test('payment requests are forgotten when there are too many, the oldest first',
   const found = await Promise.all(requests.map(({ id }) => ledger.findPaymentRequest(id)));
 
   expect(found).toEqual([undefined, requests[1], requests[2]]);
+});
+
+test('a payment request is forgotten when its time is over, though a payment came for it meanwhile', async () => {
+  let time = 1_000;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => time);
+  // The cache looks at its clock once in a millisecond.
+  const pass = async (milliseconds: number): Promise<void> => {
+    time += milliseconds;
+    await setTimeout(2);
+  };
+  try {
+    const { ledger } = open({ retentionMs: 1_000 });
+    const request = newRequest();
+    await ledger.savePaymentRequest(request);
+    await pass(600);
+    expect(await ledger.attachAttempt(request.id, 'payment')).toBe('payment');
+    await pass(400);
+    expect(await ledger.findPaymentRequest(request.id)).toEqual({ ...request, attempt: 'payment' });
+    await pass(1);
+    expect(await ledger.findPaymentRequest(request.id)).toBeUndefined();
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('a ledger that is closed holds nothing any more', async () => {
+  const { ledger } = open();
+  const [claim, landed, request] = [newClaim(), newClaim(), newRequest()];
+  await ledger.claim(claim);
+  await ledger.claim(landed);
+  const outcome = { state: 'served', slot: 1, signature: '5'.repeat(88) } as const;
+  await ledger.recordOutcome(landed.id, landed.lease, outcome);
+  await ledger.savePaymentRequest(request);
+  await ledger.close();
+  expect([await ledger.find(claim.id), await ledger.find(landed.id)]).toEqual([undefined, undefined]);
+  expect(await ledger.findPaymentRequest(request.id)).toBeUndefined();
 });

@@ -10,12 +10,12 @@ export function newSponsorship(
   maxFeeLamportsPerHour: bigint,
   now: () => number = Date.now,
   pause = async () => {},
+  window = createSendWindow(),
 ) {
   const counted = { network: 'solana-devnet', counters: undefined, now } as const;
   const feeLimit = createFeeLimit({ ...counted, maxFeeLamportsPerHour, onLimitReached: () => undefined });
   const standing = createPayerStanding(counted);
   const flight = createMoneyInFlight();
-  const window = createSendWindow();
   return {
     feeLimit,
     flight,

@@ -61,6 +61,36 @@ describe('money that is taken', () => {
     expect((await service.openPayment(payment, terms, USE)).status).toBe(again);
   });
 
+  test('is waited for until it is confirmed, unless the use of it says otherwise', async () => {
+    for (const [use, commitment] of [
+      [USE, 'confirmed'],
+      [{ ...USE, commitment: 'finalized' }, 'finalized'],
+    ] as const) {
+      const fixture = openPaymentService();
+      const { payment, terms } = newPayment();
+      const opened = await fixture.service.openPayment(payment, terms, use);
+      if (opened.status === 'open') await opened.claim.settle();
+      expect(fixture.delivered).toMatchObject([{ commitment }]);
+    }
+  });
+
+  test('that was provably not sent is forgotten, should the ledger be away for a moment just then', async () => {
+    const fixture = openPaymentService();
+    const away = new Error('the ledger is away');
+    let tries = 0;
+    const ledger = ledgerWith(fixture.ledger, {
+      async forget(...call) {
+        tries += 1;
+        if (tries === 1) throw away;
+        return fixture.ledger.forget(...call);
+      },
+    });
+    fixture.chain.sent = OUTAGE;
+    const { claim, settlement } = await settleNew({ service: createPaymentService({ ...fixture.parts, ledger }) });
+    expect(settlement).toBe(away);
+    expect(await fixture.ledger.find(claim.id)).toBeUndefined();
+  });
+
   test('whose signature cannot be written down is not sent, and the payment is forgotten', async () => {
     const away = new Error('the ledger is away');
     const fixture = openPaymentService({ recordBroadcast: () => Promise.reject(away) });
@@ -91,7 +121,58 @@ describe('money that is taken', () => {
   });
 });
 
+test('what breaks the rules is refused whoever asks, and the chain is not asked', async () => {
+  const fixture = openPaymentService();
+  fixture.chain.simulated = OUTAGE;
+  const { payment, terms, payer } = newPayment();
+  const dearer = { ...terms, amount: terms.amount + 1n };
+  const reason = 'invalid_exact_svm_payload_amount_mismatch';
+  const refusal = { reason, message: expect.any(String), payer };
+  expect(await fixture.service.verify(payment, dearer)).toEqual({ ok: false, ...refusal });
+  expect(await fixture.service.openPayment(payment, dearer, USE)).toEqual({ status: 'refused', refusal });
+  expect(await fixture.service.settle(payment, dearer)).toEqual({ status: 'failed', ...refusal });
+});
+
+describe('settling for servers elsewhere', () => {
+  test('uses no more than a fifth of the fees of an hour, and leaves the rest to our own routes', async () => {
+    const forTen = 101_000n;
+    const { service } = openPaymentService({}, forTen);
+    const settle = () => {
+      const { payment, terms } = newPayment();
+      return service.settle(payment, terms);
+    };
+    for (let times = 0; times < 2; times += 1) expect(await settle()).toMatchObject({ status: 'settled' });
+    await expect(settle()).rejects.toMatchObject({ code: 'fee_limit_reached' });
+    expect((await settleNew({ service })).settlement).toMatchObject({ status: 'settled' });
+  });
+
+  test('has nothing to keep of money that was not taken, whether or not the answer arrives', async () => {
+    const away = () => Promise.reject(new Error('the ledger is away'));
+    const fixture = openPaymentService({ keep: away, served: away });
+    fixture.chain.sent = { status: 'expired' };
+    const settle = (deliver: () => Promise<boolean>) => {
+      const { payment, terms } = newPayment();
+      return fixture.service.settle(payment, terms, { deliver });
+    };
+    expect(await settle(async () => false)).toMatchObject({ status: 'failed' });
+    await expect(settle(() => Promise.reject(new Error('the socket is gone')))).rejects.toThrow('the socket is gone');
+  });
+});
+
 describe('what the chain would refuse', () => {
+  test('is not known while it cannot be asked: the payment is held no more, and is as new when it can', async () => {
+    const fixture = openPaymentService();
+    const paid = newPayment();
+    const { payment, terms, decoded } = paid;
+    fixture.chain.simulated = OUTAGE;
+    const opening = fixture.service.openPayment(payment, terms, USE);
+    await expect(opening).rejects.toMatchObject({ code: 'payment_backend_unavailable' });
+    expect(await fixture.ledger.find(decoded.messageHash)).toBeUndefined();
+    expect(fixture.leases.holds(decoded.messageHash)).toBe(false);
+    fixture.chain.simulated = null;
+    expect((await secondProcess(fixture).service.openPayment(payment, terms, USE)).status).toBe('open');
+  });
+
   test('is refused, told, and held no more', async () => {
     const fixture = openPaymentService();
     const { payment, terms, payer, decoded } = newPayment();

@@ -116,9 +116,19 @@ describe('after the money', () => {
     expect([written, await state(), isHeld()]).toEqual([1, 'confirmed', false]);
   });
 
-  test('the handler may run again twice', async () => {
+  test('written down with books of one’s own it is not written down once more by a later settlement', async () => {
+    const { claim, state, settled } = await held({ landed: true });
+    await claim.served(async () => undefined);
+    expect(await claim.settle({ served: true })).toEqual(settled);
+    expect(await state()).toBe('confirmed');
+  });
+
+  test('the handler may run again twice, and its last run is known as such', async () => {
     const { claim } = await held({ landed: true });
-    expect([await claim.runAgain(), await claim.runAgain(), await claim.runAgain()]).toEqual([true, true, false]);
+    expect(claim.isLastRun).toBe(false);
+    expect([await claim.runAgain(), claim.isLastRun]).toEqual([true, false]);
+    expect([await claim.runAgain(), claim.isLastRun]).toEqual([true, true]);
+    expect([await claim.runAgain(), claim.isLastRun]).toEqual([false, true]);
   });
 });
 

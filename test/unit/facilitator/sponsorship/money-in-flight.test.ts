@@ -40,6 +40,50 @@ test('a payment is not weighed against itself, and taking it twice takes it once
   expect(flight.fits(payment('q', 5n), sightOf(flight, 15n, 5n, 1))).toBe(true);
 });
 
+test('a payment from two accounts needs room in both, and meets whoever pays from either', () => {
+  const flight = createMoneyInFlight();
+  const spending = ['one', 'other'].map((account) => ({ account, kind: 'token', most: 10n, least: 10n }) as const);
+  const both = { id: 'both', spending };
+  const seen = (one: bigint, other: bigint): Sight => ({
+    look: flight.nextLook(),
+    slot: 1,
+    left: new Map([
+      ['one', one],
+      ['other', other],
+    ]),
+  });
+  expect(flight.hasOthers(both)).toBe(false);
+  flight.take(payment('p', 1n, 'other'));
+  expect(flight.hasOthers(both)).toBe(true);
+  expect(flight.fits(both, seen(1n, 0n))).toBe(false);
+  expect(flight.fits(both, seen(0n, 1n))).toBe(true);
+  flight.take(both);
+  for (const account of ['one', 'other']) expect(flight.hasOthers(payment('q', 1n, account))).toBe(true);
+  flight.forget('both');
+  expect(flight.hasOthers(payment('q', 1n, 'one'))).toBe(false);
+});
+
+test('a payment that is taken again stays as it is known', () => {
+  const flight = createMoneyInFlight();
+  const it = payment('p', 10n);
+  flight.take(it);
+  flight.sent('p', 'signature');
+  flight.take(it);
+  expect(flight.sentOthers(payment('q', 1n))).toEqual([['p', 'signature']]);
+});
+
+test('what landed in a later slot than a sight is of is told from what is under way', () => {
+  const flight = createMoneyInFlight();
+  const next = payment('next', 10n);
+  for (const id of ['under way', 'landed']) flight.take(payment(id, 10n));
+  const sight = sightOf(flight, 100n, 10n, 5);
+  expect(flight.hasLandedAfter(next, sight)).toBe(false);
+  flight.landed('landed', 5);
+  expect(flight.hasLandedAfter(next, sight)).toBe(false);
+  expect(flight.hasLandedAfter(next, { ...sight, slot: 4 })).toBe(true);
+  expect(flight.hasLandedAfter(payment('landed', 10n), { ...sight, slot: 4 })).toBe(false);
+});
+
 test('one that has landed counts until a look shows the account without its money, and then no more', () => {
   const flight = createMoneyInFlight();
   const [first, second] = [payment('first', 10n), payment('second', 10n)];

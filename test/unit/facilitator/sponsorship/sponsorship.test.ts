@@ -1,68 +1,15 @@
 import type { InspectedPayment } from '../../../../src/facilitator/backend/backend.js';
-import { inspectPayment } from '../../../../src/facilitator/backend/inspect-payment.js';
 import { createPaymentEventBus } from '../../../../src/facilitator/events/events.js';
-import { followOutcomes, type LookAtFunds, sponsoredEnd } from '../../../../src/facilitator/sponsorship/sponsorship.js';
-import type { SignatureState } from '../../../../src/solana/rpc/rpc.js';
+import { followOutcomes, sponsoredEnd } from '../../../../src/facilitator/sponsorship/sponsorship.js';
 import { RpcError } from '../../../../src/solana/rpc/rpc.js';
-import { FEE_PAYER_ADDRESS, NETWORK, newPayment } from '../../../helpers/fixtures/payment-service-fixture.js';
-import { newSponsorship } from '../../../helpers/sponsorship.js';
-import { testClock } from '../../../helpers/test-clock.js';
-
-const POLICY = { managedKeys: new Set([FEE_PAYER_ADDRESS]), maxFeeLamports: 30_000n };
-/** A fifth is for two fees. */
-const FEES = 101_000n;
-const PRICE = 10_000n;
-const OURS = {};
-
-function newInspected(): InspectedPayment {
-  const { payment, terms } = newPayment();
-  const inspection = inspectPayment(payment, terms, NETWORK, POLICY);
-  if (!inspection.ok) throw new Error(inspection.refusal.message);
-  return inspection.inspected;
-}
-
-const idOf = ({ transaction }: InspectedPayment): string => transaction.messageHash;
-const accountOf = ({ transfer }: InspectedPayment): string => transfer?.source ?? '';
-
-/** Another payment from the same account: the same but for its id. */
-const another = (it: InspectedPayment, id: string): InspectedPayment => ({
-  ...it,
-  transaction: { ...it.transaction, messageHash: id },
-});
-
-function open(maxFeeLamportsPerHour = FEES) {
-  const { now, advance } = testClock();
-  const chain = {
-    slot: 10,
-    asked: 0,
-    looks: 0,
-    pauses: 0,
-    slotsAPause: 0,
-    held: PRICE,
-    states: new Map<string, SignatureState>(),
-  };
-  const rpc = {
-    async getSignatureStatuses(signatures: readonly string[]) {
-      chain.asked += 1;
-      return { slot: chain.slot, states: signatures.map((it) => chain.states.get(it) ?? null) };
-    },
-  };
-  const pause = async () => {
-    chain.pauses += 1;
-    chain.slot += chain.slotsAPause;
-  };
-  const parts = newSponsorship(rpc, maxFeeLamportsPerHour, now, pause);
-  const look =
-    (it: InspectedPayment): LookAtFunds =>
-    async () => {
-      chain.looks += 1;
-      const left = new Map([[accountOf(it), chain.held - PRICE]]);
-      return { ok: true, sight: { look: parts.flight.nextLook(), slot: chain.slot, left } };
-    };
-  const check = (it: InspectedPayment, keep = true) => parts.sponsorship.checkFunds(it, undefined, look(it), keep);
-  const begin = (it: InspectedPayment) => parts.sponsorship.begin(it, OURS, look(it));
-  return { ...parts, chain, check, begin, advance };
-}
+import {
+  another,
+  idOf,
+  newInspected,
+  OURS,
+  openSponsorship as open,
+  PRICE,
+} from '../../../helpers/fixtures/sponsorship-fixture.js';
 
 describe('the money of a payer', () => {
   test('that is taken is not there for another payment, until the first is dropped', async () => {
@@ -103,7 +50,8 @@ describe('the money of a payer', () => {
     // It held money for two, and shows what the first has left.
     chain.states.set('signature', { slot: 9, err: null, commitment: 'confirmed' });
     expect(await check(another(first, 'second'))).toBeUndefined();
-    expect([chain.looks, chain.asked]).toEqual([2, 1]);
+    // The node is as far: nothing has to be waited for.
+    expect([chain.looks, chain.asked, chain.pauses]).toEqual([2, 1, 0]);
     expect(await check(another(first, 'third'))).toMatchObject({ reason: 'insufficient_funds' });
   });
 
@@ -139,9 +87,69 @@ describe('the money of a payer', () => {
     const { check, sponsorship } = open();
     const first = newInspected();
     sponsorship.resumed(first, 'signature');
+    sponsorship.drop(idOf(first));
     expect(await check(another(first, 'second'))).toMatchObject({ reason: 'insufficient_funds' });
     sponsorship.ended(idOf(first), first.payer, { status: 'expired' });
     expect(await check(another(first, 'second'))).toBeUndefined();
+  });
+
+  test('of one whose landing is known is waited for, and nobody asks for the others meanwhile', async () => {
+    const { check, begin, sponsorship, chain } = open(1_000_000n);
+    const events = createPaymentEventBus();
+    followOutcomes(sponsorship, events);
+    chain.held = PRICE * 2n;
+    const first = newInspected();
+    for (const it of [first, another(first, 'second')]) {
+      expect(await begin(it)).toBeUndefined();
+      sponsorship.sent(idOf(it), idOf(it));
+    }
+    const { payer, terms } = first;
+    const { network, payTo, asset, amount } = terms;
+    const receipt = { signature: 's', network, payer, payTo, asset, amount, slot: chain.slot + 1 };
+    events.emit('payment.settled', { id: idOf(first), resource: 'x', receipt });
+    chain.slotsAPause = 1;
+    // There was money for three, and what the node shows from the next slot on is without the first.
+    expect(await check(another(first, 'third'))).toBeUndefined();
+    expect([chain.asked, chain.pauses]).toEqual([0, 1]);
+  });
+
+  test('of one that landed with an error stays taken until its end is told', async () => {
+    const { check, begin, sponsorship, chain } = open();
+    const first = newInspected();
+    await begin(first);
+    sponsorship.sent(idOf(first), 'signature');
+    chain.states.set('signature', { slot: 9, err: 'AccountInUse', commitment: 'confirmed' });
+    expect(await check(another(first, 'second'))).toMatchObject({ reason: 'insufficient_funds' });
+    expect(chain.looks).toBe(1);
+  });
+
+  test('that two want at once, beside one that is on its way, is taken by one of them', async () => {
+    const { begin, chain } = open(1_000_000n);
+    chain.held = PRICE * 2n;
+    const first = newInspected();
+    expect(await begin(first)).toBeUndefined();
+    const both = await Promise.all(['second', 'third'].map((id) => begin(another(first, id))));
+    expect(both.map((refusal) => refusal?.reason)).toEqual([undefined, 'insufficient_funds']);
+  });
+
+  test('is refused as the look at the chain says', async () => {
+    const { sponsorship, flight } = open();
+    const it = newInspected();
+    const refusal = { reason: 'invalid_exact_svm_transaction_simulation_failed', message: 'x' } as const;
+    expect(await sponsorship.checkFunds(it, undefined, async () => ({ ok: false, refusal }), true)).toBe(refusal);
+    expect(flight.has(idOf(it))).toBe(false);
+  });
+
+  test('of hundreds on their way is asked for in one call, and for no more than a node answers', async () => {
+    const { check, flight, chain } = open();
+    const it = newInspected();
+    const spending = [{ account: it.transfer?.source ?? '', kind: 'token', most: PRICE, least: PRICE }] as const;
+    for (let at = 0; at < 300; at += 1) {
+      flight.take({ id: `p${at}`, spending });
+      flight.sent(`p${at}`, `s${at}`);
+    }
+    expect(await check(it)).toMatchObject({ reason: 'insufficient_funds' });
+    expect([chain.asked, chain.mostAsked]).toEqual([1, 256]);
   });
 
   test('is not decided where the chain cannot be asked', async () => {
@@ -207,12 +215,23 @@ describe('a payer whose transaction failed', () => {
     const { begin, sponsorship } = open();
     const it = newInspected();
     await begin(it);
-    for (let times = 0; times < 3; times += 1) sponsorship.ended(idOf(it), it.payer, { status: 'failed' });
+    for (let times = 0; times < 3; times += 1) {
+      sponsorship.ended(idOf(it), it.payer, { status: 'failed' });
+      sponsorship.drop(idOf(it));
+    }
     const sameAccount = { ...another(it, 'second'), payer: 'another wallet' };
     expect(await sponsorship.admit(sameAccount, OURS)).toMatchObject({
       reason: 'payer_must_wait',
       message: expect.stringContaining('60 seconds'),
     });
+  });
+
+  test('waits as well where another process had sent it', async () => {
+    const { sponsorship } = open();
+    const it = newInspected();
+    sponsorship.resumed(it, 'signature');
+    sponsorship.ended(idOf(it), it.payer, { status: 'failed' });
+    expect(await sponsorship.admit(it, OURS)).toMatchObject({ reason: 'payer_must_wait' });
   });
 
   test('waits as well where the failure is found out elsewhere; who paid the fee does not', async () => {
