@@ -82,11 +82,14 @@ describe('a payment buys one response, for the one who paid, for the request tha
     });
   }
 
-  /** The transaction of a payment as everybody can read it from the chain, once it has landed. */
-  async function landedTransaction(payer = fixture.payer.publicKey.toBase58()): Promise<Uint8Array> {
-    const [{ signature }] = (await rpc('getSignaturesForAddress', [payer, { limit: 1, commitment: 'confirmed' }])) as [
-      { signature: string },
-    ];
+  /** The payer's newest transaction as everybody can read it from the chain; undefined while there is none. */
+  async function newestTransaction(): Promise<Uint8Array | undefined> {
+    const payer = fixture.payer.publicKey.toBase58();
+    const newest = (await rpc('getSignaturesForAddress', [payer, { limit: 1, commitment: 'confirmed' }])) as {
+      signature: string;
+    }[];
+    const [signature] = newest.map((it) => it.signature);
+    if (signature === undefined) return undefined;
     const how = { encoding: 'base64', maxSupportedTransactionVersion: 0, commitment: 'confirmed' };
     const { transaction } = (await rpc('getTransaction', [signature, how])) as { transaction: [string] };
     return Buffer.from(transaction[0], 'base64');
@@ -100,12 +103,21 @@ describe('a payment buys one response, for the one who paid, for the request tha
     ).result;
   }
 
-  /** What a stranger sends who knows the chain and the shop, and nothing that the payer has kept to itself. */
-  async function stolen(path: string): Promise<SignedPayment> {
+  /**
+   * What a stranger sends who knows the chain and the shop, and nothing that the payer has kept to itself.
+   * @param paid - the payment, which is on the chain or will be in a moment
+   */
+  async function stolen(path: string, paid: PaymentHeaders): Promise<SignedPayment> {
     const { accepts } = await askTerms(`${url}${path}`);
     const [terms] = accepts;
     if (terms === undefined) throw new Error('nothing is offered');
-    return carry(await landedTransaction(), terms);
+    const { messageHash } = decoded(paid);
+    let landed: Uint8Array | undefined;
+    await until(async () => {
+      landed = await newestTransaction();
+      return landed !== undefined && decodedTransaction(landed).messageHash === messageHash;
+    });
+    return carry(landed ?? new Uint8Array(), terms);
   }
 
   /** Sends a request and cuts its connection as soon as `cut` says so of what was read, or as `early` resolves; answers what was read until then. */
@@ -185,7 +197,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
       await cutOff(path, v2, () => false, wasSent());
       fixture.sandbox.resumeSlots();
       await until(() => paid() === PRICE);
-      const theft = await stolen(path);
+      const theft = await stolen(path, v2);
       for (const headers of [theft.v2, theft.v1, { ...theft.v1, 'x-forwarded-for': '203.0.113.9' }]) {
         const answer = await get(path, headers);
         await expectUsed(answer);
@@ -239,7 +251,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
       failures = 1;
       const { v2 } = await signPayment(fixture, `${url}/failing`);
       expect((await get('/failing', v2)).status).toBe(503);
-      const theft = await stolen('/failing');
+      const theft = await stolen('/failing', v2);
       await expectUsed(await get('/failing', theft.v2));
       await expectUsed(await get('/failing', { ...theft.v1, 'x-forwarded-for': '203.0.113.9' }));
       await expectUsed(await get('/failing?other', v2));
@@ -274,7 +286,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
       });
       const again = await fetch(`${today}/after?q=1`, { headers: v2 });
       expect([again.status, await again.text()]).toEqual([200, await first.text()]);
-      await expectUsed(await fetch(`${today}/after?q=1`, { headers: (await stolen('/after?q=1')).v2 }));
+      await expectUsed(await fetch(`${today}/after?q=1`, { headers: (await stolen('/after?q=1', v2)).v2 }));
     },
   );
 
@@ -321,7 +333,7 @@ describe('a payment buys one response, for the one who paid, for the request tha
         const given = await fetch(`${one}${path}`, { headers: v2 });
         const again = await fetch(`${two}${path}`, { headers: v2 });
         expect([again.status, await again.text()]).toEqual([200, await given.text()]);
-        await expectUsed(await fetch(`${two}${path}`, { headers: (await stolen('/after')).v2 }));
+        await expectUsed(await fetch(`${two}${path}`, { headers: (await stolen('/after', v2)).v2 }));
         expect(runs).toHaveLength(1);
       }
     });
@@ -333,7 +345,11 @@ function decoded(headers: PaymentHeaders) {
   const payload = JSON.parse(Buffer.from(headers['payment-signature'] ?? '', 'base64').toString()) as {
     payload: { transaction: string };
   };
-  const read = decodeTransaction(Buffer.from(payload.payload.transaction, 'base64'));
+  return decodedTransaction(Buffer.from(payload.payload.transaction, 'base64'));
+}
+
+function decodedTransaction(bytes: Uint8Array) {
+  const read = decodeTransaction(bytes);
   if (!read.ok) throw new Error(read.detail);
   return read.transaction;
 }

@@ -10,10 +10,7 @@ const RESPONSE = {
   headers: { 'content-type': 'text/plain', 'set-cookie': ['a=1', 'b=2'] },
   body: Buffer.from('the goods \u0000'),
 };
-const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-
-beforeEach(() => lost.mockClear());
-afterAll(() => lost.mockRestore());
+afterEach(() => jest.restoreAllMocks());
 
 function newId(): string {
   return randomBytes(32).toString('hex');
@@ -76,6 +73,7 @@ test('a response that is larger than the store is not kept, and said to be so', 
 });
 
 test('a store that fails keeps nothing, and a warning tells of it; what cannot be read rejects', async () => {
+  const lost = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
   const away = () => Promise.reject(new Error('the store is away'));
   const kept = paidResponse(
     { idempotency: { ...createMemoryIdempotencyStore(), put: away, get: away } },
