@@ -96,6 +96,7 @@ describe('a large body belongs to its request', () => {
   let runs = 0;
 
   beforeAll(async () => {
+    runs = 0;
     fixture = await openTollFixture();
     url = await fixture.serve((app) => {
       const gated = { facilitator: fixture.facilitator, payTo: fixture.payTo, price: '$0.01' } as const;

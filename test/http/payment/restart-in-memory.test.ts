@@ -49,25 +49,4 @@ describe('payments that are remembered in memory only', () => {
       expect(runs).toBe(1);
     });
   });
-
-  test('are warned of in production, once, with a code that can be switched off', async () => {
-    const environment = process.env.NODE_ENV;
-    process.env.NODE_ENV = 'production';
-    const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
-    const memory = await openStorage('memory:');
-    const lasting = { ...memory.ledger };
-    Reflect.deleteProperty(lasting, 'remembersSince');
-    fixture.facilitatorWith({ ledger: lasting });
-    const quiet = warn.mock.calls.length;
-    fixture.facilitatorWith({ ledger: memory.ledger });
-    fixture.facilitatorWith({});
-    const calls = [...warn.mock.calls];
-    warn.mockRestore();
-    process.env.NODE_ENV = environment;
-
-    expect(quiet).toBe(0);
-    expect(calls).toEqual([
-      [expect.stringContaining('--disable-warning=TOLLHOUSE_MEMORY_LEDGER'), { code: 'TOLLHOUSE_MEMORY_LEDGER' }],
-    ]);
-  });
 });
