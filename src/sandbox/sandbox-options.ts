@@ -19,7 +19,10 @@ export interface SandboxOptions {
   readonly confirmedAfterSlots?: number;
   /** Slots until a transaction is `finalized`. Default 32; not below `confirmedAfterSlots`. */
   readonly finalizedAfterSlots?: number;
-  /** Blocks a blockhash stays valid. Default 150. */
+  /**
+   * Blocks a blockhash stays valid. Default 150, as on every cluster, or more where slots are quick: as many as a minute holds
+   * (3,000 at 20 ms), so that what a wallet was given is not stale before it has signed.
+   */
   readonly maxBlockhashAgeBlocks?: number;
   /**
    * Transactions kept, the oldest go first: what can be looked up, and what is refused as a duplicate. Default 100,000, at
@@ -36,7 +39,10 @@ const whole = (min: number, max: number) => {
   return z.int(text).min(min, text).max(max, text);
 };
 
-/** Schema of {@link SandboxOptions}; the defaults stand here. */
+const CLUSTER_BLOCKHASH_AGE = 150;
+const BLOCKHASH_LIFE_MS = 60_000;
+
+/** Schema of {@link SandboxOptions}; the defaults stand here, but for the age of blockhashes, which depends on `slotMs`. */
 const sandboxOptions = z.strictObject({
   port: whole(0, 65_535).default(0),
   host: z.string('an address to listen on').min(1, 'an address to listen on').default('127.0.0.1'),
@@ -44,7 +50,7 @@ const sandboxOptions = z.strictObject({
   slotMs: whole(0, 60_000).default(200),
   confirmedAfterSlots: whole(0, 1_000).default(2),
   finalizedAfterSlots: whole(0, 1_000).default(32),
-  maxBlockhashAgeBlocks: whole(1, 10_000).default(150),
+  maxBlockhashAgeBlocks: whole(1, BLOCKHASH_LIFE_MS).optional(),
   historyLimit: whole(1, 10_000_000).default(100_000),
 });
 
@@ -55,10 +61,14 @@ const sandboxOptions = z.strictObject({
  */
 export function resolveSandboxOptions(options?: SandboxOptions): ResolvedOptions {
   const resolved = resolveOptions('startSandbox', sandboxOptions, options);
-  const { confirmedAfterSlots, finalizedAfterSlots } = resolved;
+  const { confirmedAfterSlots, finalizedAfterSlots, maxBlockhashAgeBlocks = blockhashAge(resolved.slotMs) } = resolved;
   if (finalizedAfterSlots < confirmedAfterSlots) {
     const detail = `"finalizedAfterSlots" (${finalizedAfterSlots}) must not be below "confirmedAfterSlots" (${confirmedAfterSlots})`;
     throw badOption('startSandbox', detail, 'finalizedAfterSlots');
   }
-  return resolved;
+  return { ...resolved, maxBlockhashAgeBlocks };
+}
+
+function blockhashAge(slotMs: number): number {
+  return slotMs === 0 ? CLUSTER_BLOCKHASH_AGE : Math.max(CLUSTER_BLOCKHASH_AGE, Math.ceil(BLOCKHASH_LIFE_MS / slotMs));
 }

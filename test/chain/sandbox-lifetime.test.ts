@@ -244,3 +244,27 @@ test('slots tick by themselves until they are paused', async () => {
   await until(() => ticking.slot() > paused);
   await ticking.close();
 });
+
+test.each([
+  ['lives as long as on a cluster', { slotMs: 20 }, 3_000],
+  ['lives as long as it is told to', { slotMs: 20, maxBlockhashAgeBlocks: 150 }, 150],
+])('where slots are quick, a blockhash %s', async (_how, options, blocks) => {
+  const quick = await startSandbox(options);
+  quick.pauseSlots();
+  const wallet = await quick.createWallet({ sol: '1' });
+  const { context, value } = (await call(quick, 'getLatestBlockhash', [{ commitment: 'processed' }])).result;
+  expect(value.lastValidBlockHeight).toBe(quick.blockHeight() + blocks);
+  const { wire, signature } = await sign(quick, [wallet], [lamports(wallet, nobody(), 1_000_000)]);
+  const valid = async () =>
+    (await call(quick, 'isBlockhashValid', [value.blockhash, { commitment: 'processed' }])).result.value;
+  const late = await sign(quick, [wallet], [lamports(wallet, nobody(), 2_000_000)]);
+  quick.advanceSlots(blocks);
+  expect(quick.slot()).toBeGreaterThan(context.slot);
+  expect((await send(quick, wire)).result).toBe(signature);
+  quick.advanceSlots();
+  expect(await valid()).toBe(false);
+  expect((await send(quick, late.wire)).error).toMatchObject({
+    message: expect.stringContaining('Blockhash not found'),
+  });
+  await quick.close();
+});

@@ -9,12 +9,24 @@ test('everything has a default', () => {
     slotMs: 200,
     confirmedAfterSlots: 2,
     finalizedAfterSlots: 32,
-    maxBlockhashAgeBlocks: 150,
+    maxBlockhashAgeBlocks: 300,
     historyLimit: 100_000,
   });
 });
 
 test.each([
+  [{ slotMs: 0 }, 150],
+  [{ slotMs: 1 }, 60_000],
+  [{ slotMs: 20 }, 3_000],
+  [{ slotMs: 400 }, 150],
+  [{ slotMs: 60_000 }, 150],
+  [{ slotMs: 20, maxBlockhashAgeBlocks: 150 }, 150],
+])('with %j a blockhash lives %d blocks: a minute, if nobody says otherwise', (options, blocks) => {
+  expect(resolveSandboxOptions(options).maxBlockhashAgeBlocks).toBe(blocks);
+});
+
+test.each([
+  [{ maxBlockhashAgeBlocks: 60_001 }, 'from 1 to 60000'],
   [{ slotMS: 5 }, 'slotMs'],
   [{ network: 'mainnet' }, '"solana-devnet" or "solana"'],
   [{ port: 65_536 }, 'from 0 to 65535'],
