@@ -4,14 +4,32 @@ import { signTransaction } from '../../solana/building/sign-transaction.js';
 import { type KeypairInput, readKeypair } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { type Command, CommandError, UsageError } from '../command.js';
-import { printJson, printStep, withProgress } from '../output/terminal.js';
+import { printJson, printStep } from '../output/terminal.js';
 import { DEFAULT_SERVER, postJson } from '../session/server-client.js';
+import { KEPT_IN, keepPayment, readKeptPayment } from './kept-payment.js';
+import { type SignedPayment, settleCreated, signedPayment } from './settle-created.js';
+
+const COMMAND = 'tollhouse create-payment';
+const OPTIONS = {
+  amount: { type: 'string' },
+  token: { type: 'string' },
+  recipient: { type: 'string' },
+  memo: { type: 'string' },
+  keypair: { type: 'string' },
+  demo: { type: 'boolean' },
+  server: { type: 'string' },
+  resume: { type: 'string' },
+  json: { type: 'boolean', default: false },
+} as const;
+
+type Arguments = ReturnType<typeof readArguments<typeof OPTIONS>>['values'];
 
 /** `tollhouse create-payment`: asks for a payment, and pays it where a wallet is named. */
 export const createPayment: Command = {
   name: 'create-payment',
   summary: 'ask for a payment, and pay it with a wallet',
   help: `tollhouse create-payment --amount <n> --token <symbol> --recipient <wallet> [options]
+tollhouse create-payment --resume <file> [--json]
 
 Creates a payment request. With a wallet it is signed and settled at once; without, its Solana Pay link is shown.
 
@@ -22,50 +40,48 @@ Creates a payment request. With a wallet it is signed and settled at once; witho
   --keypair <file>     key file of the wallet that pays
   --demo               pay with the sandbox chain's public demo wallet
   --server <url>       Tollhouse server to ask (default ${DEFAULT_SERVER})
-  --json               prints what the server answers: of the settlement, where a wallet pays`,
+  --json               prints what the server answers: of the settlement, where a wallet pays
+  --resume <file>      settles a signed payment again whose outcome is not known; no other option but --json is needed
+
+A signed payment whose outcome is not told is settled again with the same transaction, five times within a minute: that is never paid
+twice. It is kept in a file in ${KEPT_IN}, readable by you only, before it is sent,
+and deleted when its outcome is known; until then the command that settles it again is shown.`,
   async run(args) {
-    const { values } = readArguments(args, {
-      amount: { type: 'string' },
-      token: { type: 'string' },
-      recipient: { type: 'string' },
-      memo: { type: 'string' },
-      keypair: { type: 'string' },
-      demo: { type: 'boolean' },
-      server: { type: 'string', default: DEFAULT_SERVER },
-      json: { type: 'boolean' },
-    });
-    const { amount, token, recipient, memo, server, json } = values;
-    if (amount === undefined || token === undefined || recipient === undefined) {
-      throw new UsageError('--amount, --token and --recipient are needed; see tollhouse create-payment --help');
-    }
-    const wallet = readWallet(values.keypair, values.demo);
-    const payer =
-      wallet === undefined ? undefined : addressOf(readKeypair(wallet, 'tollhouse create-payment').publicKey);
-    const created = await postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
-    if (json) {
-      printJson(wallet === undefined ? created : await settle(server, created, wallet));
-      return 0;
-    }
-    printStep('payment', `${String(created['payment_id'])}: ${amount} ${token} to ${recipient}`);
-    if (wallet === undefined) printStep('link', String(created['solana_pay_url']));
-    else {
-      const settling = settle(server, created, wallet);
-      const settled = await withProgress('settling', 'waiting for the payment to be confirmed', settling);
-      printStep('settled', `transaction ${String(settled['tx_signature'])}`);
-      printStep('explorer', String(settled['explorer_url']));
-    }
-    return 0;
+    const { values } = readArguments(args, OPTIONS);
+    return values.resume === undefined ? create(values) : resume(values, values.resume);
   },
 };
 
-async function settle(
-  server: string,
-  created: Record<string, unknown>,
-  wallet: KeypairInput,
-): Promise<Record<string, unknown>> {
+async function create({ server = DEFAULT_SERVER, json, ...values }: Arguments): Promise<number> {
+  const { amount, token, recipient, memo } = values;
+  if (amount === undefined || token === undefined || recipient === undefined) {
+    throw new UsageError(`--amount, --token and --recipient are needed; see ${COMMAND} --help`);
+  }
+  const wallet = readWallet(values.keypair, values.demo);
+  const payer = wallet === undefined ? undefined : addressOf(readKeypair(wallet, COMMAND).publicKey);
+  const created = await postJson(server, PAYMENTS_PATHS.create, { amount, token, recipient, memo, payer });
+  const what = `${amount} ${token} to ${recipient}`;
+  if (json && wallet === undefined) printJson(created);
+  if (!json) printStep('payment', `${String(created['payment_id'])}: ${what}`);
+  if (wallet === undefined) {
+    if (!json) printStep('link', String(created['solana_pay_url']));
+    return 0;
+  }
+  const signed = { server, what, settle: sign(created, wallet) };
+  return settleCreated(signed, keepPayment(COMMAND, signed), json);
+}
+
+async function resume({ json, ...values }: Arguments, path: string): Promise<number> {
+  const named = Object.keys(values).filter((it) => it !== 'resume');
+  if (named.length > 0) throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
+  const { payment, kept } = readKeptPayment(path, signedPayment, COMMAND);
+  if (!json) printStep('again', `${payment.settle.payment_id}: ${payment.what}`);
+  return settleCreated(payment, kept, json);
+}
+
+function sign(created: Record<string, unknown>, wallet: KeypairInput): SignedPayment['settle'] {
   const serialized: unknown = Reflect.get(Object(created['transaction']), 'serialized');
   if (typeof serialized !== 'string') throw new CommandError('the server answered no transaction to sign');
   const signed = signTransaction(Buffer.from(serialized, 'base64'), wallet);
-  const body = { payment_id: created['payment_id'], signed_transaction: Buffer.from(signed).toString('base64') };
-  return postJson(server, PAYMENTS_PATHS.settle, body);
+  return { payment_id: String(created['payment_id']), signed_transaction: Buffer.from(signed).toString('base64') };
 }

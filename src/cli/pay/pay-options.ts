@@ -2,6 +2,7 @@ import type { KeypairInput } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
 import { UsageError } from '../command.js';
+import { KEPT_IN } from './kept-payment.js';
 
 /** What `tollhouse pay` was asked to do. */
 export interface PayOptions {
@@ -23,6 +24,7 @@ const DEFAULT_MAX = '1';
 
 /** Help of `tollhouse pay`. */
 export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
+tollhouse pay --resume <file> [--json]
 
 Asks for a URL, pays its price over x402, and shows each step.
 
@@ -33,11 +35,34 @@ Asks for a URL, pays its price over x402, and shows each step.
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
   -d, --data <text>  request body
-  --json             prints the outcome for programs, and no step`;
+  --json             prints the outcome for programs, and no step
+  --resume <file>    sends a payment again that was not answered; no other option but --json is needed
+
+Where no response comes, or one that asks to come again (409, 429, 502, 503, 504), the same request goes out again with the same
+payment, five times within a minute: that is never paid twice, and who has paid gets the response. A payment is kept in a file in
+${KEPT_IN}, readable by you only, before it is sent, and deleted when it is answered;
+the file holds the request with its headers. While its outcome is not known, the command that sends it again is shown.`;
+
+/** A payment in a file, to be sent again. */
+export interface ResumeOptions {
+  readonly resume: string;
+  readonly json: boolean;
+}
 
 /** Reads the arguments. Throws UsageError with what to type instead. */
-export function readPayOptions(args: readonly string[]): PayOptions {
+export function readPayCommand(args: readonly string[]): PayOptions | ResumeOptions {
   const { values, positionals } = readArguments(args, OPTIONS);
+  const { resume, json } = values;
+  if (resume === undefined) return readPayOptions(values, positionals);
+  const named = (['keypair', 'demo', 'rpc', 'max', 'method', 'header', 'data'] as const).filter((it) => values[it]);
+  if (positionals.length + named.length > 0)
+    throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
+  return { resume, json };
+}
+
+type Arguments = ReturnType<typeof readArguments<typeof OPTIONS>>;
+
+function readPayOptions(values: Arguments['values'], positionals: readonly string[]): PayOptions {
   const [url, ...rest] = positionals;
   if (url === undefined || rest.length > 0)
     throw new UsageError('give one URL: tollhouse pay http://127.0.0.1:4020/demo --demo');
@@ -63,6 +88,7 @@ const OPTIONS = {
   method: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },
   data: { type: 'string', short: 'd' },
+  resume: { type: 'string' },
 } as const;
 
 function readHeaderArgument(text: string): [string, string] {

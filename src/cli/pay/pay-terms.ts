@@ -10,15 +10,23 @@ import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { CommandError } from '../command.js';
 import type { PayOptions } from './pay-options.js';
 
+/** The token of a payment. */
+export interface PaidAsset {
+  /** Its mint. */
+  readonly asset: string;
+  /** The token program that it belongs to. */
+  readonly program: string;
+  readonly decimals: number;
+  /** As people call it; its mint where it has no known symbol. */
+  readonly symbol: string;
+}
+
 /** Terms that were chosen, with what is needed to pay them. */
 export interface ChosenTerms {
   readonly payable: PayableTerms;
-  readonly decimals: number;
-  readonly tokenProgram: string;
+  readonly paidIn: PaidAsset;
   /** The amount as people write it: `0.01 USDC`. */
   readonly price: string;
-  /** Writes any amount of the token. */
-  show(amount: bigint): string;
 }
 
 /** Holdings of payer and recipient; undefined where there is no token account. */
@@ -32,7 +40,7 @@ export async function chooseTerms(offers: readonly PayableTerms[], max: string, 
   const tooDear: string[] = [];
   for (const payable of offers) {
     const chosen = await describeTerms(payable, rpc);
-    const limit = parseDecimal(max, chosen.decimals);
+    const limit = parseDecimal(max, chosen.paidIn.decimals);
     if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
     if (payable.terms.amount <= limit.value) return chosen;
     tooDear.push(chosen.price);
@@ -48,18 +56,21 @@ async function describeTerms(payable: PayableTerms, rpc: SolanaRpc): Promise<Cho
   const mint = token ?? (await readMint(asset, rpc));
   if (mint === undefined) throw new CommandError(`the asset ${asset} is not a token mint on ${network}`);
   const { decimals, program } = mint;
-  const show = (units: bigint) => `${formatAmount(units, decimals)} ${token?.symbol ?? asset}`;
-  return { payable, decimals, tokenProgram: program, price: show(amount), show };
+  const paidIn = { asset, program, decimals, symbol: token?.symbol ?? asset };
+  return { payable, paidIn, price: showAmount(amount, paidIn) };
+}
+
+/** An amount of a token as people write it: `0.01 USDC`. */
+export function showAmount(units: bigint, { decimals, symbol }: PaidAsset): string {
+  return `${formatAmount(units, decimals)} ${symbol}`;
 }
 
 /** What payer and recipient hold of the token. */
 export async function readHoldings(
-  payer: string,
-  { payable, tokenProgram }: ChosenTerms,
+  { payer, payTo, paidIn }: { readonly payer: string; readonly payTo: string; readonly paidIn: PaidAsset },
   rpc: SolanaRpc,
 ): Promise<WalletHoldings> {
-  const { payTo, asset } = payable.terms;
-  const [held, received] = await readTokenBalances([payer, payTo], asset, tokenProgram, rpc);
+  const [held, received] = await readTokenBalances([payer, payTo], paidIn.asset, paidIn.program, rpc);
   return { payer: held, recipient: received };
 }
 
@@ -73,7 +84,7 @@ export async function signPayment(
   const feePayer = requireFeePayer(terms);
   const { asset, amount, payTo, memo } = terms;
   const blockhash = recentBlockhash ?? (await rpc.getLatestBlockhash('confirmed')).blockhash;
-  const { decimals, tokenProgram } = chosen;
+  const { decimals, program: tokenProgram } = chosen.paidIn;
   const transfer = { payer: wallet, feePayer, asset, tokenProgram, decimals, amount, payTo, blockhash };
   return buildPaymentTransaction(memo === undefined ? transfer : { ...transfer, memo });
 }

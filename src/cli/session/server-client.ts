@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from 'undici';
 import { defined } from '../../lib/defined.js';
+import { retryAfterMs } from '../../lib/http/retry-after.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { CommandError } from '../command.js';
 import { plain } from '../output/terminal.js';
@@ -32,6 +33,10 @@ export class RefusedError extends CommandError {
     /** Code of the problem; undefined when the server named none. */
     readonly code: string | undefined,
     message: string,
+    /** Whether the same request may bring something else later; undefined when the server does not tell. */
+    readonly retryable?: boolean,
+    /** How long the server asks to wait before that, in milliseconds. */
+    readonly waitMs = 0,
   ) {
     super(message);
   }
@@ -60,13 +65,21 @@ export async function send(server: string, asked: ServerRequest): Promise<Server
 
 /** The body of a response as text. Problems become a {@link RefusedError}. */
 export async function readResponseText(answer: ServerAnswer): Promise<string> {
-  const text = await answer.body.text();
+  const text = await answer.body.text().catch((error: unknown) => {
+    throw new UnreachableError(`the response broke off (${reasonOf(error)})`);
+  });
   if (answer.statusCode < 400) return text;
   const problem = Object(jsonOf(text));
-  const [code, detail]: unknown[] = [Reflect.get(problem, 'code'), Reflect.get(problem, 'detail')];
+  const [code, detail, retryable]: unknown[] = ['code', 'detail', 'retryable'].map((it) => Reflect.get(problem, it));
   const told = typeof detail === 'string' ? plain(detail) : `the server answered ${answer.statusCode}`;
   const known = typeof code === 'string' ? plain(code) : undefined;
-  throw new RefusedError(answer.statusCode, known, known === undefined ? told : `${known}: ${told}`);
+  throw new RefusedError(
+    answer.statusCode,
+    known,
+    known === undefined ? told : `${known}: ${told}`,
+    typeof retryable === 'boolean' ? retryable : undefined,
+    retryAfterMs([answer.headers['retry-after']].flat()[0]),
+  );
 }
 
 /** The body of a response as JSON, undefined when it has none. Problems become a {@link RefusedError}. */
@@ -83,9 +96,10 @@ export async function postJson(
   server: string,
   path: string,
   body: object,
-  headers: ServerRequest['headers'] = {},
+  { headers, signal }: Pick<ServerRequest, 'headers' | 'signal'> = {},
 ): Promise<Record<string, unknown>> {
-  return { ...Object(await readJson(await send(server, { method: 'POST', path, body, headers }))) };
+  const asked = { method: 'POST', path, body, ...defined({ headers, signal }) } as const;
+  return { ...Object(await readJson(await send(server, asked))) };
 }
 
 function reasonOf(error: unknown): string {

@@ -122,7 +122,12 @@ async function renew(server: string): Promise<SignIn> {
   const key = createHash('sha256').update(refresh_token).digest('hex');
   for (let waits = 0; ; waits += 1) {
     try {
-      const grant = await postJson(server, AUTH_PATHS.refresh, { refresh_token }, { 'idempotency-key': key });
+      const grant = await postJson(
+        server,
+        AUTH_PATHS.refresh,
+        { refresh_token },
+        { headers: { 'idempotency-key': key } },
+      );
       const signIn = signInFrom(wallet, grant);
       renewSignIn(server, signIn);
       return signIn;

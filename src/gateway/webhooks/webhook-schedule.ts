@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../lib/http/retry-after.js';
 import type { AttemptOutcome } from '../../storage/webhooks/deliveries.js';
 import type { WebhookResponse } from './webhook-sender.js';
 
@@ -49,7 +50,8 @@ export function outcomeOf(answer: WebhookResponse, { place, now, random }: Attem
   const pause = PAUSES_MS[place];
   if (pause === undefined || isGone(answer)) return { state: 'failed' };
   const jittered = pause * (1 + JITTER * (2 * random - 1));
-  return { nextAt: now + Math.round(Math.max(jittered, askedPause(answer.retryAfter, now))) };
+  const asked = Math.min(retryAfterMs(answer.retryAfter, now), MAX_RETRY_AFTER_MS);
+  return { nextAt: now + Math.round(Math.max(jittered, asked)) };
 }
 
 /** Whether a receiver says that it is no more. */
@@ -59,11 +61,4 @@ export function isGone({ status }: WebhookResponse): boolean {
 
 function isSuccess({ status = 0, error }: WebhookResponse): boolean {
   return error === undefined && status >= 200 && status < 300;
-}
-
-/** `Retry-After` in milliseconds from now: seconds, or a date of HTTP. Zero where there is none that can be read. */
-function askedPause(retryAfter: string | undefined, now: number): number {
-  if (retryAfter === undefined) return 0;
-  const asked = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) * SECOND_MS : Date.parse(retryAfter) - now;
-  return Number.isNaN(asked) ? 0 : Math.min(Math.max(asked, 0), MAX_RETRY_AFTER_MS);
 }

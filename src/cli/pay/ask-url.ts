@@ -1,0 +1,86 @@
+import { request } from 'undici';
+import { retryAfterMs } from '../../lib/http/retry-after.js';
+import { readReceipt } from '../../protocol/wire/client.js';
+import { CommandError } from '../command.js';
+import type { Attempt } from './repeat-payment.js';
+
+/** Longest wait for a response: a settlement may take as long as a blockhash lives. */
+const RESPONSE_TIMEOUT_MS = 120_000;
+
+/** A request to a URL that takes payments. */
+export interface PayableRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** A response, read to its end. */
+export interface UrlResponse {
+  readonly status: number;
+  readonly body: string;
+  header(name: string): string | null;
+}
+
+/** Statuses after which the same payment is sent again, unless the server says that this is of no use. */
+const OPEN_STATUSES = new Set([409, 429, 502, 503, 504]);
+
+/** Sends a request without a payment. Throws {@link CommandError} when no whole response comes. */
+export async function askUrl(asked: PayableRequest): Promise<UrlResponse> {
+  return ask(asked).catch((error: unknown) => {
+    throw new CommandError(`${asked.url} cannot be reached (${reasonOf(error)})`);
+  });
+}
+
+/** Sends a request with its payment. A cut connection, and a response that asks to come again, decide nothing. */
+export async function tryPayment(asked: PayableRequest, signal: AbortSignal): Promise<Attempt<UrlResponse>> {
+  try {
+    const response = await ask(asked, signal);
+    if (!isOpen(response)) return { decided: true, response };
+    const told = `${response.status}: ${reasonGiven(response) ?? 'the server gave no reason'}`;
+    return { decided: false, told, waitMs: retryAfterMs(response.header('retry-after')) };
+  } catch (error) {
+    return { decided: false, told: `the response did not arrive (${reasonOf(error)})` };
+  }
+}
+
+/** Why it was refused, if the server tells. */
+export function reasonGiven({ header, body }: UrlResponse): string | undefined {
+  const receipt = readReceipt(header);
+  const told = receipt?.['errorMessage'] ?? receipt?.['errorReason'];
+  if (typeof told === 'string') return told;
+  const detail = problemField(body, 'detail') ?? problemField(body, 'error');
+  return typeof detail === 'string' ? detail : undefined;
+}
+
+function isOpen({ status, header, body }: UrlResponse): boolean {
+  if (!OPEN_STATUSES.has(status) || readReceipt(header)?.['success'] === true) return false;
+  return problemField(body, 'retryable') !== false;
+}
+
+function problemField(body: string, name: string): unknown {
+  try {
+    return Reflect.get(Object(JSON.parse(body)), name);
+  } catch {
+    return undefined;
+  }
+}
+
+async function ask({ url, method, headers, body }: PayableRequest, signal?: AbortSignal): Promise<UrlResponse> {
+  const answer = await request(url, {
+    method,
+    headers: { accept: '*/*', ...headers },
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS,
+    ...(body === undefined ? {} : { body }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const header = (name: string) => [answer.headers[name.toLowerCase()]].flat()[0] ?? null;
+  return { status: answer.statusCode, body: await answer.body.text(), header };
+}
+
+function reasonOf(error: unknown): string {
+  const told = error instanceof Error ? error.message : String(error);
+  // Where a name has several addresses the message is empty.
+  return told === '' ? String(Reflect.get(Object(error), 'code')) : told;
+}

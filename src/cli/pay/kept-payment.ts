@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { z } from 'zod';
+import { randomHex } from '../../lib/ids.js';
+import { CommandError, UsageError } from '../command.js';
+
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+
+/** Where payments are kept until they are answered, as help texts tell it. */
+export const KEPT_IN = '$XDG_STATE_HOME/tollhouse/payments (default ~/.local/state)';
+
+/** A payment in a file, readable by its owner only, for as long as its response has not come. */
+export interface KeptPayment {
+  /** The command that sends it again. */
+  readonly command: string;
+  /** Removes it: it is answered. */
+  forget(): void;
+}
+
+/**
+ * Keeps a payment before it is sent. Throws {@link CommandError} when that is not possible: what is sent and then forgotten
+ * may be lost money.
+ * @param command - that takes the file with `--resume`: `tollhouse pay`
+ */
+export function keepPayment(command: string, payment: object): KeptPayment {
+  const path = join(stateFolder(), newName());
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+    writeFileSync(path, `${JSON.stringify(payment, undefined, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new CommandError(
+      `nothing was paid: the payment cannot be kept in a file, from which it could be sent again (${reason}); name a folder that can be written in XDG_STATE_HOME`,
+    );
+  }
+  return keptAt(path, command);
+}
+
+/** Reads a payment that was kept. Throws {@link UsageError} when the file is not one of that command. */
+export function readKeptPayment<T extends z.ZodType>(
+  path: string,
+  schema: T,
+  command: string,
+): { readonly payment: z.output<T>; readonly kept: KeptPayment } {
+  try {
+    return { payment: schema.parse(JSON.parse(readFileSync(path, 'utf8'))), kept: keptAt(path, command) };
+  } catch {
+    throw new UsageError(
+      `--resume: "${path}" is not a payment that ${command} has kept; it is gone once the payment is answered`,
+    );
+  }
+}
+
+function keptAt(path: string, command: string): KeptPayment {
+  return { command: `${command} --resume ${quoted(path)}`, forget: () => rmSync(path, { force: true }) };
+}
+
+function stateFolder(): string {
+  const { XDG_STATE_HOME = '' } = process.env;
+  const folder = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state');
+  return join(folder, 'tollhouse', 'payments');
+}
+
+/** By its time, so that people find it. */
+function newName(): string {
+  return `${new Date().toISOString().replace(/[:.]/g, '-')}-${randomHex(4)}.json`;
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,71 @@
+import { readReceipt } from '../../protocol/wire/client.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { reasonGiven, type UrlResponse } from './ask-url.js';
+import { type ChosenTerms, showAmount, type WalletHoldings } from './pay-terms.js';
+import type { UrlPayment } from './url-payment.js';
+
+const MAX_SHOWN_CHARACTERS = 4_000;
+
+/** Shows what the payer is asked for, and what he holds. */
+export function printTerms(chosen: ChosenTerms, payer: string, { payer: held }: WalletHoldings): void {
+  const { terms } = chosen.payable;
+  printStep('terms', `${chosen.price} to ${terms.payTo} on ${terms.network}; network fee paid by ${terms.feePayer}`);
+  const shown = held === undefined ? 'no token account for it' : showAmount(held, chosen.paidIn);
+  printStep('wallet', `${payer} holds ${shown}`);
+}
+
+/** Shows what a response says of the payment. */
+export function printSettlement(response: UrlResponse, took: string, verdict: PaymentVerdict): void {
+  if (verdict === 'paid') {
+    const receipt = readReceipt(response.header);
+    printStep('settled', `in ${took}, transaction ${String(receipt?.['transaction'])}`);
+  } else {
+    const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
+    printStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
+  }
+  printStep('answered', String(response.status));
+}
+
+/** What a response proves of the payment. */
+export type PaymentVerdict = 'paid' | 'refused' | 'open';
+
+/**
+ * What a response proves: a receipt says it, and a refusal of the first attempt. What is refused later may have been paid by
+ * an earlier attempt, and a server that fails says nothing.
+ */
+export function verdictOf({ status, header }: UrlResponse, doubts: number): PaymentVerdict {
+  const success = readReceipt(header)?.['success'];
+  if (success === true) return 'paid';
+  return doubts > 0 || (status >= 500 && success !== false) || status < 400 ? 'open' : 'refused';
+}
+
+/** Shows what the payment has changed; a chain that cannot be asked is told, and no reason to fail. */
+export async function printChange({ before, paidIn }: UrlPayment, after: Promise<WalletHoldings>): Promise<void> {
+  const now = await after.catch(() => undefined);
+  if (now === undefined) return printStep('balances', 'cannot be read: the chain does not answer');
+  const show = (units: bigint | undefined) => showAmount(units ?? 0n, paidIn);
+  printStep('payer', `${show(before.payer)} → ${show(now.payer)}`);
+  printStep('seller', `${show(before.recipient)} → ${show(now.recipient)}`);
+}
+
+/** Shows how the same payment is sent again. */
+export function printAgain(command: string): void {
+  printStep('again', command);
+  printStep('', 'sends the same payment again: it is never taken twice, and brings the response that it has bought');
+}
+
+/** Shows a body, shortened. */
+export function printBody(body: string): void {
+  if (body === '') return;
+  const rest = body.length > MAX_SHOWN_CHARACTERS ? `\n… (${body.length} characters)` : '';
+  console.log(`\n${body.slice(0, MAX_SHOWN_CHARACTERS)}${rest}`);
+}
+
+/** The outcome for programs: `receipt` is what the server's payment header says, null without one. */
+export function printOutcome(
+  { status, header, body }: UrlResponse,
+  paid: boolean | null,
+  more: Readonly<Record<string, string>> = {},
+): void {
+  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, body });
+}
