@@ -2,7 +2,7 @@ import { type FieldFault, TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { parseDecimal } from '../../protocol/money/money.js';
-import { sharesFault, splitAmount, WHOLE } from '../../protocol/money/split.js';
+import { sharesFault, splitAmount } from '../../protocol/money/split.js';
 import { networkFrom } from '../../protocol/networks/networks.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import {
@@ -12,6 +12,7 @@ import {
   type ProjectShare,
 } from '../../storage/projects/projects.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
+import { payeesByDefault } from './payees.js';
 import type { ProjectDraft } from './project-draft.js';
 import { RESERVED_SLUGS } from './slugs.js';
 
@@ -71,7 +72,7 @@ export async function settingsOf(
 }
 
 function sharesOf({ split }: ProjectDraft, owner: string): readonly ProjectShare[] {
-  if (split === undefined) return [{ recipient: owner, bps: WHOLE }];
+  if (split === undefined) return payeesByDefault(owner);
   return split.map(({ recipient, bps, label }) => ({ recipient, bps, ...defined({ label }) }));
 }
 

@@ -2,6 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { newId } from '../../lib/ids.js';
 import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 import { newGatewaySecret } from './gateway-secret.js';
+import { payeesByDefault, requireSamePayees } from './payees.js';
 import { createProjectCache, type ProjectCache } from './project-cache.js';
 import { changedSecret, changedSettings, changedState, type ProjectChange, projectEvent } from './project-changes.js';
 import { draftOf, type ProjectDraft } from './project-draft.js';
@@ -14,8 +15,14 @@ export interface ProjectsParts extends ProjectRules {
   readonly now?: () => number;
 }
 
+/** On whose behalf a project is made or changed. */
+export interface ProjectCaller {
+  /** Whether it may say who is paid. Default: it may. */
+  readonly setsPayees?: boolean | undefined;
+}
+
 /** Which project is meant: an owner's, and the version if that matters. */
-export interface ProjectRef {
+export interface ProjectRef extends ProjectCaller {
   /** Wallet, base58. */
   readonly owner: string;
   readonly id: string;
@@ -34,13 +41,14 @@ export interface DocumentedProject {
  * with `precondition_failed` when it was not meant for the version that it meets.
  */
 export interface Projects extends Omit<ProjectCache, 'forget'> {
-  /** Rejects with `validation_failed` or `slug_taken`. */
-  create(owner: string, draft: ProjectDraft): Promise<DocumentedProject>;
+  /** Rejects with `validation_failed` or `slug_taken`, or with `insufficient_scope` where the caller may not say who is paid. */
+  create(owner: string, draft: ProjectDraft, caller?: ProjectCaller): Promise<DocumentedProject>;
   /** The newest first. */
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
   get(ref: ProjectRef): Promise<DocumentedProject>;
   /**
-   * Changes what an owner decides; rejects with `validation_failed`. What changes nothing writes nothing.
+   * Changes what an owner decides; rejects with `validation_failed`, or with `insufficient_scope` where the caller may not say
+   * who is paid. What changes nothing writes nothing.
    * @param edit - makes the draft of the next version from that of the present one; it may be called again
    */
   update(ref: ProjectRef, edit: (draft: ProjectDraft) => ProjectDraft): Promise<DocumentedProject>;
@@ -94,8 +102,9 @@ export function createProjects({ store, now = Date.now, ...rules }: ProjectsPart
 
   return {
     ...cache,
-    async create(owner, draft) {
+    async create(owner, draft, { setsPayees = true } = {}) {
       const settings = await settingsOf(draft, owner, rules);
+      if (!setsPayees) requireSamePayees(payeesByDefault(owner), settings.split);
       const time = now();
       const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
       const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
@@ -112,6 +121,7 @@ export function createProjects({ store, now = Date.now, ...rules }: ProjectsPart
         const document = await store.openApiOf(before.id);
         const draft = edit(draftOf(before, document));
         const settings = await settingsOf(draft, before.owner, rules, before);
+        if (ref.setsPayees === false) requireSamePayees(before.split, settings.split);
         return changedSettings(before, settings, { before: document, after: draft.openapi });
       });
       return documented(project);

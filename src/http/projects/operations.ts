@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { mergePatch } from '../../gateway/projects/merge-patch.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
-import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/projects/projects.js';
+import type { DocumentedProject, ProjectCaller, ProjectRef, Projects } from '../../gateway/projects/projects.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ApiCaller } from '../framework/api-caller.js';
@@ -39,6 +39,7 @@ interface Asked {
 const TAG = 'Projects';
 const PROJECT = { 200: { description: 'The project; its `ETag` names the version.', schema: projectResponse } };
 const CHANGE_ERRORS: readonly ErrorCode[] = ['project_not_found', 'precondition_failed'];
+const PAYEES = 'A service key that changes `split` needs the scope `payouts:write` as well.';
 const WITH_IF_MATCH = 'With `If-Match` the version that it names is meant, and no other.';
 
 const createProject = defineOperation({
@@ -47,6 +48,7 @@ const createProject = defineOperation({
   id: 'createProject',
   tag: TAG,
   summary: 'Put a price in front of an upstream',
+  description: PAYEES,
   scope: 'projects:write',
   admit({ projectId }: ApiCaller) {
     if (projectId === undefined) return;
@@ -56,7 +58,7 @@ const createProject = defineOperation({
   responses: { 201: { description: 'The project; `Location` says where it is.', schema: projectResponse } },
   errors: ['validation_failed', 'slug_taken', 'chain_unavailable', 'payment_backend_unavailable'],
   async handler({ req, res, caller, body }, { projects, baseUrl }: ProjectsOperationsParts) {
-    const made = await projects.create(caller.wallet, draftFrom(body));
+    const made = await projects.create(caller.wallet, draftFrom(body), rightsOf(caller));
     res.location(`${req.baseUrl}${fillPath(PROJECTS_PATHS.one, { id: made.project.id })}`);
     return shown({ req, res, caller }, made, baseUrl);
   },
@@ -109,7 +111,7 @@ const updateProject = defineOperation({
   id: 'updateProject',
   tag: TAG,
   summary: 'Change a project',
-  description: `A merge patch (RFC 7396) of what it was made with: null takes away, lists are replaced. ${WITH_IF_MATCH}`,
+  description: `A merge patch (RFC 7396) of what it was made with: null takes away, lists are replaced. ${PAYEES} ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
   body: projectPatchBody,
@@ -155,7 +157,7 @@ const rotateGatewaySecret = defineOperation({
   id: 'rotateGatewaySecret',
   tag: TAG,
   summary: 'Give a project another gateway secret',
-  description: `For 24 hours calls are signed with both secrets. ${WITH_IF_MATCH}`,
+  description: `For 24 hours calls are signed with both secrets. A service key sees the new one with \`secrets:read\`. ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
   responses: PROJECT,
@@ -213,7 +215,12 @@ function requireKeyOf({ projectId }: ApiCaller, { id }: Asked['params']): void {
 
 /** The project that a request is about. */
 function refOf({ req, caller, params }: Asked): ProjectRef {
-  return { owner: caller.wallet, id: params.id, meantFor: ifMatch(req) };
+  return { owner: caller.wallet, id: params.id, meantFor: ifMatch(req), ...rightsOf(caller) };
+}
+
+/** What of a caller's scopes is about single fields. */
+function rightsOf({ scopes }: ApiCaller): ProjectCaller {
+  return { setsPayees: scopes.includes('payouts:write') };
 }
 
 /** What a merge patch makes of a draft. */
@@ -228,5 +235,5 @@ function withoutUndefined(value: object): unknown {
 
 function shown({ req, res, caller }: Omit<Asked, 'params'>, found: DocumentedProject, baseUrl: string | undefined) {
   res.setHeader('ETag', entityTag(found.project.version));
-  return projectView(found, mountAddress(req, baseUrl), caller.scopes.includes('projects:write'));
+  return projectView(found, mountAddress(req, baseUrl), caller.scopes.includes('secrets:read'));
 }

@@ -225,5 +225,5 @@ export const projectResponse = projectItemResponse.extend({
   gateway_secret: z
     .string()
     .optional()
-    .describe('Signs what the gateway sends upstream; shown to callers with the scope `projects:write`.'),
+    .describe('Signs what the gateway sends upstream; shown to callers with the scope `secrets:read`.'),
 });

@@ -77,7 +77,7 @@ export function projectItemView(project: ProjectRecord, origin: string): Respons
   };
 }
 
-/** A project as its owner sees it. The secret is for those who may change the project. */
+/** A project as its owner sees it. The secret is for those who may read secrets. */
 export function projectView(
   { project, openapi }: DocumentedProject,
   origin: string,

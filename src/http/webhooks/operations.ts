@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { WebhookChange, Webhooks } from '../../gateway/webhooks/webhooks.js';
+import { requireScopes } from '../../identity/service-keys/scopes.js';
+import type { ApiCaller } from '../framework/api-caller.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
@@ -120,8 +122,11 @@ const rotateWebhook = defineOperation({
   id: 'rotateWebhook',
   tag: TAG,
   summary: 'Give a webhook another secret',
-  description: 'Messages are signed with the secret before as well for 24 hours.',
+  description:
+    'Messages are signed with the secret before as well for 24 hours. A service key needs the scope `secrets:read` as well.',
   scope: 'webhooks:write',
+  // Whoever sees the secret can sign messages in our name.
+  admit: ({ scopes }: ApiCaller) => requireScopes(scopes, ['secrets:read']),
   responses: { 200: { description: 'The webhook and its new secret.', schema: revealedWebhookResponse } },
   errors: ['not_found'],
   handler: async ({ caller, params }, { webhooks, now }: WebhooksOperationsParts) =>

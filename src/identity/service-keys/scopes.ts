@@ -1,6 +1,9 @@
 import { TollhouseError } from '../../errors/errors.js';
 
-/** What a service key may be good for: calls, and each part of `/api/v1` to read or to change. */
+/**
+ * What a service key may be good for: calls, and each part of `/api/v1` to read or to change. Who is paid (`payouts:write`) and
+ * what secrets there are (`secrets:read`) is in none of the others: without them no money goes elsewhere and nothing can be forged.
+ */
 export const SCOPES = [
   'call',
   'projects:read',
@@ -12,6 +15,7 @@ export const SCOPES = [
   'events:read',
   'payouts:read',
   'payouts:write',
+  'secrets:read',
   'keys:read',
   'keys:write',
 ] as const;

@@ -1,3 +1,4 @@
+import type { Scope } from '../../../src/identity/service-keys/scopes.js';
 import { NOON } from '../../helpers/fixtures/identity-fixture.js';
 import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import {
@@ -320,16 +321,61 @@ describe('who is calling', () => {
     expect((await get(id)).body).toEqual(before.body);
   });
 
-  test('a key may what its scopes say, and sees the secret only if it may change the project', async () => {
+  const keyWith = async (...scopes: readonly Scope[]) =>
+    keyHeaders(await fixture.keys.make(alice.address, { scopes: [...scopes] }));
+
+  test('a key may what its scopes say', async () => {
     const id = await create();
-    const reader = keyHeaders(await fixture.keys.make(alice.address, { scopes: ['projects:read'] }));
-    const writer = keyHeaders(await fixture.keys.make(alice.address, { scopes: ['projects:read', 'projects:write'] }));
-    const read = await get(id, reader);
-    expect(read.status).toBe(200);
-    expect(read.body).not.toHaveProperty('gateway_secret');
-    expect((await get(id, writer)).body).toHaveProperty('gateway_secret');
+    const [reader, writer] = [await keyWith('projects:read'), await keyWith('projects:write')];
+    expect((await get(id, reader)).status).toBe(200);
+    expect(outcomeOf(await get(id, writer))).toEqual([403, 'insufficient_scope']);
     expect(outcomeOf(await patch(id, { name: 'x' }, reader))).toEqual([403, 'insufficient_scope']);
     expect((await patch(id, { name: 'x' }, writer)).status).toBe(200);
+  });
+
+  test('a key that writes projects does not see the gateway secret, however it asks; one that reads secrets does', async () => {
+    const id = await create();
+    const path = `${PROJECTS}/${id}`;
+    const writer = await keyWith('projects:read', 'projects:write', 'payouts:write');
+    const answers = [
+      await get(id, writer),
+      await patch(id, { name: 'another' }, writer),
+      await fixture.ask('POST', `${path}/pause`, writer),
+      await fixture.ask('POST', `${path}/resume`, writer),
+      await fixture.ask('POST', `${path}/rotate-secret`, writer),
+      await post(draft(), writer),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 201]);
+    for (const { body } of answers) expect(JSON.stringify(body)).not.toContain('gws_');
+    const reader = await keyWith('projects:read', 'secrets:read');
+    expect((await get(id, reader)).body).toMatchObject({ gateway_secret: expect.stringMatching(/^gws_/) });
+  });
+
+  test('a key that writes projects says nowhere who is paid; one that may pay out as well does', async () => {
+    const shares = [share(alice.address, 9_000), { ...share(carol, 1_000), label: 'carol' }];
+    const id = await create({ split: shares });
+    const [writer, payer] = [await keyWith('projects:write'), await keyWith('projects:write', 'payouts:write')];
+    const thefts = [
+      await post(draft({ split: [share(bob.address, 10_000)] }), writer),
+      await patch(id, { split: [share(bob.address, 10_000)] }, writer),
+      await patch(id, { split: [share(carol, 9_000), share(alice.address, 1_000)] }, writer),
+      await patch(id, { split: [share(alice.address, 1_000), share(carol, 9_000)] }, writer),
+      await patch(id, { split: null }, writer),
+      await patch(id, { split: [share(bob.address, 10_000)] }, await keyWith('payouts:write')),
+    ];
+    expect(thefts.map(outcomeOf)).toEqual(thefts.map(() => [403, 'insufficient_scope']));
+    expect(thefts[1]?.body).toMatchObject({ param: 'split', detail: expect.stringContaining('"payouts:write"') });
+    expect((await get(id)).body).toMatchObject({ split: [{ bps: 9_000 }, { recipient: carol }], version: 1 });
+    const same = shares.map(({ recipient, bps }) => share(recipient, bps));
+    const honest = [
+      await post(draft(), writer),
+      await post(draft({ split: [share(alice.address, 10_000)] }), writer),
+      await patch(id, { name: 'W', pricing: { amount: '2' }, split: same }, writer),
+      await patch(id, { split: [share(carol, 10_000)] }, payer),
+      await post(draft({ split: [share(carol, 10_000)] }), payer),
+    ];
+    expect(honest.map(({ status }) => status)).toEqual([201, 201, 200, 200, 201]);
+    expect((await get(id)).body).toMatchObject({ name: 'W', split: [{ recipient: carol, bps: 10_000 }] });
   });
 
   test('a key that is for one project touches that one, and makes no other', async () => {

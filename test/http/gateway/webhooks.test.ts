@@ -138,7 +138,7 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
       ['GET', `/${id}/deliveries/${delivery!.id}`],
       ['POST', `/${id}/deliveries/${delivery!.id}/retry`],
     ];
-    const ofProject = api.keyWith(['webhooks:read', 'webhooks:write'], 'prj_1');
+    const ofProject = api.keyWith(['webhooks:read', 'webhooks:write', 'secrets:read'], 'prj_1');
     const other = await create({}, bob);
     for (const [method, path, body] of paths) {
       expect(await call(method, url + path, bob, body)).toMatchObject({ status: 404, body: { code: 'not_found' } });
@@ -155,6 +155,18 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     expect((await create({ project_id: 'prj_2' }, key)).status).toBe(422);
     expect((await create({}, api.keyWith(['webhooks:read']))).body).toMatchObject({ code: 'insufficient_scope' });
     expect((await create({}, {})).body).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('a key that writes webhooks sees the secret of what it makes, and no other', async () => {
+    const { id, body: first } = await create();
+    const writer = api.keyWith(['webhooks:read', 'webhooks:write']);
+    expect((await create({}, writer)).body).toMatchObject({ secret: expect.stringMatching(/^whsec_/) });
+    const refused = { status: 403, body: { code: 'insufficient_scope' } };
+    expect(await call('POST', `${url}/${id}/rotate`, writer)).toMatchObject(refused);
+    const reader = api.keyWith(['webhooks:write', 'secrets:read']);
+    const { body } = await call('POST', `${url}/${id}/rotate`, reader);
+    expect(body.secret).toMatch(/^whsec_/);
+    expect(body.secret).not.toBe(first.secret);
   });
 
   test('there are twenty at most, and pages of them', async () => {
