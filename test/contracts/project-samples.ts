@@ -34,6 +34,7 @@ export function newProject(changes: Partial<ProjectRecord> = {}): ProjectRecord 
     ],
     limits: { perSecond: 100, concurrent: 50, maxBodyBytes: 1_048_576 },
     visibility: 'listed',
+    allowed: [BORIS, 'key_1'],
     tags: ['weather', 'forecast'],
     metadata: { team: 'a' },
     example: { method: 'POST', path: '/forecast', body: { town: 'Rome', days: [1, 2], deep: { nothing: null } } },

@@ -46,7 +46,7 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
       });
 
       test('with the largest amount, and with nothing that it need not have, is kept exactly', async () => {
-        const { description, metadata, example, previousSecret, previousSecretUntil, ...bare } = newProject();
+        const { description, metadata, example, allowed, previousSecret, previousSecretUntil, ...bare } = newProject();
         const price = { ...bare.price, amount: 18_446_744_073_709_551_615n };
         await store.create({ ...bare, price, tags: [] }, undefined, []);
         expect(await store.find(bare.id)).toEqual({ ...bare, price, tags: [] });
@@ -146,6 +146,7 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
       test('has active, listed projects only', async () => {
         const listed = await add({ slug: 'shown' });
         await add({ visibility: 'private' });
+        await add({ visibility: 'unlisted' });
         await add({ state: 'paused' });
         const deleted = await add();
         await store.replace(nextVersion(deleted, { state: 'deleted' }), 'keep', []);

@@ -10,6 +10,8 @@ export const PROJECT_FLAGS = {
   price: { type: 'string' },
   split: { type: 'string' },
   listed: { type: 'boolean' },
+  private: { type: 'boolean' },
+  allowed: { type: 'string' },
   file: { type: 'string' },
 } as const;
 
@@ -21,6 +23,8 @@ export interface ProjectFlags {
   readonly price?: string | undefined;
   readonly split?: string | undefined;
   readonly listed?: boolean | undefined;
+  readonly private?: boolean | undefined;
+  readonly allowed?: string | undefined;
   readonly file?: string | undefined;
 }
 
@@ -33,7 +37,7 @@ export function readProjectFlags({ file, ...flags }: ProjectFlags): object {
   return fromFile(file);
 }
 
-function fromFlags({ slug, name, upstream, price, split, listed }: ProjectFlags): object {
+function fromFlags({ slug, name, upstream, price, split, ...shown }: ProjectFlags): object {
   if (slug === undefined || upstream === undefined || price === undefined) {
     throw new UsageError('--slug, --upstream and --price are needed, or --file; see tollhouse projects --help');
   }
@@ -43,8 +47,16 @@ function fromFlags({ slug, name, upstream, price, split, listed }: ProjectFlags)
     upstream: { url: upstream },
     pricing: priceArgument('--price', price),
     ...(split === undefined ? {} : { split: split.split(',').map(readShare) }),
-    ...(listed ? { visibility: 'listed' } : {}),
+    ...visibilityFrom(shown),
   };
+}
+
+function visibilityFrom({ listed, private: isPrivate, allowed }: ProjectFlags): object {
+  if (listed && (isPrivate || allowed !== undefined))
+    throw new UsageError('a project is --listed or --private, not both');
+  if (listed) return { visibility: 'listed' };
+  if (allowed !== undefined) return { visibility: 'private', allowed: allowed.split(',').map((it) => it.trim()) };
+  return isPrivate ? { visibility: 'private' } : {};
 }
 
 function fromFile(path: string): object {

@@ -43,7 +43,9 @@ The APIs that you sell, each under /v1/<slug> of the server. A project is named 
   --price <price>      of each call: "0.01 USDC", "$0.01"
   --name <name>        for people (default: the slug)
   --split <shares>     <wallet>=9000,<wallet>=1000: who is paid, in basis points (default: all to you)
-  --listed             shows it in the marketplace
+  --listed             shows it in the marketplace (default: for whoever knows its slug)
+  --private            for you alone; for everybody else it is not there
+  --allowed <list>     private, but for these wallets and keys (ids), separated by commas
   --file <file>        JSON as for POST /api/v1/projects, for everything that has no option here
   --yes                deletes without asking
   --json               prints what the server answers

@@ -24,7 +24,7 @@ export function changedSettings(
   settings: ProjectSettings,
   documents: { readonly before: ProjectOpenApi; readonly after: ProjectOpenApi },
 ): ProjectChange | undefined {
-  const { description: _description, metadata: _metadata, example: _example, ...rest } = before;
+  const { description: _description, metadata: _metadata, example: _example, allowed: _allowed, ...rest } = before;
   const project: ProjectRecord = { ...rest, ...settings };
   const names = [...new Set([...Object.keys(before), ...Object.keys(project)])];
   const fields = names.filter((name) => !isDeepStrictEqual(Reflect.get(before, name), Reflect.get(project, name)));

@@ -32,8 +32,10 @@ export interface ProjectDraft {
   /** Default: all to the owner. */
   readonly split?: readonly DraftShare[] | undefined;
   readonly limits?: Loose<ProjectLimits> | undefined;
-  /** Default `private`. */
+  /** Default `unlisted`. */
   readonly visibility?: ProjectRecord['visibility'] | undefined;
+  /** Wallets and ids of service keys that may call it while it is private. Default: none. */
+  readonly allowed?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly example?: ProjectExample | undefined;
@@ -46,7 +48,9 @@ type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | unde
 /** A project as its owner could have asked for it. */
 export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): ProjectDraft {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
+  const { allowed } = project;
   const { amount, token, network, chargeOn } = price;
   const pricing = { amount: formatAmount(amount, token.decimals), token: token.mint, network, chargeOn };
-  return { slug, name, description, upstream, pricing, split, limits, visibility, tags, metadata, example, openapi };
+  const rest = { visibility, allowed, tags, metadata, example, openapi };
+  return { slug, name, description, upstream, pricing, split, limits, ...rest };
 }

@@ -15,6 +15,7 @@ import type { AddressGuard } from '../network-guard/address-guard.js';
 import { payeesByDefault } from './payees.js';
 import type { ProjectDraft } from './project-draft.js';
 import { RESERVED_SLUGS } from './slugs.js';
+import { allowedFault } from './visibility.js';
 
 /** What the rules of projects ask others. */
 export interface ProjectRules {
@@ -48,14 +49,16 @@ export async function settingsOf(
   rules: ProjectRules,
   before?: ProjectRecord,
 ): Promise<ProjectSettings> {
-  const { slug, name, description, upstream, visibility = 'private', tags = [], metadata, example } = draft;
+  const { slug, name, description, upstream, visibility = 'unlisted', tags = [], metadata, example } = draft;
   const split = sharesOf(draft, owner);
+  const allowed = draft.allowed?.length ? [...new Set(draft.allowed)] : undefined;
   const price = await readPrice(draft, rules, before);
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
     ...(price.ok ? [] : [price.fault]),
     faultAt('/split', await splitFault(split, price.ok ? price.value.amount : undefined, rules)),
+    ...(draft.allowed ?? []).map((it, at) => faultAt(`/allowed/${at}`, allowedFault(it, rules.isWallet))),
   ].filter((it) => it !== undefined);
   if (!price.ok || faults.length > 0) throw invalid(faults);
   return {
@@ -67,7 +70,7 @@ export async function settingsOf(
     limits: limitsOf(draft),
     visibility,
     tags: [...new Set(tags)],
-    ...defined({ description, metadata, example }),
+    ...defined({ description, metadata, example, allowed }),
   };
 }
 

@@ -1,8 +1,10 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
+import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import { isVisibleTo, type KeyHand } from './visibility.js';
 
 /** What of a body asks for a payment to a project. */
 export type SoldPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> & {
@@ -15,24 +17,30 @@ export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
 /** A project by slug or id that is not deleted. */
 export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
 
+/** Whom {@link createAskSeller} asks. */
+export interface AskSellerParts {
+  readonly findProject: FindProject;
+  readonly keys: Pick<ServiceKeys, 'ownerOf'>;
+}
+
 const PAUSED_RETRY_SECONDS = 60;
 
 /**
  * Whose payment it is: with `project` its split and price apply; with a service key it is that key's caller
  * who may show it.
- * @param keyId - id of the service key that was shown, if one was
+ * @param key - the service key that was shown, if one was
  * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount` or
  * `invalid_split`
  */
 export async function sellerParts(
   findProject: FindProject,
   asked: SoldPayment,
-  keyId: string | undefined,
+  key: KeyHand | undefined,
 ): Promise<SellerParts> {
-  const keyPart = keyId === undefined ? {} : { keyId };
-  if (asked.project === undefined) return keyId === undefined ? {} : { seller: keyPart };
+  const keyPart = key === undefined ? {} : { keyId: key.id };
+  if (asked.project === undefined) return key === undefined ? {} : { seller: keyPart };
   const project = await findProject(asked.project);
-  if (project === undefined) {
+  if (project === undefined || !isVisibleTo(project, key)) {
     throw new TollhouseError('project_not_found', 'project must be the slug or the id of a project.', {
       param: 'project',
     });
@@ -46,16 +54,22 @@ export async function sellerParts(
 }
 
 /**
- * Asks before money is taken for a request of a project: nothing can be called once it is paused or deleted. It rejects with
- * `project_paused` or `project_not_found` then.
+ * Asks before money is taken for a request of a project: nothing can be called once it is paused, deleted, or private and not for
+ * the key that asked. It rejects with `project_paused` or `project_not_found` then.
  */
-export function createAskSeller(findProject: FindProject): AskSeller {
-  return async ({ projectId }) => {
+export function createAskSeller({ findProject, keys }: AskSellerParts): AskSeller {
+  async function isVisible(project: ProjectRecord, keyId: string | undefined): Promise<boolean> {
+    if (isVisibleTo(project, undefined)) return true;
+    const owner = keyId === undefined ? undefined : await keys.ownerOf(keyId);
+    return keyId !== undefined && owner !== undefined && isVisibleTo(project, { id: keyId, owner });
+  }
+
+  return async ({ projectId, keyId }) => {
     if (projectId === undefined) return;
     const project = await findProject(projectId);
-    if (project === undefined) {
+    if (project === undefined || !(await isVisible(project, keyId))) {
       const detail =
-        'The project that this payment is for has been deleted. No transaction was sent; nothing was charged.';
+        'The project that this payment is for has been deleted, or is there for its caller no more. No transaction was sent; nothing was charged.';
       throw new TollhouseError('project_not_found', detail);
     }
     if (project.state !== 'active') {

@@ -6,6 +6,7 @@ import type { ProofUse } from '../../facilitator/proofs/landed-proof.js';
 import { type Call, callMemo, callResource, newCall, requireCallKey } from '../../gateway/calls/call.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
+import { isVisibleTo } from '../../gateway/projects/visibility.js';
 import type { Decision } from '../../middleware/gate/gate.js';
 import { requestTarget } from '../../middleware/gate/request-url.js';
 import { problemCodeOf, sendProblem } from '../../middleware/gate/respond.js';
@@ -15,8 +16,9 @@ import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import { decidePayment, decisionOn, refused } from '../../middleware/payment/paid-request.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, readPayment, sendPaymentRequired } from '../../middleware/payment/payment-required.js';
-import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
+import { provenServiceKey, readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { readServicePayment, SERVICE_PAYMENT_HEADER } from '../../protocol/wire/service-payment.js';
+import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { CallGates } from './call-gate.js';
 import { callRetry, noteCall } from './call-request.js';
 import { refuseUnfit } from './unfit-call.js';
@@ -45,9 +47,8 @@ const NOT_CONFIRMED = {
  * passed on at all, budget, payment, upstream.
  */
 export async function handleCall(parts: CallParts, req: Request, res: Response, slug: string): Promise<void> {
-  const { projects, keys, calls, now } = parts.gateway;
-  const project = await projects.bySlug(slug);
-  if (project === undefined) throw new TollhouseError('project_not_found', 'There is no project with this slug.');
+  const { keys, calls, now } = parts.gateway;
+  const project = await findVisible(parts.gateway, req, slug);
   const at = now();
   try {
     if (project.state !== 'active') {
@@ -63,6 +64,18 @@ export async function handleCall(parts: CallParts, req: Request, res: Response, 
     if (error instanceof TollhouseError) calls.refuse({ projectId: project.id, at, reason: error.code });
     throw error;
   }
+}
+
+/**
+ * The project that a call means. A key is checked for a slug that is not there as well: from a private project it differs neither
+ * in what is answered, nor in how long that takes, nor in what it counts for.
+ */
+async function findVisible({ projects, keys }: Gateway, req: Request, slug: string): Promise<ProjectRecord> {
+  const project = await projects.bySlug(slug);
+  if (project !== undefined && project.visibility !== 'private') return project;
+  const key = await provenServiceKey(req, keys);
+  if (project !== undefined && isVisibleTo(project, key)) return project;
+  throw new TollhouseError('project_not_found', 'There is no project with this slug.');
 }
 
 async function payAndServe(parts: CallParts, req: Request, res: Response, call: Call): Promise<void> {

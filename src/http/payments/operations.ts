@@ -78,7 +78,7 @@ const createPayment = defineOperation({
     }
     const request = withoutUndefined({ ...asked, expiresInSeconds });
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
-    const seller = await sellerParts(gateway?.findProject ?? noProject, { ...request, project }, key?.id);
+    const seller = await sellerParts(gateway?.findProject ?? noProject, { ...request, project }, key);
     const created = await facilitator.createPayment({ ...request, ...seller });
     if (key !== undefined && project !== undefined) await gateway?.calls.holdRequest(key, created.request);
     return createdPaymentView(created, mountAddress(req, baseUrl));
@@ -146,7 +146,7 @@ const prepareTransaction = defineOperation({
   async handler({ req, params: { id }, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
     const isWallet = 'account' in body;
     const [payer, feePayer] = isWallet ? ([body.account, 'payer'] as const) : ([body.payer, 'facilitator'] as const);
-    const askSeller = gateway && createAskSeller(gateway.findProject);
+    const askSeller = gateway && createAskSeller(gateway);
     const created = await facilitator.preparePayment(id, payer, feePayer, askSeller);
     if (created === undefined) throw notFound();
     const view = createdPaymentView(created, mountAddress(req, baseUrl));

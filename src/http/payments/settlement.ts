@@ -85,7 +85,7 @@ export const settleOperation = defineOperation({
   ],
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
-    const askSeller = gateway && countedByKey(createAskSeller(gateway.findProject), res);
+    const askSeller = gateway && countedByKey(createAskSeller(gateway), res);
     const requestPaid = gateway?.calls.requestPaid;
     const contract = { facilitator, askSeller, requestPaid, explorerUrl: explorerOf(parts, req) };
     if (isContractSettle(body)) await settleContract(contract, body, res);

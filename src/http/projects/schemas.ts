@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_ALLOWED } from '../../gateway/projects/visibility.js';
 import { MAX_SHARES } from '../../protocol/money/split.js';
 import { jsonFault } from '../../protocol/wire/json.js';
 import { address, countSchema, networkId } from '../framework/fields.js';
@@ -17,6 +18,7 @@ export const PROJECTS_PATHS = {
 const SLUG = /^[a-z0-9](?:[a-z0-9-]{1,38}[a-z0-9])$/;
 /** Letters of an address that mean nothing to a shell, after the first `/`. */
 const EXAMPLE_PATH = /^(?:\/[\w\-.~%/:@+,=]*(?:\?[\w\-.~%/:@+,=&?]*)?)?$/;
+const VISIBILITIES = ['listed', 'unlisted', 'private'] as const;
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 const MAX_CHARGED = 20;
 const MAX_TAGS = 5;
@@ -134,9 +136,17 @@ export const projectBody = z.strictObject(
       .describe('Who is paid, at most 8 wallets. Default: all to the owner.'),
     limits: limits.optional(),
     visibility: z
-      .enum(['private', 'listed'], 'must be "private" or "listed"')
+      .enum(VISIBILITIES, `must be one of ${VISIBILITIES.join(', ')}`)
       .optional()
-      .describe('Listed ones are in the marketplace. Default `private`.'),
+      .describe(
+        '`listed`: in the marketplace. `unlisted` (default): for whoever knows its slug. `private`: for you and those in ' +
+          '`allowed`; for everybody else it is not there.',
+      ),
+    allowed: z
+      .array(text(64), 'must be a list of wallets and ids of service keys')
+      .max(MAX_ALLOWED, `must have at most ${MAX_ALLOWED} entries`)
+      .optional()
+      .describe('Wallets, all of whose keys, and ids of service keys that may call it while it is private.'),
     tags: z.array(tag, 'must be a list of texts').max(MAX_TAGS, `must have at most ${MAX_TAGS} tags`).optional(),
     metadata: z
       .record(text(64), z.string().max(500), 'must be an object of texts')
@@ -203,7 +213,8 @@ export const projectItemResponse = z.object({
   description: z.string().nullable(),
   owner: address,
   state: z.enum(['active', 'paused', 'deleted']),
-  visibility: z.enum(['private', 'listed']),
+  visibility: z.enum(VISIBILITIES),
+  allowed: z.array(z.string()),
   upstream: z.object({ url: z.string(), timeout_ms: countSchema }),
   pricing: priceResponse,
   split: z.array(share),

@@ -60,6 +60,7 @@ export function projectItemView(project: ProjectRecord, origin: string): Respons
     owner,
     state: project.state,
     visibility,
+    allowed: project.allowed ?? [],
     upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
     pricing: priceView(price),
     split: split.map(({ recipient, bps, label }) => ({ recipient, bps, label: label ?? null })),

@@ -77,7 +77,7 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
 
   function admit(record: ServiceKeyRecord, { address, step }: AttemptFrom): MaybePromise<KeyCheck> {
     const fault = faultOf(setup, record, address);
-    if (fault !== undefined) return fault;
+    if (fault !== undefined) return { ...fault, key: toServiceKey(record) };
     touch(record);
     return count(setup, record, step);
   }
@@ -133,7 +133,7 @@ function count(
     const rate: KeyRate = { limit, remaining: Math.max(0, limit - used), resetsInSeconds };
     if (used <= limit) return { ok: true, key, rate };
     const detail = `More than ${limit} ${COUNTED[step]} a second came with this service key.`;
-    return { ...refusal('rate_limited', detail), rate, retryAfterSeconds: resetsInSeconds };
+    return { ...refusal('rate_limited', detail), key, rate, retryAfterSeconds: resetsInSeconds };
   }
 
   function uncounted(error: unknown): KeyCheck {

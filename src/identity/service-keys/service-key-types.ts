@@ -57,6 +57,8 @@ export type KeyCheck =
       readonly ok: false;
       readonly code: KeyFault;
       readonly detail: string;
+      /** The key, where its secret was right and something else is in its way. */
+      readonly key?: ServiceKey;
       /** Set when the key's own limit is used up. */
       readonly rate?: KeyRate;
       /** Seconds until another try makes sense, when there were too many. */

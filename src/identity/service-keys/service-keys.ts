@@ -41,6 +41,8 @@ export interface ServiceKeys extends KeyAuthenticator {
   list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKey[]>;
   /** @throws TollhouseError `not_found` */
   get(holder: KeyHolder, id: string): Promise<ServiceKey>;
+  /** Wallet of a key, base58, also of a revoked one; undefined when there is no such key. */
+  ownerOf(id: string): Promise<string | undefined>;
   /**
    * Gives a key another secret; the one before it is good for {@link OVERLAP_MS} more, the one before that no longer.
    * @throws TollhouseError `not_found`, also for a key that is revoked
@@ -121,6 +123,7 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     generate,
     rotate,
     revoke,
+    ownerOf: async (id) => (ID.test(id) ? store.ownerOf(id) : undefined),
     list: async (holder, page) => (await store.list(holder, page)).map(toServiceKey),
     get: async (holder, id) => toServiceKey(await find(holder, id)),
   };

@@ -11,7 +11,14 @@ import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { createRequestNote } from '../gate/request-note.js';
 
-const checks = createRequestNote<Request, Map<KeyAuthenticator, MaybePromise<KeyCheck>>>();
+/** A key that was checked for a request. */
+interface Checked {
+  readonly check: MaybePromise<KeyCheck>;
+  /** Whether the response says where the key stands in its limit. */
+  isTold: boolean;
+}
+
+const checks = createRequestNote<Request, Map<KeyAuthenticator, Checked>>();
 const steps = createRequestNote<Request, CallStep>();
 
 /** Notes what a request is to a call of a project, before its key is read: as that it counts. */
@@ -50,21 +57,33 @@ export function checkServiceKey(
   res: Response,
   keys: KeyAuthenticator,
 ): MaybePromise<KeyCheck> | undefined {
+  const checked = checkOf(req, keys);
+  if (checked === undefined) return undefined;
+  return whenKnown(checked.check, (check) => {
+    if (!checked.isTold && check.rate !== undefined) sendRate(res, check.rate);
+    checked.isTold = true;
+    return check;
+  });
+}
+
+/**
+ * The key whose secret a request proves, whether it is let in with it or not; undefined where it shows none, or a wrong secret.
+ * The response says nothing of it. The request counts once, here and in {@link readServiceKey}.
+ */
+export function provenServiceKey(req: Request, keys: KeyAuthenticator): MaybePromise<ServiceKey | undefined> {
+  const checked = checkOf(req, keys);
+  return checked && whenKnown(checked.check, (check) => check.key);
+}
+
+function checkOf(req: Request, keys: KeyAuthenticator): Checked | undefined {
   const [key, secret] = SHOWN.map((name) => headerOf(req, name));
   if (key === undefined || secret === undefined) return undefined;
-  const known = checks.of(req) ?? new Map<KeyAuthenticator, MaybePromise<KeyCheck>>();
-  const earlier = known.get(keys);
-  if (earlier !== undefined) return earlier;
+  const known = checks.of(req) ?? new Map<KeyAuthenticator, Checked>();
   checks.put(req, known);
-  const checking = whenKnown(
-    keys.authenticate({ key, secret, address: req.ip ?? '', ...defined({ step: steps.of(req) }) }),
-    (check) => {
-      if (check.rate !== undefined) sendRate(res, check.rate);
-      return check;
-    },
-  );
-  known.set(keys, checking);
-  return checking;
+  const check = () => keys.authenticate({ key, secret, address: req.ip ?? '', ...defined({ step: steps.of(req) }) });
+  const checked = known.get(keys) ?? { check: check(), isTold: false };
+  known.set(keys, checked);
+  return checked;
 }
 
 /** What a request with a key that was refused is told. */

@@ -92,6 +92,8 @@ export interface ServiceKeyStore {
   findByPublicKey(publicKey: string): Promise<ServiceKeyRecord | undefined>;
   /** A key that somebody may see. */
   find(id: string, holder: KeyHolder): Promise<ServiceKeyRecord | undefined>;
+  /** Wallet of a key, base58, also of a revoked one. */
+  ownerOf(id: string): Promise<string | undefined>;
   /** Keys that somebody may see, newest first, revoked ones too. */
   list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKeyRecord[]>;
   /** Gives a key another secret. False when there is no such key, or it is revoked. */

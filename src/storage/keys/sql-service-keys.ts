@@ -49,6 +49,10 @@ const KEYS = {
     name: 'tollhouse_key_find',
     text: `select ${COLUMNS} from tollhouse_service_key where ${VISIBLE} and id = $3`,
   },
+  ownerOf: {
+    name: 'tollhouse_key_owner_of',
+    text: 'select owner from tollhouse_service_key where id = $1',
+  },
   list: {
     name: 'tollhouse_key_list',
     text: `select ${COLUMNS} from tollhouse_service_key where ${VISIBLE} and (created_at, id) < ($3, $4)
@@ -89,6 +93,10 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
       void (await database.batchIf([KEYS.insert, ...valuesOf(NAMES, recordToSql(record))], eventSteps([event]))),
     findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
     find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),
+    async ownerOf(id) {
+      const [row] = await database.query(KEYS.ownerOf, id);
+      return row === undefined ? undefined : String(row.owner);
+    },
     rotate: async (id, { secretHash, previousUntil }, event) =>
       (await database.batchIf([KEYS.rotate, id, previousUntil, secretHash], eventSteps([event]))).length > 0,
     revoke: async (id, at, event) => (await database.batchIf([KEYS.revoke, id, at], eventSteps([event]))).length > 0,

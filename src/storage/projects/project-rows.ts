@@ -34,7 +34,8 @@ export const PROJECT_COLUMNS = [
 
 /** A project as the columns of `tollhouse_project` but for the OpenAPI document. */
 export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
-  const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
+  const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example, allowed } =
+    project;
   const { amount, ...restOfPrice } = price;
   const { token } = price;
   const details: Details = {
@@ -43,7 +44,7 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
     price: restOfPrice,
     split,
     limits,
-    ...defined({ description, metadata, example }),
+    ...defined({ description, metadata, example, allowed }),
   };
   return {
     id: project.id,

@@ -61,8 +61,13 @@ export interface ProjectSettings {
   /** At least one; they sum to 10,000. */
   readonly split: readonly ProjectShare[];
   readonly limits: ProjectLimits;
-  /** Only listed ones are in the marketplace. */
-  readonly visibility: 'private' | 'listed';
+  /**
+   * Listed ones are in the marketplace; unlisted ones are there for whoever knows them; private ones are there for their owner and
+   * those `allowed`, and for nobody else.
+   */
+  readonly visibility: 'listed' | 'unlisted' | 'private';
+  /** Wallets, base58, and ids of service keys that may call it while it is private. Default: none. */
+  readonly allowed?: readonly string[];
   /** In lower case. */
   readonly tags: readonly string[];
   readonly metadata?: Readonly<Record<string, string>>;

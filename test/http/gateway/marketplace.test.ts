@@ -131,6 +131,7 @@ describe('a project', () => {
   test('private, paused and deleted projects are not there, in the list and by name', async () => {
     const ids = { paused: await offer('paused'), deleted: await offer('deleted') };
     await offer('private', { visibility: 'private' });
+    await offer('unlisted', { visibility: 'unlisted' });
     const hidden = await offer('hidden');
     expect(slugsOf(await pageOf())).toHaveLength(3);
     await fixture.ask('POST', `/projects/${ids.paused}/pause`, asAlice);

@@ -12,6 +12,7 @@ import { payoutProofs } from './0011-payout-proofs.js';
 import { oneSol } from './0012-one-sol.js';
 import { credit } from './0013-credit.js';
 import { webhookTurns } from './0014-webhook-turns.js';
+import { unlistedProjects } from './0015-unlisted-projects.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -33,4 +34,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0012-one-sol', oneSol],
   ['0013-credit', credit],
   ['0014-webhook-turns', webhookTurns],
+  ['0015-unlisted-projects', unlistedProjects],
 ];
