@@ -50,7 +50,7 @@ export const ERRORS = {
   project_not_found: { status: 404, title: 'There is no such project', retryable: false },
   slug_taken: { status: 409, title: 'The slug is taken', retryable: false },
   precondition_failed: { status: 412, title: 'It was changed since you read it', retryable: false },
-  webhook_limit_reached: { status: 409, title: 'There are as many webhooks as there may be', retryable: false },
+  quota_reached: { status: 409, title: 'The wallet owns as much as it may', retryable: false },
   webhook_disabled: { status: 409, title: 'The webhook is disabled', retryable: false },
   method_not_allowed: { status: 405, title: 'This address does not answer to this method', retryable: false },
   invalid_amount: { status: 400, title: 'The amount is not valid', retryable: false },

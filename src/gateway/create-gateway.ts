@@ -7,6 +7,7 @@ import { DOLLARS, moneyOf } from '../protocol/networks/tokens.js';
 import type { Token } from '../protocol/types.js';
 import type { Counters } from '../storage/counters/counters.js';
 import type { GatewayStores } from '../storage/gateway-stores.js';
+import type { Quotas } from '../storage/owners/quotas.js';
 import type { Storage } from '../storage/storage.js';
 import { createCallLimits } from './calls/call-limits.js';
 import { createCalls } from './calls/calls.js';
@@ -15,6 +16,7 @@ import { createSpending } from './figures/spending.js';
 import { createSpendingReports } from './figures/spending-report.js';
 import type { Gateway } from './gateway.js';
 import { type AddressGuard, createAddressGuard } from './network-guard/address-guard.js';
+import { quotasOption } from './owners/quotas-option.js';
 import { leastOf, UNLISTED_WAIT_MS } from './payouts/payout-minimum.js';
 import { createPayouts } from './payouts/payouts.js';
 import { createMarketplace } from './projects/marketplace.js';
@@ -36,6 +38,8 @@ export interface GatewayOptions {
   readonly allowPrivateNetworks?: readonly string[];
   /** Multiplies every limit of keys and projects. Default 1. */
   readonly limitScale?: number;
+  /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks. */
+  readonly quotas?: Partial<Quotas>;
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -61,6 +65,7 @@ const options = z.strictObject({
     .optional(),
   allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
   limitScale: z.number('a number above 0').positive('a number above 0').default(1),
+  quotas: quotasOption,
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
 });
@@ -73,7 +78,15 @@ const options = z.strictObject({
  */
 export function createGateway(given: GatewayOptions): Gateway {
   const setup = resolveOptions(WHERE, options, given);
-  const { facilitator, storage = facilitator.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
+  const {
+    facilitator,
+    storage = facilitator.storage,
+    allowPrivateNetworks,
+    limitScale: scale,
+    quotas,
+    onFault,
+    now,
+  } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
   const { book } = stores;
@@ -81,6 +94,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     facilitator,
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
+    quotas: async () => quotas,
     onFault,
     now,
   };
@@ -127,12 +141,13 @@ export function createGateway(given: GatewayOptions): Gateway {
 interface Parts extends Pick<GatewayOptions, 'facilitator'> {
   readonly stores: GatewayStores;
   readonly guard: AddressGuard;
+  readonly quotas: (owner: string) => Promise<Quotas>;
   readonly onFault: (error: unknown) => void;
   readonly now: () => number;
 }
 
 /** Projects, who calls them, and what came of it. */
-function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Counters, scale: number) {
+function sellingSide({ facilitator, stores, guard, quotas, now }: Parts, counters: Counters, scale: number) {
   const { network, tokens } = facilitator;
   const { book } = stores;
   const describeToken = async (mint: string) => {
@@ -147,11 +162,13 @@ function sellingSide({ facilitator, stores, guard, now }: Parts, counters: Count
     isWallet: facilitator.isWallet,
     feePayers: async () => (await facilitator.supported()).signers,
     network,
+    quotas,
     now,
   });
   const mode = network === 'solana' ? 'live' : 'test';
   const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
-  const keys = createServiceKeys({ store: stores.keys, counters, tokens, mode, projectOwner, scale, now });
+  const keyQuota = async (owner: string) => (await quotas(owner)).keys;
+  const keys = createServiceKeys({ store: stores.keys, counters, tokens, mode, projectOwner, keyQuota, scale, now });
   const analytics = createAnalytics({ book, credit: stores.credit, describeToken, now });
   return {
     projects,
@@ -179,14 +196,16 @@ function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
 }
 
 /** Webhooks and the event stream. */
-function tellingSide({ stores, guard, onFault, now }: Parts) {
+function tellingSide({ stores, guard, quotas, onFault, now }: Parts) {
   const { webhooks: store, deliveries, events } = stores;
   const sender = createWebhookSender({ guard });
   const worker = createWebhookWorker({ deliveries, webhooks: store, sender, now, onError: onFault });
   const ownsProject = async (wallet: string, id: string) => (await stores.projects.find(id))?.owner === wallet;
+  const webhookQuota = async (owner: string) => (await quotas(owner)).webhooks;
+  const rules = { addressGuard: guard, ownsProject };
   return {
     worker,
-    webhooks: createWebhooks({ store, deliveries, wake: worker.wake, addressGuard: guard, ownsProject, now }),
+    webhooks: createWebhooks({ ...rules, store, deliveries, webhookQuota, wake: worker.wake, now }),
     events,
     tail: createEventTail(events, onFault),
   };

@@ -58,6 +58,7 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
     facilitator,
     allowPrivateNetworks: configuration.allowPrivateNetworks,
     limitScale: configuration.rateLimitScale,
+    quotas: configuration.quotas,
     onFault,
   });
   const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });

@@ -3,6 +3,7 @@ import {
   type ProjectRecord,
   type ProjectStore,
   priceKey,
+  SLUG_REST_MS,
 } from '../../src/storage/projects/projects.js';
 import { createSqlProjects } from '../../src/storage/projects/sql-projects.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
@@ -13,6 +14,8 @@ const COUNT = {
   name: 'test_count_calls',
   text: 'insert into tollhouse_rollup (project_id, kind, hour, label, value) values ($1, $2, $3, $4, $5)',
 };
+const CREATED = { status: 'created' };
+const TAKEN = { status: 'slug_taken' };
 const HOUR = 3_600_000;
 
 /** What every database must do for projects. */
@@ -29,7 +32,7 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
 
     async function add(changes: Partial<ProjectRecord> = {}): Promise<ProjectRecord> {
       const project = newProject(changes);
-      expect(await store.create(project, undefined, [eventOf(project, 'project.created')])).toBe(true);
+      expect(await store.create(project, undefined, [eventOf(project, 'project.created')])).toEqual(CREATED);
       return project;
     }
 
@@ -90,7 +93,7 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
         const { slug } = await add();
         for (const owner of [ANNA, BORIS]) {
           const second = newProject({ owner, slug });
-          expect(await store.create(second, undefined, [eventOf(second, 'project.created')])).toBe(false);
+          expect(await store.create(second, undefined, [eventOf(second, 'project.created')])).toEqual(TAKEN);
           expect(await eventsOf(second)).toEqual([]);
         }
       });
@@ -100,16 +103,52 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
           newProject({ slug: 'news', owner: at % 2 ? ANNA : BORIS }),
         );
         const done = await Promise.all(rivals.map((it) => store.create(it, undefined, [])));
-        expect(done.filter(Boolean)).toHaveLength(1);
+        expect(done.map(({ status }) => status).sort()).toEqual(['created', ...Array(9).fill('slug_taken')]);
       });
 
-      test('of a deleted project can be taken by its owner again, by nobody else', async () => {
+      test('of a deleted project can be taken by its owner again, by others after 30 days', async () => {
         const project = await add();
-        await store.replace(nextVersion(project, { state: 'deleted' }), 'keep', []);
-        expect(await store.create(newProject({ slug: project.slug, owner: BORIS }), undefined, [])).toBe(false);
-        const again = newProject({ slug: project.slug });
-        expect(await store.create(again, undefined, [])).toBe(true);
-        expect(await store.findBySlug(project.slug)).toEqual(again);
+        const { slug } = project;
+        const deleted = nextVersion(project, { state: 'deleted', updatedAt: project.updatedAt + 5_000 });
+        await store.replace(deleted, 'keep', []);
+        const freeAt = deleted.updatedAt + SLUG_REST_MS;
+        const takeAt = (owner: string, createdAt: number) =>
+          store.create(newProject({ slug, owner, createdAt }), undefined, []);
+        expect(await takeAt(BORIS, freeAt - 1)).toEqual({ status: 'slug_taken', freeAt });
+        expect(await takeAt(ANNA, freeAt - 1)).toEqual(CREATED);
+        expect(await takeAt(BORIS, freeAt)).toEqual(TAKEN);
+        const again = await store.findBySlug(slug);
+        await store.replace(nextVersion(again as ProjectRecord, { state: 'deleted', updatedAt: freeAt }), 'keep', []);
+        expect(await takeAt(BORIS, freeAt)).toEqual({ status: 'slug_taken', freeAt: freeAt + SLUG_REST_MS });
+        expect(await takeAt(BORIS, freeAt + SLUG_REST_MS)).toEqual(CREATED);
+        expect(await takeAt(ANNA, freeAt + SLUG_REST_MS)).toEqual(TAKEN);
+      });
+    });
+
+    describe('a quota', () => {
+      const eventIds = { name: 'test_all_events', text: 'select type from tollhouse_event' };
+
+      test('is never exceeded, however many projects are added at once; others have their own', async () => {
+        const many = Array.from({ length: 100 }, (_, at) => newProject({ owner: at % 10 === 0 ? BORIS : ANNA }));
+        const done = await Promise.all(
+          many.map((it) => store.create(it, undefined, [eventOf(it, 'project.created')], 10)),
+        );
+        const madeBy = (owner: string) =>
+          done.filter(({ status }, at) => status === 'created' && many[at]?.owner === owner).length;
+        expect([madeBy(ANNA), madeBy(BORIS)]).toEqual([10, 10]);
+        expect(done.filter(({ status }) => status === 'quota_reached')).toHaveLength(80);
+        expect(await store.list(ANNA, 100)).toHaveLength(10);
+        expect(await database.query(eventIds)).toHaveLength(20);
+      });
+
+      test('counts paused projects, and no deleted ones', async () => {
+        const [first] = [await add(), await add({ state: 'paused' })];
+        const one = (slug = newProject().slug) => store.create(newProject({ slug }), undefined, [], 2);
+        expect(await one()).toEqual({ status: 'quota_reached' });
+        expect(await one(first.slug)).toEqual({ status: 'quota_reached' });
+        await store.replace(nextVersion(first, { state: 'deleted' }), 'keep', []);
+        expect(await one()).toEqual(CREATED);
+        expect(await one()).toEqual({ status: 'quota_reached' });
       });
     });
 

@@ -119,6 +119,38 @@ export function serviceKeysContract(name: string, open: () => Promise<ServiceKey
       expect(seen).toEqual(order.map(({ id }) => id));
     });
 
+    test('a key tells its owner by its id, revoked or not', async () => {
+      const [record, revoked] = [await kept(), await kept({ owner: 'another', revokedAt: TIME })];
+      expect(await keys.ownerOf(record.id)).toBe('owner');
+      expect(await keys.ownerOf(revoked.id)).toBe('another');
+      expect(await keys.ownerOf('key_none')).toBeUndefined();
+    });
+
+    test('a quota is never exceeded, however many keys are added at once; others have their own', async () => {
+      const [owner, other] = [newId('key'), newId('key')];
+      const many = Array.from({ length: 100 }, (_, at) => newKey({ owner: at % 10 === 0 ? other : owner }));
+      const events = many.map((it) => eventOf('key.created', it));
+      const done = await Promise.all(many.map((it, at) => keys.insert(it, events[at]!, 10)));
+      const madeBy = (wallet: string) => done.filter((isMade, at) => isMade && many[at]?.owner === wallet).length;
+      expect([madeBy(owner), madeBy(other)]).toEqual([10, 10]);
+      expect(await keys.list({ wallet: owner }, { limit: 100 })).toHaveLength(10);
+      const refused = done.indexOf(false);
+      expect([await written(events[refused]!.id), await written(events[0]!.id)]).toEqual([[], ['key.created']]);
+    });
+
+    test('a quota counts no revoked and no expired keys', async () => {
+      const owner = newId('key');
+      const more = (changes: Partial<ServiceKeyRecord> = {}) => {
+        const record = newKey({ owner, ...changes });
+        return keys.insert(record, eventOf('key.created', record), 2);
+      };
+      await kept({ owner, expiresAt: TIME });
+      const alive = await kept({ owner, expiresAt: TIME + 1 });
+      expect([await more(), await more()]).toEqual([true, false]);
+      await keys.revoke(alive.id, TIME, eventOf('key.revoked', alive));
+      expect([await more(), await more()]).toEqual([true, false]);
+    });
+
     test('a list for a project has its keys only', async () => {
       const owner = newId('key');
       await kept({ owner });

@@ -41,6 +41,12 @@ export function webhooksContract(name: string, open: () => Promise<SqlDatabase>)
       expect(await webhooks.create(aWebhook({ owner: BOB }), 2)).toBe(true);
     });
 
+    test('are never more of an owner, however many are added at once', async () => {
+      const done = await Promise.all(Array.from({ length: 60 }, () => webhooks.create(aWebhook(), 7)));
+      expect(done.filter(Boolean)).toHaveLength(7);
+      expect(await webhooks.list(ALICE, { limit: 100 })).toHaveLength(7);
+    });
+
     test('are listed the newest first, page by page, also those of one project', async () => {
       const all = [1, 2, 2, 3].map((createdAt, at) =>
         aWebhook({ createdAt, ...(at === 1 ? { projectId: 'prj_1' } : {}) }),

@@ -59,6 +59,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   storage: [
     'sql/',
     'counters/',
+    'owners/',
     'events/',
     'idempotency/',
     'ledger/',
@@ -101,7 +102,17 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'payment/',
     'paywall/',
   ],
-  gateway: ['network-guard/', 'payouts/', 'token-label', 'figures/', 'calls/', 'projects/', 'proxy/', 'webhooks/'],
+  gateway: [
+    'network-guard/',
+    'owners/',
+    'payouts/',
+    'token-label',
+    'figures/',
+    'calls/',
+    'projects/',
+    'proxy/',
+    'webhooks/',
+  ],
   http: [
     'framework/',
     'openapi/',

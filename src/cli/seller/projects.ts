@@ -103,7 +103,7 @@ async function remove(args: readonly string[]): Promise<number> {
   const { id, slug } = await selectProject(session, name);
   if (!values.yes) await confirm(slug);
   await session.delete(fillPath(PROJECTS_PATHS.one, { id }));
-  if (!values.json) printStep('deleted', `${slug}; the slug stays yours`);
+  if (!values.json) printStep('deleted', `${slug}; the slug is kept for you for 30 days`);
   return 0;
 }
 

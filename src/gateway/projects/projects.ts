@@ -1,24 +1,21 @@
 import { TollhouseError } from '../../errors/errors.js';
-import { newId } from '../../lib/ids.js';
+import { DEFAULT_QUOTAS } from '../../storage/owners/quotas.js';
 import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
-import { newGatewaySecret } from './gateway-secret.js';
-import { payeesByDefault, requireSamePayees } from './payees.js';
+import { createNewProject, type ProjectCaller } from './new-project.js';
+import { requireSamePayees } from './payees.js';
 import { createProjectCache, type ProjectCache } from './project-cache.js';
 import { changedSecret, changedSettings, changedState, type ProjectChange, projectEvent } from './project-changes.js';
 import { draftOf, type ProjectDraft } from './project-draft.js';
 import { type ProjectRules, settingsOf } from './project-rules.js';
+import { type ProjectQuotas, requireSize } from './project-size.js';
 
 /** What {@link createProjects} works with. */
 export interface ProjectsParts extends ProjectRules {
   readonly store: ProjectStore;
+  /** What a wallet may own. Default: 20 projects of 64 KiB. */
+  readonly quotas?: ((owner: string) => Promise<ProjectQuotas>) | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
-}
-
-/** On whose behalf a project is made or changed. */
-export interface ProjectCaller {
-  /** Whether it may say who is paid. Default: it may. */
-  readonly setsPayees?: boolean | undefined;
 }
 
 /** Which project is meant: an owner's, and the version if that matters. */
@@ -41,14 +38,17 @@ export interface DocumentedProject {
  * with `precondition_failed` when it was not meant for the version that it meets.
  */
 export interface Projects extends Omit<ProjectCache, 'forget'> {
-  /** Rejects with `validation_failed` or `slug_taken`, or with `insufficient_scope` where the caller may not say who is paid. */
+  /**
+   * Rejects with `validation_failed`, `slug_taken` or `quota_reached`, or with `insufficient_scope` where the caller may not say
+   * who is paid.
+   */
   create(owner: string, draft: ProjectDraft, caller?: ProjectCaller): Promise<DocumentedProject>;
   /** The newest first. */
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
   get(ref: ProjectRef): Promise<DocumentedProject>;
   /**
-   * Changes what an owner decides; rejects with `validation_failed`, or with `insufficient_scope` where the caller may not say
-   * who is paid. What changes nothing writes nothing.
+   * Changes what an owner decides; rejects with `validation_failed` or `quota_reached`, or with `insufficient_scope` where the
+   * caller may not say who is paid. What changes nothing writes nothing.
    * @param edit - makes the draft of the next version from that of the present one; it may be called again
    */
   update(ref: ProjectRef, edit: (draft: ProjectDraft) => ProjectDraft): Promise<DocumentedProject>;
@@ -58,7 +58,7 @@ export interface Projects extends Omit<ProjectCache, 'forget'> {
   resume(ref: ProjectRef): Promise<DocumentedProject>;
   /** A new gateway secret; the one before stays good for a day. */
   rotateSecret(ref: ProjectRef): Promise<DocumentedProject>;
-  /** Deletes it for ever. Its slug stays the owner's. */
+  /** Deletes it for ever. Its slug is kept for the owner for 30 days. */
   remove(ref: ProjectRef): Promise<void>;
 }
 
@@ -68,7 +68,8 @@ type Plan = (project: ProjectRecord) => Promise<ProjectChange | undefined> | Pro
 const ATTEMPTS = 5;
 
 /** Makes the projects of a gateway. */
-export function createProjects({ store, now = Date.now, ...rules }: ProjectsParts): Projects {
+export function createProjects(parts: ProjectsParts): Projects {
+  const { store, quotas = async () => DEFAULT_QUOTAS, now = Date.now, ...rules } = parts;
   const { forget, ...cache } = createProjectCache(store, now);
 
   async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
@@ -102,17 +103,10 @@ export function createProjects({ store, now = Date.now, ...rules }: ProjectsPart
 
   return {
     ...cache,
-    async create(owner, draft, { setsPayees = true } = {}) {
-      const settings = await settingsOf(draft, owner, rules);
-      if (!setsPayees) requireSamePayees(payeesByDefault(owner), settings.split);
-      const time = now();
-      const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
-      const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
-      const { openapi } = draft;
-      const isMade = await store.create(project, openapi, [projectEvent('project.created', project, time)]);
-      if (!isMade) throw slugTaken(draft.slug);
+    async create(owner, draft, caller = {}) {
+      const project = await createNewProject({ ...rules, store, quotas, now }, owner, draft, caller);
       forget(project.slug);
-      return { project, openapi };
+      return { project, openapi: draft.openapi };
     },
     list: (owner, limit, after) => store.list(owner, limit, after),
     get: async (ref) => documented(await find(ref)),
@@ -122,6 +116,8 @@ export function createProjects({ store, now = Date.now, ...rules }: ProjectsPart
         const draft = edit(draftOf(before, document));
         const settings = await settingsOf(draft, before.owner, rules, before);
         if (ref.setsPayees === false) requireSamePayees(before.split, settings.split);
+        const { projectBytes } = await quotas(before.owner);
+        requireSize([settings, draft.openapi], projectBytes, [before, document]);
         return changedSettings(before, settings, { before: document, after: draft.openapi });
       });
       return documented(project);
@@ -131,8 +127,4 @@ export function createProjects({ store, now = Date.now, ...rules }: ProjectsPart
     rotateSecret: async (ref) => documented(await change(ref, (it) => changedSecret(it, now()))),
     remove: async (ref) => void (await change(ref, (it) => changedState(it, 'deleted'))),
   };
-}
-
-function slugTaken(slug: string): TollhouseError {
-  return new TollhouseError('slug_taken', `The slug "${slug}" is taken; choose another one.`, { param: 'slug' });
 }

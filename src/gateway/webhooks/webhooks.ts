@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
+import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import type { WebhookQuery, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
 import { createWebhookDeliveries, type WebhookDeliveries, type WebhookDeliveriesParts } from './webhook-deliveries.js';
 import { checkWebhook, type WebhookCaller, type WebhookDraft, type WebhookRules } from './webhook-rules.js';
@@ -9,6 +10,8 @@ import { newWebhookSecret } from './webhook-signature.js';
 /** What {@link createWebhooks} works with. */
 export interface WebhooksParts extends WebhookRules, Pick<WebhookDeliveriesParts, 'deliveries' | 'wake'> {
   readonly store: WebhookStore;
+  /** How many webhooks a wallet may have. Default: 20. */
+  readonly webhookQuota?: ((owner: string) => Promise<number>) | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
 }
@@ -23,7 +26,7 @@ export interface WebhookChange extends Partial<Pick<WebhookDraft, 'url' | 'event
 
 /** Webhooks and their owners. What is somebody else's is not there: `not_found`. */
 export interface Webhooks extends WebhookDeliveries {
-  /** Rejects with `validation_failed`, or `webhook_limit_reached` when there are 20. */
+  /** Rejects with `validation_failed`, or `quota_reached` when its owner has as many as it may. */
   create(caller: WebhookCaller, draft: WebhookDraft): Promise<WebhookRecord>;
   /** The newest first. */
   list(caller: WebhookCaller, page: Omit<WebhookQuery, 'projectId'>): Promise<readonly WebhookRecord[]>;
@@ -35,13 +38,12 @@ export interface Webhooks extends WebhookDeliveries {
   rotate(caller: WebhookCaller, id: string): Promise<WebhookRecord>;
 }
 
-const MAX_WEBHOOKS = 20;
 /** How long a receiver has to learn a new secret, in milliseconds; that of service keys is the same. */
 const OVERLAP_MS = 24 * 3_600_000;
 
 /** Makes the webhooks of a gateway. */
 export function createWebhooks(parts: WebhooksParts): Webhooks {
-  const { store, now = Date.now } = parts;
+  const { store, webhookQuota = async () => DEFAULT_QUOTAS.webhooks, now = Date.now } = parts;
 
   async function get({ wallet, projectId }: WebhookCaller, id: string): Promise<WebhookRecord> {
     const webhook = await store.find(wallet, id);
@@ -67,8 +69,9 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       const wanted = { ...draft, projectId: draft.projectId ?? caller.projectId };
       await checkWebhook(wanted, caller, parts);
       const webhook = newWebhook(caller.wallet, wanted, now());
-      if (await store.create(webhook, MAX_WEBHOOKS)) return webhook;
-      throw new TollhouseError('webhook_limit_reached', `You have ${MAX_WEBHOOKS} webhooks already; delete one first.`);
+      const most = await webhookQuota(caller.wallet);
+      if (await store.create(webhook, most)) return webhook;
+      throw quotaReached('webhooks', most);
     },
     list: ({ wallet, projectId }, page) => store.list(wallet, projectId === undefined ? page : { ...page, projectId }),
     async remove(caller, id) {

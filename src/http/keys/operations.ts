@@ -45,7 +45,7 @@ const generateKey = defineOperation({
   responses: {
     201: { description: 'The key and its secret; `Location` says where the key is.', schema: revealedKeyResponse },
   },
-  errors: ['validation_failed'],
+  errors: ['validation_failed', 'quota_reached'],
   async handler({ req, res, caller, body }, { keys, now }: KeysParts) {
     const made = await keys.generate(caller.wallet, wantedKey(body));
     res.location(`${req.baseUrl}${fillPath(KEYS_PATHS.one, { id: made.key.id })}`);

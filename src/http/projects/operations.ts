@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { mergePatch } from '../../gateway/projects/merge-patch.js';
+import type { ProjectCaller } from '../../gateway/projects/new-project.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
-import type { DocumentedProject, ProjectCaller, ProjectRef, Projects } from '../../gateway/projects/projects.js';
+import type { DocumentedProject, ProjectRef, Projects } from '../../gateway/projects/projects.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ApiCaller } from '../framework/api-caller.js';
@@ -56,7 +57,7 @@ const createProject = defineOperation({
   },
   body: projectBody,
   responses: { 201: { description: 'The project; `Location` says where it is.', schema: projectResponse } },
-  errors: ['validation_failed', 'slug_taken', 'chain_unavailable', 'payment_backend_unavailable'],
+  errors: ['validation_failed', 'slug_taken', 'quota_reached', 'chain_unavailable', 'payment_backend_unavailable'],
   async handler({ req, res, caller, body }, { projects, baseUrl }: ProjectsOperationsParts) {
     const made = await projects.create(caller.wallet, draftFrom(body), rightsOf(caller));
     res.location(`${req.baseUrl}${fillPath(PROJECTS_PATHS.one, { id: made.project.id })}`);
@@ -116,7 +117,7 @@ const updateProject = defineOperation({
   admit: requireKeyOf,
   body: projectPatchBody,
   responses: PROJECT,
-  errors: [...CHANGE_ERRORS, 'validation_failed', 'chain_unavailable', 'payment_backend_unavailable'],
+  errors: [...CHANGE_ERRORS, 'validation_failed', 'quota_reached', 'chain_unavailable', 'payment_backend_unavailable'],
   handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
     shown(asked, await projects.update(refOf(asked), editOf(asked.body)), baseUrl),
 });
@@ -172,7 +173,7 @@ const deleteProject = defineOperation({
   id: 'deleteProject',
   tag: TAG,
   summary: 'Delete a project for ever',
-  description: `Its slug stays yours: nobody else can take it. ${WITH_IF_MATCH}`,
+  description: `Its slug is kept for you for 30 days; then anybody can take it. ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
   responses: { 204: { description: 'It is deleted.' } },

@@ -49,7 +49,7 @@ const createWebhook = defineOperation({
   responses: {
     201: { description: 'The webhook and its secret; `Location` says where it is.', schema: revealedWebhookResponse },
   },
-  errors: ['validation_failed', 'webhook_limit_reached'],
+  errors: ['validation_failed', 'quota_reached'],
   async handler({ req, res, caller, body }, { webhooks, now }: WebhooksOperationsParts) {
     const { project_id: projectId, ...draft } = body;
     const made = await webhooks.create(caller, { ...draft, projectId });

@@ -11,6 +11,7 @@ import type {
   ServiceKeyRecord,
   ServiceKeyStore,
 } from '../../storage/keys/service-keys.js';
+import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import { createStoreWarning } from '../store-warning.js';
 import { createKeyAuthenticator } from './key-authenticator.js';
 import { createKeyCache } from './key-cache.js';
@@ -34,7 +35,7 @@ export interface RevealedKey {
 export interface ServiceKeys extends KeyAuthenticator {
   /**
    * Makes a key for a wallet.
-   * @throws TollhouseError `validation_failed`
+   * @throws TollhouseError `validation_failed`, or `quota_reached` when it has as many as it may
    */
   generate(owner: string, wanted: WantedServiceKey): Promise<RevealedKey>;
   /** Keys that somebody may see, newest first, revoked ones too. */
@@ -61,6 +62,8 @@ export interface ServiceKeysSetup extends Pick<NewKeySetup, 'tokens' | 'mode'> {
   readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;
   /** Wallet that owns a project; undefined when there is none. Default: there are no projects. */
   readonly projectOwner?: ((projectId: string) => Promise<string | undefined>) | undefined;
+  /** How many keys a wallet may have, revoked and expired ones not counted. Default: 50. */
+  readonly keyQuota?: ((owner: string) => Promise<number>) | undefined;
   /** Multiplies every limit. Default 1. */
   readonly scale?: number | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -80,7 +83,7 @@ const ID = /^key_[1-9A-HJ-NP-Za-km-z]{1,22}$/;
 /** Makes service keys on a store. */
 export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
   const { store, counters, scale = 1, now = Date.now, random = randomBytes } = setup;
-  const { projectOwner = async () => undefined } = setup;
+  const { projectOwner = async () => undefined, keyQuota = async () => DEFAULT_QUOTAS.keys } = setup;
   const cache = createKeyCache(store, now);
   const failures = Math.max(1, Math.round(AUTH_FAILURES * scale));
   const onStoreError = createStoreWarning(now, 'requests with service keys cannot be counted and pass all the same');
@@ -92,7 +95,9 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     const secret = newSecret(chosen.mode, random);
     const named = { id: newId('key'), publicKey: newPublicKey(chosen.mode, random), owner, createdAt: now() };
     const record: ServiceKeyRecord = { ...chosen, ...named, secretHash: hashSecret(secret) };
-    await store.insert(record, keyEvent('key.created', record, record.createdAt));
+    const most = await keyQuota(owner);
+    const isKept = await store.insert(record, keyEvent('key.created', record, record.createdAt), most);
+    if (!isKept) throw quotaReached('keys', most);
     return { key: toServiceKey(record), secret };
   }
 

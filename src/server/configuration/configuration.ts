@@ -9,6 +9,7 @@ import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js'
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js';
 import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
+import { GATEWAY_VARIABLES, type GatewayConfiguration, gatewayConfiguration } from './gateway-variables.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -17,7 +18,7 @@ export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** What the server is told, by environment variable; nothing set means the sandbox chain. */
-export interface ServerConfiguration {
+export interface ServerConfiguration extends GatewayConfiguration {
   /** `HOST`. Address to listen on. Default `127.0.0.1`. */
   readonly host: string;
   /** `PORT`. Default 4020; 0 takes a free one. */
@@ -136,6 +137,7 @@ const environment = z.object({
   DATABASE_URL: z.string().refine(isDatabaseUrl, DATABASE_FORMS).default('sqlite:./data/tollhouse.db'),
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
   ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
+  ...GATEWAY_VARIABLES,
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -192,6 +194,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     redisUrl: data.REDIS_URL,
     allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
     logLevel: data.LOG_LEVEL,
+    ...gatewayConfiguration(data),
   };
   return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
 }

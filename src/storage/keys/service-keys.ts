@@ -86,8 +86,13 @@ export interface KeyRotation {
 
 /** Where service keys are kept. Each change is written in one transaction with the event that tells it. */
 export interface ServiceKeyStore {
-  /** Keeps a new key. */
-  insert(record: ServiceKeyRecord, event: EventRecord): Promise<void>;
+  /**
+   * Keeps a new key.
+   * @param most - how many keys that are neither revoked nor expired its owner may have; however many are added at once, there
+   * are never more. Default: any number
+   * @returns false when its owner has as many already; then nothing was written
+   */
+  insert(record: ServiceKeyRecord, event: EventRecord, most?: number): Promise<boolean>;
   /** The key with this public key, revoked ones too. */
   findByPublicKey(publicKey: string): Promise<ServiceKeyRecord | undefined>;
   /** A key that somebody may see. */

@@ -1,5 +1,6 @@
 import { eventSteps } from '../events/event-statements.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
+import { ownerLock } from '../owners/owner-lock.js';
 import { type ColumnValues, placesOf, valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import type { KeyHolder, KeyPage, KeySpending, ServiceKeyRecord, ServiceKeyStore } from './service-keys.js';
@@ -39,7 +40,10 @@ const LAST_ID = '~';
 const KEYS = {
   insert: {
     name: 'tollhouse_key_insert',
-    text: `insert into tollhouse_service_key (${COLUMNS}) values (${placesOf(NAMES)}) returning id`,
+    text: `insert into tollhouse_service_key (${COLUMNS}) select ${placesOf(NAMES)}
+      where (select count(*) from tollhouse_service_key where owner = ${placeOf('owner')}
+        and revoked_at is null and (expires_at is null or expires_at > ${placeOf('created_at')})) < $${NAMES.length + 1}
+      returning id`,
   },
   findByPublicKey: {
     name: 'tollhouse_key_find_by_public_key',
@@ -89,8 +93,10 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
 
   return {
     list,
-    insert: async (record, event) =>
-      void (await database.batchIf([KEYS.insert, ...valuesOf(NAMES, recordToSql(record))], eventSteps([event]))),
+    async insert(record, event, most = Number.MAX_SAFE_INTEGER) {
+      const step = [KEYS.insert, ...valuesOf(NAMES, recordToSql(record)), most] as const;
+      return (await database.batchIf(step, eventSteps([event]), ownerLock(database, record.owner))).length > 0;
+    },
     findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
     find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),
     async ownerOf(id) {
@@ -102,6 +108,10 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
     revoke: async (id, at, event) => (await database.batchIf([KEYS.revoke, id, at], eventSteps([event]))).length > 0,
     touch: async (id, at, everyMs) => void (await database.query(KEYS.touch, id, at, at - everyMs)),
   };
+}
+
+function placeOf(column: (typeof NAMES)[number]): string {
+  return `$${NAMES.indexOf(column) + 1}`;
 }
 
 function holderToSql({ wallet, projectId }: KeyHolder) {

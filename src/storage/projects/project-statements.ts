@@ -10,14 +10,27 @@ const ASSIGNMENTS = PROJECT_COLUMNS.map((column, at) => `${column} = $${at + 1}`
 /** `$1` the id, `$6` the version after the change. */
 const BEFORE = `id = $1 and version = $6 - 1 and state <> 'deleted'`;
 
+/** How many projects a wallet has. */
+const ownedBy = (owner: string) =>
+  `(select count(*) from tollhouse_project where owner = ${owner} and state <> 'deleted')`;
+
 /** The statements on projects, the same for every database; {@link marketStatement} besides. */
 export const PROJECTS = {
   create: {
     name: 'tollhouse_project_create',
     text: `insert into tollhouse_project (${COLUMNS}, openapi) select ${VALUES}, $${DOCUMENT}
       where not exists (
-        select 1 from tollhouse_project where slug = $3 and (owner <> $2 or state <> 'deleted'))
+        select 1 from tollhouse_project where slug = $3 and (
+          state <> 'deleted' or (owner <> $2 and updated_at > $${DOCUMENT + 1})))
+        and ${ownedBy('$2')} < $${DOCUMENT + 2}
       on conflict do nothing returning id`,
+  },
+  /** Why nothing was created. Nothing changes a deleted project: it was deleted when it was last changed. */
+  refusal: {
+    name: 'tollhouse_project_refusal',
+    text: `select ${ownedBy('$1')} as owned,
+      (select count(*) from tollhouse_project where slug = $2 and state <> 'deleted') as living,
+      (select max(updated_at) from tollhouse_project where slug = $2 and state = 'deleted' and owner <> $1) as deleted_at`,
   },
   replace: {
     name: 'tollhouse_project_replace',

@@ -143,16 +143,33 @@ export function priceKey(amount: string): string {
   return `${whole.padStart(WHOLE_DIGITS, '0')}.${fraction.padEnd(MAX_PRICE_DECIMALS, '0')}`;
 }
 
+/** How long the slug of a deleted project is kept for its owner, in milliseconds: 30 days. Then it is free. */
+export const SLUG_REST_MS = 30 * 86_400_000;
+
+/** What came of adding a project. Where it was not created, nothing was written. */
+export type ProjectCreation =
+  | { readonly status: 'created' }
+  /** `freeAt`, milliseconds since the epoch, where the project that had the slug is deleted. */
+  | { readonly status: 'slug_taken'; readonly freeAt?: number }
+  /** The owner has as many as it may. */
+  | { readonly status: 'quota_reached' };
+
 /**
  * Projects. Every change is written together with its events, all or nothing. Rejects with `store_unavailable` when the
  * database does not answer.
  */
 export interface ProjectStore {
   /**
-   * Adds a project. A slug is its first owner's for ever: also that of a deleted project can be taken again by that wallet only.
-   * @returns false when the slug is taken; then nothing was written
+   * Adds a project. The slug of a deleted one can be taken again by its owner, and by others after {@link SLUG_REST_MS}.
+   * @param most - how many projects, deleted ones not counted, its owner may have; however many are added at once, there are
+   * never more. Default: any number
    */
-  create(project: ProjectRecord, openapi: ProjectOpenApi, events: readonly EventRecord[]): Promise<boolean>;
+  create(
+    project: ProjectRecord,
+    openapi: ProjectOpenApi,
+    events: readonly EventRecord[],
+    most?: number,
+  ): Promise<ProjectCreation>;
   /**
    * Puts a project in the place of its version before (`version` - 1).
    * @param openapi - `'keep'` leaves the document as it is

@@ -1,4 +1,5 @@
 import { eventSteps } from '../events/event-statements.js';
+import { ownerLock } from '../owners/owner-lock.js';
 import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
@@ -7,9 +8,11 @@ import {
   MAX_WORDS,
   type MarketQuery,
   type MarketSort,
+  type ProjectCreation,
   type ProjectOpenApi,
   type ProjectRecord,
   type ProjectStore,
+  SLUG_REST_MS,
 } from './projects.js';
 
 /** After every price. */
@@ -25,14 +28,26 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     return row === undefined ? undefined : toProject(row);
   }
 
+  async function whyRefused({ owner, slug }: ProjectRecord, most: number): Promise<ProjectCreation> {
+    const [row] = await database.query(PROJECTS.refusal, owner, slug);
+    if (Number(row?.owned) >= most) return { status: 'quota_reached' };
+    const { living, deleted_at } = row ?? {};
+    if (Number(living) > 0 || deleted_at === null) return { status: 'slug_taken' };
+    return { status: 'slug_taken', freeAt: Number(deleted_at) + SLUG_REST_MS };
+  }
+
   return {
-    async create(project, openapi, events) {
+    async create(project, openapi, events, most = Number.MAX_SAFE_INTEGER) {
+      const { owner, createdAt } = project;
       const step = [
         PROJECTS.create,
         ...valuesOf(PROJECT_COLUMNS, projectToSql(project)),
         documentToSql(openapi),
+        createdAt - SLUG_REST_MS,
+        most,
       ] as const;
-      return (await database.batchIf(step, eventSteps(events))).length > 0;
+      const rows = await database.batchIf(step, eventSteps(events), ownerLock(database, owner));
+      return rows.length > 0 ? { status: 'created' } : whyRefused(project, most);
     },
     async replace(project, openapi, events) {
       const values = valuesOf(PROJECT_COLUMNS, projectToSql(project));

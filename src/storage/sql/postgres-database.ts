@@ -148,9 +148,10 @@ function postgresDatabase(pool: pg.Pool, connect: () => pg.Client): SqlDatabase 
     });
   }
 
-  async function batchIf(guard: Step, steps: readonly Step[]): Promise<readonly Row[]> {
-    if (steps.length === 0) return query(...guard);
+  async function batchIf(guard: Step, steps: readonly Step[], first: readonly Step[] = []): Promise<readonly Row[]> {
+    if (steps.length + first.length === 0) return query(...guard);
     return inTransaction(async (client) => {
+      for (const step of first) await run(client, step);
       const rows = await run(client, guard);
       if (rows.length > 0) for (const step of steps) await run(client, step);
       return rows;

@@ -38,8 +38,9 @@ export interface SqlDatabase {
   batch(steps: readonly Step[]): Promise<readonly (readonly Row[])[]>;
   /**
    * Runs `guard` and, only if it answers a row, the steps after it, in one transaction. Returns the rows of the guard.
+   * @param first - what comes before the guard, whatever it answers: locks. Default: nothing
    */
-  batchIf(guard: Step, steps: readonly Step[]): Promise<readonly Row[]>;
+  batchIf(guard: Step, steps: readonly Step[], first?: readonly Step[]): Promise<readonly Row[]>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { eventSteps } from '../events/event-statements.js';
+import { ownerLock } from '../owners/owner-lock.js';
 import { placesOf, valuesOf } from '../sql/columns.js';
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 import { toWebhook, WEBHOOK_COLUMNS, WEBHOOK_NAMES, webhookAddress, webhookToSql } from './webhook-rows.js';
@@ -72,7 +73,9 @@ export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
   return {
     async create(webhook, most) {
       const values = valuesOf(WEBHOOK_NAMES, webhookToSql(webhook));
-      return (await database.batchIf([WEBHOOKS.room, webhook.owner, most], [[WEBHOOKS.create, ...values]])).length > 0;
+      const room = [WEBHOOKS.room, webhook.owner, most] as const;
+      const lock = ownerLock(database, webhook.owner);
+      return (await database.batchIf(room, [[WEBHOOKS.create, ...values]], lock)).length > 0;
     },
     list: async (owner, { projectId = '', after = NEWEST, limit }) =>
       (await database.query(WEBHOOKS.list, owner, projectId, after.createdAt, after.id, limit)).map(toWebhook),

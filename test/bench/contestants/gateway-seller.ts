@@ -91,9 +91,9 @@ function counting(database: SqlDatabase, trips: { count: number }): SqlDatabase 
       trips.count += 1;
       return database.batch(steps);
     },
-    batchIf(guard, steps) {
+    batchIf(guard, steps, first) {
       trips.count += 1;
-      return database.batchIf(guard, steps);
+      return database.batchIf(guard, steps, first);
     },
     close: () => database.close(),
   };

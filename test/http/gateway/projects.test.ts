@@ -173,11 +173,53 @@ describe('a new project', () => {
     }
   });
 
-  test('can have the slug of a deleted one of its owner, and of nobody else', async () => {
+  test('can have the slug of a deleted one of its owner', async () => {
     const slug = newSlug();
     await fixture.ask('DELETE', `${PROJECTS}/${await create({ slug })}`, asAlice);
-    expect(outcomeOf(await post(draft({ slug }), asBob))).toEqual([409, 'slug_taken']);
     expect((await post(draft({ slug }))).status).toBe(201);
+  });
+
+  test('can have the slug that somebody else has deleted after 30 days, and is told when', async () => {
+    const own = await openProjectsFixture();
+    const tokens = async () => [await own.keys.token(alice), await own.keys.token(bob)] as const;
+    const [first] = await tokens();
+    const { body } = await own.ask('POST', PROJECTS, first, draft({ slug: 'news' }));
+    own.keys.fixture.advance(DAY_MS);
+    const wait = { '30 days': 30 * DAY_MS - 1, 'the last moment': 1 };
+    await own.ask('DELETE', `${PROJECTS}/${body['id']}`, (await tokens())[0]);
+    for (const ms of Object.values(wait)) {
+      const taken = await own.ask('POST', PROJECTS, (await tokens())[1], draft({ slug: 'news' }));
+      expect(outcomeOf(taken)).toEqual([409, 'slug_taken']);
+      expect(taken.body['detail']).toContain(`free from ${new Date(NOON + 31 * DAY_MS).toISOString()} on`);
+      own.keys.fixture.advance(ms);
+    }
+    const [asFirst, asSecond] = await tokens();
+    expect((await own.ask('POST', PROJECTS, asSecond, draft({ slug: 'news' }))).status).toBe(201);
+    const late = await own.ask('POST', PROJECTS, asFirst, draft({ slug: 'news' }));
+    expect(outcomeOf(late)).toEqual([409, 'slug_taken']);
+    expect(late.body['detail']).not.toContain('free from');
+    await own.close();
+  });
+
+  test('is as long as projects may be, and no longer; one that is longer by now may be made shorter', async () => {
+    const long = { text: 'x'.repeat(3_000) };
+    const id = await create({ slug: 'a-long-one', openapi: { ...long, more: long } });
+    const refused = await post(
+      draft({ openapi: { text: 'x'.repeat(65_000) }, example: { method: 'POST', body: long } }),
+    );
+    expect(outcomeOf(refused)).toEqual([409, 'quota_reached']);
+    expect(refused.body).toMatchObject({
+      param: 'project_bytes',
+      detail: expect.stringMatching(/65536 bytes.*operator/),
+    });
+
+    const small = fixture.another({ projects: 10_000, projectBytes: 4_096 });
+    const ref = { owner: alice.address, id };
+    const as = (openapi: object) => small.update(ref, (it) => ({ ...it, openapi: { ...openapi } }));
+    expect((await as({ ...long, more: 'x'.repeat(2_500) })).project.version).toBe(2);
+    await expect(as({ ...long, more: 'x'.repeat(2_501) })).rejects.toMatchObject({ code: 'quota_reached' });
+    await as({});
+    await expect(as({ text: 'x'.repeat(4_000) })).rejects.toMatchObject({ code: 'quota_reached' });
   });
 });
 

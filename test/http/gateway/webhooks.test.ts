@@ -171,7 +171,7 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
 
   test('there are twenty at most, and pages of them', async () => {
     for (let at = 0; at < 20; at += 1) expect((await create()).status).toBe(201);
-    expect(await create()).toMatchObject({ status: 409, body: { code: 'webhook_limit_reached' } });
+    expect(await create()).toMatchObject({ status: 409, body: { code: 'quota_reached', param: 'webhooks' } });
     const seen: string[] = [];
     for (let cursor: unknown = ''; cursor !== null; ) {
       const page = await call('GET', `${url}?limit=7${cursor === '' ? '' : `&cursor=${cursor}`}`, alice);

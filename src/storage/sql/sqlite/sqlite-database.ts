@@ -141,7 +141,8 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
     return steps.map(run);
   }
 
-  function runIf(guard: Step, steps: readonly Step[]): readonly Row[] {
+  function runIf(guard: Step, steps: readonly Step[], first: readonly Step[] = []): readonly Row[] {
+    runAll(first);
     const rows = run(guard);
     if (rows.length > 0) runAll(steps);
     return rows;
@@ -160,7 +161,7 @@ function sqliteDatabase(connection: SqliteConnection): SqlDatabase {
     presence: localPresence(),
     query: (...step) => attempt(() => (isRead(step[0]) ? read(step) : writes.add(() => run(step)))),
     batch: (steps) => attempt(() => writes.add(() => runAll(steps))),
-    batchIf: (guard, steps) => attempt(() => writes.add(() => runIf(guard, steps))),
+    batchIf: (guard, steps, first) => attempt(() => writes.add(() => runIf(guard, steps, first))),
     async close() {
       writes.flush();
       connection.close();

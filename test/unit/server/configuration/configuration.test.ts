@@ -47,6 +47,7 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     logLevel: 'info',
     databaseUrl: 'sqlite:./data/tollhouse.db',
     allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
+    quotas: { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 },
   });
 });
 
@@ -77,6 +78,10 @@ test('everything set', () => {
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
+    QUOTA_PROJECTS: '5',
+    QUOTA_KEYS: '6',
+    QUOTA_WEBHOOKS: '0',
+    QUOTA_PROJECT_BYTES: '2048',
   });
   expect(configuration).toEqual({
     host: '::1',
@@ -100,6 +105,7 @@ test('everything set', () => {
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
+    quotas: { projects: 5, keys: 6, webhooks: 0, projectBytes: 2_048 },
   });
 });
 
@@ -119,6 +125,8 @@ test('every fault is told at once, by the name of its variable', () => {
     LOG_LEVEL: 'loud',
     MAX_FEE_LAMPORTS_PER_HOUR: '0.5',
     FLOOD_LIMIT_PER_SECOND: '-1',
+    QUOTA_KEYS: '1.5',
+    QUOTA_PROJECT_BYTES: '100',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
   for (const name of [
@@ -130,6 +138,8 @@ test('every fault is told at once, by the name of its variable', () => {
     'LOG_LEVEL',
     'MAX_FEE_LAMPORTS_PER_HOUR',
     'FLOOD_LIMIT_PER_SECOND',
+    'QUOTA_KEYS',
+    'QUOTA_PROJECT_BYTES',
   ]) {
     expect(told).toContain(`${name} must be `);
   }

@@ -1,0 +1,56 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { newId } from '../../lib/ids.js';
+import { quotaReached } from '../../storage/owners/quotas.js';
+import type { ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
+import { newGatewaySecret } from './gateway-secret.js';
+import { payeesByDefault, requireSamePayees } from './payees.js';
+import { projectEvent } from './project-changes.js';
+import type { ProjectDraft } from './project-draft.js';
+import { type ProjectRules, settingsOf } from './project-rules.js';
+import { type ProjectQuotas, requireSize } from './project-size.js';
+
+/** What {@link createNewProject} works with. */
+export interface NewProjectParts extends ProjectRules {
+  readonly store: Pick<ProjectStore, 'create'>;
+  readonly quotas: (owner: string) => Promise<ProjectQuotas>;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** On whose behalf a project is made or changed. */
+export interface ProjectCaller {
+  /** Whether it may say who is paid. Default: it may. */
+  readonly setsPayees?: boolean | undefined;
+}
+
+/**
+ * Makes the project that a wallet has drafted.
+ * @throws TollhouseError `validation_failed`, `slug_taken`, `quota_reached`, or `insufficient_scope` where the caller may not say who
+ * is paid
+ */
+export async function createNewProject(
+  { store, quotas, now, ...rules }: NewProjectParts,
+  owner: string,
+  draft: ProjectDraft,
+  { setsPayees = true }: ProjectCaller,
+): Promise<ProjectRecord> {
+  const settings = await settingsOf(draft, owner, rules);
+  if (!setsPayees) requireSamePayees(payeesByDefault(owner), settings.split);
+  const { projects: most, projectBytes } = await quotas(owner);
+  requireSize([settings, draft.openapi], projectBytes);
+  const time = now();
+  const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
+  const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
+  const made = await store.create(project, draft.openapi, [projectEvent('project.created', project, time)], most);
+  if (made.status === 'quota_reached') throw quotaReached('projects', most);
+  if (made.status === 'slug_taken') throw slugTaken(draft.slug, made.freeAt);
+  return project;
+}
+
+function slugTaken(slug: string, freeAt: number | undefined): TollhouseError {
+  const until =
+    freeAt === undefined ? '' : ` Its project was deleted: it is free from ${new Date(freeAt).toISOString()} on.`;
+  return new TollhouseError('slug_taken', `The slug "${slug}" is taken; choose another one.${until}`, {
+    param: 'slug',
+  });
+}

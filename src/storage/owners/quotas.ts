@@ -1,0 +1,43 @@
+import { TollhouseError } from '../../errors/errors.js';
+
+/** What one wallet may own. */
+export interface Quotas {
+  /** Projects that are not deleted. Default 20. */
+  readonly projects: number;
+  /** Service keys that are neither revoked nor expired. Default 50. */
+  readonly keys: number;
+  /** Webhooks, disabled ones too. Default 20. */
+  readonly webhooks: number;
+  /** Bytes of a project as JSON, its OpenAPI document included. Default 65,536. */
+  readonly projectBytes: number;
+}
+
+/** What a wallet may own unless something else is said. */
+export const DEFAULT_QUOTAS: Quotas = { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 };
+
+/** What to do, by quota. */
+const REMEDIES: Readonly<Record<keyof Quotas, (most: number) => string>> = {
+  projects: (most) => `One wallet may have ${most} projects here: delete one`,
+  keys: (most) => `One wallet may have ${most} service keys here: revoke one`,
+  webhooks: (most) => `One wallet may have ${most} webhooks here: delete one`,
+  projectBytes: (most) =>
+    `A project may have ${most} bytes here, its OpenAPI document included: make its texts shorter`,
+};
+
+/** Names of the quotas for clients. */
+const WIRE_NAMES: Readonly<Record<keyof Quotas, string>> = {
+  projects: 'projects',
+  keys: 'keys',
+  webhooks: 'webhooks',
+  projectBytes: 'project_bytes',
+};
+
+/**
+ * The error for a wallet that owns as much as it may.
+ * @param quota - which is used up; goes into `param` as clients know it
+ * @param most - how much it is
+ */
+export function quotaReached(quota: keyof Quotas, most: number): TollhouseError {
+  const detail = `${REMEDIES[quota](most)}, or ask the operator of this service for more.`;
+  return new TollhouseError('quota_reached', detail, { param: WIRE_NAMES[quota] });
+}
