@@ -16,7 +16,10 @@ import { createSpending } from './figures/spending.js';
 import { createSpendingReports } from './figures/spending-report.js';
 import type { Gateway } from './gateway.js';
 import { type AddressGuard, createAddressGuard } from './network-guard/address-guard.js';
+import type { GatewayOwners } from './owners/admission.js';
+import { operatorsOption, ownersOption } from './owners/owners-options.js';
 import { quotasOption } from './owners/quotas-option.js';
+import { createStrangers, type Strangers } from './owners/strangers.js';
 import { leastOf, UNLISTED_WAIT_MS } from './payouts/payout-minimum.js';
 import { createPayouts } from './payouts/payouts.js';
 import { createMarketplace } from './projects/marketplace.js';
@@ -40,6 +43,10 @@ export interface GatewayOptions {
   readonly limitScale?: number;
   /** What one wallet may own. Default: 20 projects of 65,536 bytes each, 50 service keys, 20 webhooks. */
   readonly quotas?: Partial<Quotas>;
+  /** Wallets, base58, that may use `/api/v1/operator`: see what strangers have here, suspend it, set quotas. Default: none. */
+  readonly operators?: readonly string[];
+  /** Who may create projects: `open` for every wallet, or some wallets. Default: the operators on mainnet, `open` elsewhere. */
+  readonly owners?: GatewayOwners;
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -66,6 +73,8 @@ const options = z.strictObject({
   allowPrivateNetworks: z.array(z.string(), 'a list of networks in CIDR notation').default([]),
   limitScale: z.number('a number above 0').positive('a number above 0').default(1),
   quotas: quotasOption,
+  operators: operatorsOption.default([]),
+  owners: ownersOption.optional(),
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
 });
@@ -78,15 +87,7 @@ const options = z.strictObject({
  */
 export function createGateway(given: GatewayOptions): Gateway {
   const setup = resolveOptions(WHERE, options, given);
-  const {
-    facilitator,
-    storage = facilitator.storage,
-    allowPrivateNetworks,
-    limitScale: scale,
-    quotas,
-    onFault,
-    now,
-  } = setup;
+  const { facilitator, storage = facilitator.storage, allowPrivateNetworks, limitScale: scale, onFault, now } = setup;
   if (storage === undefined) throw badOption(WHERE, NO_STORAGE, 'storage');
   const { gateway: stores, counters } = storage;
   const { book } = stores;
@@ -94,7 +95,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     facilitator,
     stores,
     guard: createAddressGuard({ allow: allowPrivateNetworks }),
-    quotas: async () => quotas,
+    strangers: strangersOf(setup, stores),
     onFault,
     now,
   };
@@ -141,14 +142,21 @@ export function createGateway(given: GatewayOptions): Gateway {
 interface Parts extends Pick<GatewayOptions, 'facilitator'> {
   readonly stores: GatewayStores;
   readonly guard: AddressGuard;
-  readonly quotas: (owner: string) => Promise<Quotas>;
+  readonly strangers: Strangers;
   readonly onFault: (error: unknown) => void;
   readonly now: () => number;
 }
 
+function strangersOf(setup: Readonly<z.output<typeof options>>, stores: GatewayStores): Strangers {
+  const { facilitator, quotas, operators, owners, now } = setup;
+  const byDefault = facilitator.network === 'solana' ? operators : 'open';
+  return createStrangers({ stores, quotas, operators, owners: owners ?? byDefault, now });
+}
+
 /** Projects, who calls them, and what came of it. */
-function sellingSide({ facilitator, stores, guard, quotas, now }: Parts, counters: Counters, scale: number) {
+function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, counters: Counters, scale: number) {
   const { network, tokens } = facilitator;
+  const { quotas, admit, suspensions, operator } = strangers;
   const { book } = stores;
   const describeToken = async (mint: string) => {
     const token = tokens.find((it) => it.mint === mint) ?? (await facilitator.findToken(mint));
@@ -163,14 +171,19 @@ function sellingSide({ facilitator, stores, guard, quotas, now }: Parts, counter
     feePayers: async () => (await facilitator.supported()).signers,
     network,
     quotas,
+    admit,
     now,
   });
   const mode = network === 'solana' ? 'live' : 'test';
   const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
   const keyQuota = async (owner: string) => (await quotas(owner)).keys;
-  const keys = createServiceKeys({ store: stores.keys, counters, tokens, mode, projectOwner, keyQuota, scale, now });
+  const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
+  const keys = createServiceKeys({ ...holders, store: stores.keys, counters, tokens, mode, scale, now });
   const analytics = createAnalytics({ book, credit: stores.credit, describeToken, now });
   return {
+    operator,
+    quotas,
+    suspensions,
     projects,
     async findProject(slugOrId: string) {
       if (!slugOrId.startsWith('prj_')) return projects.bySlug(slugOrId);
@@ -179,7 +192,13 @@ function sellingSide({ facilitator, stores, guard, quotas, now }: Parts, counter
     },
     keys,
     analytics,
-    marketplace: createMarketplace({ store: stores.projects, projects, figures: analytics.recent, now }),
+    marketplace: createMarketplace({
+      store: stores.projects,
+      projects,
+      suspended: suspensions.ofProject,
+      figures: analytics.recent,
+      now,
+    }),
     spendingReports: createSpendingReports({ book, credit: stores.credit, keys, describeToken, now }),
     describeToken,
   };
@@ -196,12 +215,12 @@ function priceMint({ tokens }: EmbeddedFacilitator, text: string): string {
 }
 
 /** Webhooks and the event stream. */
-function tellingSide({ stores, guard, quotas, onFault, now }: Parts) {
+function tellingSide({ stores, guard, strangers, onFault, now }: Parts) {
   const { webhooks: store, deliveries, events } = stores;
   const sender = createWebhookSender({ guard });
   const worker = createWebhookWorker({ deliveries, webhooks: store, sender, now, onError: onFault });
   const ownsProject = async (wallet: string, id: string) => (await stores.projects.find(id))?.owner === wallet;
-  const webhookQuota = async (owner: string) => (await quotas(owner)).webhooks;
+  const webhookQuota = async (owner: string) => (await strangers.quotas(owner)).webhooks;
   const rules = { addressGuard: guard, ownsProject };
   return {
     worker,

@@ -1,9 +1,12 @@
 import type { ServiceKeys } from '../identity/service-keys/service-keys.js';
 import type { EventLog } from '../storage/events/event-log.js';
+import type { Quotas } from '../storage/owners/quotas.js';
 import type { ProjectRecord } from '../storage/projects/projects.js';
 import type { Calls } from './calls/calls.js';
 import type { Analytics } from './figures/analytics.js';
 import type { SpendingReports } from './figures/spending-report.js';
+import type { Operator } from './owners/operator.js';
+import type { Suspensions } from './owners/suspensions.js';
 import type { Payouts } from './payouts/payouts.js';
 import type { Marketplace } from './projects/marketplace.js';
 import type { Projects } from './projects/projects.js';
@@ -22,6 +25,12 @@ export interface Gateway {
   readonly analytics: Analytics;
   readonly spendingReports: SpendingReports;
   readonly webhooks: Webhooks;
+  /** What operators see and do. */
+  readonly operator: Operator;
+  /** What a wallet may own. */
+  quotas(owner: string): Promise<Quotas>;
+  /** What operators have suspended. */
+  readonly suspensions: Suspensions;
   readonly events: EventLog;
   readonly tail: EventTail;
   /** Where there is a split wallet. */

@@ -9,6 +9,7 @@ import type { Operation } from './framework/operation.js';
 import { createOwnerTurns } from './framework/owner-turns.js';
 import { createRoutes, type Routes } from './framework/routes.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
+import { OPERATOR_OPERATIONS } from './operator/operations.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
 import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
 import { PROJECTS_OPERATIONS } from './projects/operations.js';
@@ -36,7 +37,9 @@ export interface GatewayRoutes {
 export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const { gateway, facilitator, identity, baseUrl, explorerUrl } = parts;
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
-  const callers = { identity, keys, baseUrl };
+  const { operator, suspensions } = gateway;
+  const { isOperator } = operator;
+  const callers = { identity, keys, baseUrl, isOperator, refuseWallet: suspensions.refuseWallet };
   const callerFor = createApiCaller(callers);
   // Behind the check of the caller, and named by what that has proven: an answer is kept for nobody else.
   const repeatable = idempotency({ store: facilitator.idempotency, scopeOf: callerName });
@@ -48,12 +51,15 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   return {
     authenticated: [
       guarded(KEYS_OPERATIONS, { keys, now }),
-      guarded(PROJECTS_OPERATIONS, { projects, baseUrl }),
+      guarded(PROJECTS_OPERATIONS, { projects, suspensions, baseUrl }),
+      guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
       guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
-      ...(payouts === undefined ? [] : [guarded(PAYOUTS_OPERATIONS, { payouts, ...paying })]),
+      ...(payouts === undefined
+        ? []
+        : [guarded(PAYOUTS_OPERATIONS, { payouts, note: operator.audit.append, now, ...paying })]),
     ],
     open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl })],
   };

@@ -67,7 +67,10 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
     createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
     createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed: selling?.listed }),
   ];
-  const signIn = identity === undefined ? [] : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl })];
+  const signIn =
+    identity === undefined
+      ? []
+      : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl, refuseWallet: gateway?.suspensions.refuseWallet })];
   const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_API;
   const calls = selling === undefined ? [] : [selling.calls];
   const described = [

@@ -54,13 +54,9 @@ export async function startServer(given: ServerConfiguration, log?: LogTarget): 
   const onFault = (error: unknown): void =>
     logger.warn({ reason: String(error) }, 'work in the background failed, and is tried again');
   const facilitator = createFacilitator({ ...facilitatorOptions, storage, onFault });
-  const gateway = createGateway({
-    facilitator,
-    allowPrivateNetworks: configuration.allowPrivateNetworks,
-    limitScale: configuration.rateLimitScale,
-    quotas: configuration.quotas,
-    onFault,
-  });
+  const { allowPrivateNetworks, rateLimitScale: limitScale, quotas, operators, owners } = configuration;
+  const bounds = { allowPrivateNetworks, limitScale, quotas, operators, owners };
+  const gateway = createGateway({ ...bounds, facilitator, onFault });
   const stopHousekeeping = startHousekeeping({ facilitator, storage, logger });
   gateway.start();
 

@@ -1,3 +1,5 @@
+import type { AuditLog } from './audit/audit-log.js';
+import { createSqlAuditLog } from './audit/sql-audit-log.js';
 import type { CallStore } from './calls/call-store.js';
 import type { CreditStore } from './calls/credit-store.js';
 import { createSqlCallStore } from './calls/sql-call-store.js';
@@ -6,6 +8,8 @@ import type { EventLog } from './events/event-log.js';
 import { createSqlEventLog } from './events/sql-event-log.js';
 import type { ServiceKeyStore } from './keys/service-keys.js';
 import { createSqlServiceKeys } from './keys/sql-service-keys.js';
+import type { OwnerStore } from './owners/owners.js';
+import { createSqlOwners } from './owners/sql-owners.js';
 import type { PayoutStore } from './payouts/payout-store.js';
 import { createSqlPayoutStore } from './payouts/sql-payout-store.js';
 import type { ProjectStore } from './projects/projects.js';
@@ -26,11 +30,13 @@ export interface GatewayStores {
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
   readonly payouts: PayoutStore;
+  readonly owners: OwnerStore;
+  readonly audit: AuditLog;
   /**
    * Forgets a few entries of each kind; call it from time to time until it answers 0.
    * @param before - events and their deliveries from before it go, milliseconds since the epoch
    * @param limit - how many of each kind go at most
-   * @param booksBefore - the same for calls, sums and payouts
+   * @param booksBefore - the same for calls, sums, payouts and the audit log
    * @returns how many went
    */
   prune(before: number, limit: number, booksBefore: number): Promise<number>;
@@ -46,6 +52,7 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
   const events = createSqlEventLog(database);
   const deliveries = createSqlDeliveries(database, now);
   const payouts = createSqlPayoutStore(database, now);
+  const audit = createSqlAuditLog(database);
   return {
     projects: createSqlProjects(database),
     keys: createSqlServiceKeys(database),
@@ -55,10 +62,12 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     webhooks: createSqlWebhooks(database),
     deliveries,
     payouts,
+    owners: createSqlOwners(database),
+    audit,
     async prune(before, limit, booksBefore) {
       const calls = (await book.prune(booksBefore, booksBefore, limit)) + (await credit.prune(limit));
       const told = (await deliveries.prune(before, limit)) + (await events.prune(before, limit));
-      return calls + told + (await payouts.prune(booksBefore, limit));
+      return calls + told + (await payouts.prune(booksBefore, limit)) + (await audit.prune(booksBefore, limit));
     },
   };
 }

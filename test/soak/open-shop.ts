@@ -99,6 +99,7 @@ function environment({ databaseUrl, sandbox }: ShopPlan, feePayer: Keypair, port
     HOST: '127.0.0.1',
     PORT: String(port),
     SOLANA_NETWORK: 'solana-devnet',
+    GATEWAY_OWNERS: 'open',
     SOLANA_RPC_URL: sandbox.rpcUrl,
     SOLANA_WS_URL: sandbox.wsUrl,
     FACILITATOR_KEYPAIR: bs58.encode(feePayer.secretKey),

@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../../storage/projects/projects.js';
+import type { Suspensions } from '../owners/suspensions.js';
 import type { DocumentedProject, Projects } from './projects.js';
 
 /** How a project has done lately. */
@@ -17,6 +18,8 @@ export interface ProjectFigures {
 export interface MarketplaceParts {
   readonly store: Pick<ProjectStore, 'market' | 'openApiOf'>;
   readonly projects: Pick<Projects, 'bySlug'>;
+  /** The suspension of a project; undefined when there is none. Default: none is suspended. */
+  readonly suspended?: Suspensions['ofProject'] | undefined;
   /** The figures of projects, by id; a project without calls may be missing. */
   readonly figures: (projectIds: readonly string[]) => Promise<ReadonlyMap<string, ProjectFigures>>;
   /** Clock, milliseconds since the epoch. Default: the system's. */
@@ -55,7 +58,8 @@ const COUNTED_MS = 30 * 24 * HOUR_MS;
 const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
 
 /** Makes the marketplace of a gateway's projects. */
-export function createMarketplace({ store, projects, figures, now = Date.now }: MarketplaceParts): Marketplace {
+export function createMarketplace(parts: MarketplaceParts): Marketplace {
+  const { store, projects, suspended = () => undefined, figures, now = Date.now } = parts;
   return {
     async search({ text = '', since = startOfHour(now() - COUNTED_MS), ...query }) {
       const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
@@ -65,7 +69,8 @@ export function createMarketplace({ store, projects, figures, now = Date.now }: 
     },
     async find(slug) {
       const project = await projects.bySlug(slug);
-      if (project?.state !== 'active' || project.visibility !== 'listed') {
+      const isListed = project?.state === 'active' && project.visibility === 'listed';
+      if (!isListed || (await suspended(project)) !== undefined) {
         throw new TollhouseError('project_not_found', 'No project with this slug is for sale here.');
       }
       const [known, openapi] = await Promise.all([figures([project.id]), store.openApiOf(project.id)]);

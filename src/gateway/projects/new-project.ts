@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { newId } from '../../lib/ids.js';
+import type { Actor } from '../../storage/audit/audit-log.js';
 import { quotaReached } from '../../storage/owners/quotas.js';
 import type { ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 import { newGatewaySecret } from './gateway-secret.js';
@@ -13,6 +14,8 @@ import { type ProjectQuotas, requireSize } from './project-size.js';
 export interface NewProjectParts extends ProjectRules {
   readonly store: Pick<ProjectStore, 'create'>;
   readonly quotas: (owner: string) => Promise<ProjectQuotas>;
+  /** Rejects with `owner_not_allowed` or `owner_suspended` for a wallet that may not have projects here. */
+  readonly admit: (owner: string) => Promise<void>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -21,19 +24,22 @@ export interface NewProjectParts extends ProjectRules {
 export interface ProjectCaller {
   /** Whether it may say who is paid. Default: it may. */
   readonly setsPayees?: boolean | undefined;
+  /** For the audit log. Default: the owner. */
+  readonly by?: Actor | undefined;
 }
 
 /**
  * Makes the project that a wallet has drafted.
- * @throws TollhouseError `validation_failed`, `slug_taken`, `quota_reached`, or `insufficient_scope` where the caller may not say who
- * is paid
+ * @throws TollhouseError `owner_not_allowed`, `owner_suspended`, `validation_failed`, `slug_taken`, `quota_reached`, or
+ * `insufficient_scope` where the caller may not say who is paid
  */
 export async function createNewProject(
-  { store, quotas, now, ...rules }: NewProjectParts,
+  { store, quotas, admit, now, ...rules }: NewProjectParts,
   owner: string,
   draft: ProjectDraft,
-  { setsPayees = true }: ProjectCaller,
+  { setsPayees = true, by = { wallet: owner } }: ProjectCaller,
 ): Promise<ProjectRecord> {
+  await admit(owner);
   const settings = await settingsOf(draft, owner, rules);
   if (!setsPayees) requireSamePayees(payeesByDefault(owner), settings.split);
   const { projects: most, projectBytes } = await quotas(owner);
@@ -41,7 +47,12 @@ export async function createNewProject(
   const time = now();
   const born = { id: newId('prj'), owner, secret: newGatewaySecret(), createdAt: time, updatedAt: time };
   const project: ProjectRecord = { ...settings, ...born, state: 'active', version: 1 };
-  const made = await store.create(project, draft.openapi, [projectEvent('project.created', project, time)], most);
+  const made = await store.create(
+    project,
+    draft.openapi,
+    [projectEvent('project.created', project, time, { by })],
+    most,
+  );
   if (made.status === 'quota_reached') throw quotaReached('projects', most);
   if (made.status === 'slug_taken') throw slugTaken(draft.slug, made.freeAt);
   return project;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defined } from '../../lib/defined.js';
+import { type Actor, actorOf } from '../../storage/audit/audit-log.js';
 import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
 import type { ProjectOpenApi, ProjectRecord, ProjectSettings, ProjectState } from '../../storage/projects/projects.js';
 import { renewedSecret } from './gateway-secret.js';
@@ -52,13 +53,20 @@ export function changedSecret(before: ProjectRecord, now: number): ProjectChange
   return { type: 'project.updated', project, openapi: 'keep', changed: ['gateway_secret'] };
 }
 
-/** The event that tells of a project. Neither secrets nor the upstream's address are in it. */
-export function projectEvent(
-  type: EventType,
-  { id, slug, name, owner, state, visibility, version }: ProjectRecord,
-  now: number,
-  changed?: readonly string[],
-): EventRecord {
+/** How a project came to be as it is. */
+export interface ProjectCause {
+  readonly by: Actor;
+  /** Fields that have changed. Default: it is new. */
+  readonly changed?: readonly string[];
+  readonly before?: ProjectRecord;
+}
+
+/** The event that tells of a project, and of whom it comes. Neither secrets nor the upstream's address are in it. */
+export function projectEvent(type: EventType, project: ProjectRecord, now: number, cause: ProjectCause): EventRecord {
+  const { id, slug, name, owner, state, visibility, version } = project;
+  const { changed, by, before } = cause;
   const data = { id, slug, name, state, visibility, version, ...defined({ changed }) };
-  return newEvent({ type, owner, projectId: id, data }, now);
+  const split = changed?.includes('split') ? { split: project.split, split_before: before?.split } : {};
+  const details = { slug, state, version, ...defined({ changed }), ...split };
+  return newEvent({ type, owner, projectId: id, data, cause: { actor: actorOf(by), target: id, details } }, now);
 }

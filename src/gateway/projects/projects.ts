@@ -1,7 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { DEFAULT_QUOTAS } from '../../storage/owners/quotas.js';
 import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
-import { createNewProject, type ProjectCaller } from './new-project.js';
+import { createNewProject, type NewProjectParts, type ProjectCaller } from './new-project.js';
 import { requireSamePayees } from './payees.js';
 import { createProjectCache, type ProjectCache } from './project-cache.js';
 import { changedSecret, changedSettings, changedState, type ProjectChange, projectEvent } from './project-changes.js';
@@ -14,6 +14,8 @@ export interface ProjectsParts extends ProjectRules {
   readonly store: ProjectStore;
   /** What a wallet may own. Default: 20 projects of 64 KiB. */
   readonly quotas?: ((owner: string) => Promise<ProjectQuotas>) | undefined;
+  /** Rejects for a wallet that may not create projects here, see {@link NewProjectParts.admit}. Default: every wallet may. */
+  readonly admit?: NewProjectParts['admit'] | undefined;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: () => number;
 }
@@ -39,8 +41,8 @@ export interface DocumentedProject {
  */
 export interface Projects extends Omit<ProjectCache, 'forget'> {
   /**
-   * Rejects with `validation_failed`, `slug_taken` or `quota_reached`, or with `insufficient_scope` where the caller may not say
-   * who is paid.
+   * Rejects with `owner_not_allowed`, `owner_suspended`, `validation_failed`, `slug_taken` or `quota_reached`, or with
+   * `insufficient_scope` where the caller may not say who is paid.
    */
   create(owner: string, draft: ProjectDraft, caller?: ProjectCaller): Promise<DocumentedProject>;
   /** The newest first. */
@@ -69,7 +71,7 @@ const ATTEMPTS = 5;
 
 /** Makes the projects of a gateway. */
 export function createProjects(parts: ProjectsParts): Projects {
-  const { store, quotas = async () => DEFAULT_QUOTAS, now = Date.now, ...rules } = parts;
+  const { store, quotas = async () => DEFAULT_QUOTAS, admit = async () => {}, now = Date.now, ...rules } = parts;
   const { forget, ...cache } = createProjectCache(store, now);
 
   async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
@@ -84,7 +86,7 @@ export function createProjects(parts: ProjectsParts): Projects {
 
   /** Plans and makes a change; anew when somebody else was quicker and any version is meant. */
   async function change(ref: ProjectRef, plan: Plan): Promise<ProjectRecord> {
-    const { meantFor = () => true } = ref;
+    const { meantFor = () => true, by = { wallet: ref.owner } } = ref;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const before = await find(ref);
       if (!meantFor(before.version)) break;
@@ -93,7 +95,7 @@ export function createProjects(parts: ProjectsParts): Projects {
       const { type, openapi, changed } = planned;
       const time = now();
       const project = { ...planned.project, version: before.version + 1, updatedAt: time };
-      const done = await store.replace(project, openapi, [projectEvent(type, project, time, changed)]);
+      const done = await store.replace(project, openapi, [projectEvent(type, project, time, { changed, by, before })]);
       if (!done) continue;
       forget(project.slug);
       return project;
@@ -104,7 +106,7 @@ export function createProjects(parts: ProjectsParts): Projects {
   return {
     ...cache,
     async create(owner, draft, caller = {}) {
-      const project = await createNewProject({ ...rules, store, quotas, now }, owner, draft, caller);
+      const project = await createNewProject({ ...rules, store, quotas, admit, now }, owner, draft, caller);
       forget(project.slug);
       return { project, openapi: draft.openapi };
     },

@@ -4,6 +4,7 @@ import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
+import type { Suspensions } from '../owners/suspensions.js';
 import { isVisibleTo, type KeyHand } from './visibility.js';
 
 /** What of a body asks for a payment to a project. */
@@ -21,6 +22,7 @@ export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefine
 export interface AskSellerParts {
   readonly findProject: FindProject;
   readonly keys: Pick<ServiceKeys, 'ownerOf'>;
+  readonly suspensions: Pick<Suspensions, 'refuseProject'>;
 }
 
 const PAUSED_RETRY_SECONDS = 60;
@@ -29,11 +31,11 @@ const PAUSED_RETRY_SECONDS = 60;
  * Whose payment it is: with `project` its split and price apply; with a service key it is that key's caller
  * who may show it.
  * @param key - the service key that was shown, if one was
- * @throws TollhouseError `project_not_found`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount` or
+ * @throws TollhouseError `project_not_found`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount` or
  * `invalid_split`
  */
 export async function sellerParts(
-  findProject: FindProject,
+  { findProject, suspensions }: Pick<AskSellerParts, 'findProject' | 'suspensions'>,
   asked: SoldPayment,
   key: KeyHand | undefined,
 ): Promise<SellerParts> {
@@ -45,6 +47,7 @@ export async function sellerParts(
       param: 'project',
     });
   }
+  await suspensions.refuseProject(project);
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });
   }
@@ -55,9 +58,9 @@ export async function sellerParts(
 
 /**
  * Asks before money is taken for a request of a project: nothing can be called once it is paused, deleted, or private and not for
- * the key that asked. It rejects with `project_paused` or `project_not_found` then.
+ * the key that asked. It rejects with `project_paused`, `project_suspended` or `project_not_found` then.
  */
-export function createAskSeller({ findProject, keys }: AskSellerParts): AskSeller {
+export function createAskSeller({ findProject, keys, suspensions }: AskSellerParts): AskSeller {
   async function isVisible(project: ProjectRecord, keyId: string | undefined): Promise<boolean> {
     if (isVisibleTo(project, undefined)) return true;
     const owner = keyId === undefined ? undefined : await keys.ownerOf(keyId);
@@ -72,6 +75,7 @@ export function createAskSeller({ findProject, keys }: AskSellerParts): AskSelle
         'The project that this payment is for has been deleted, or is there for its caller no more. No transaction was sent; nothing was charged.';
       throw new TollhouseError('project_not_found', detail);
     }
+    await suspensions.refuseProject(project);
     if (project.state !== 'active') {
       const detail =
         'Its owner has paused the project that this payment is for. No transaction was sent; nothing was charged.';

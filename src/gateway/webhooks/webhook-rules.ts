@@ -1,11 +1,10 @@
 import { type FieldFault, TollhouseError } from '../../errors/errors.js';
+import type { Actor } from '../../storage/audit/audit-log.js';
 import type { WebhookEvents } from '../../storage/webhooks/webhooks.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
 
 /** Whose webhooks are meant: a wallet's, or those of one project of its. */
-export interface WebhookCaller {
-  /** Base58. */
-  readonly wallet: string;
+export interface WebhookCaller extends Actor {
   /** The only project that the caller may touch, if it is restricted to one. */
   readonly projectId?: string;
 }

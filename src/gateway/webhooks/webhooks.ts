@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
+import { type AuditEntry, actorOf, newAuditEntry } from '../../storage/audit/audit-log.js';
 import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import type { WebhookQuery, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
 import { createWebhookDeliveries, type WebhookDeliveries, type WebhookDeliveriesParts } from './webhook-deliveries.js';
@@ -45,6 +46,10 @@ const OVERLAP_MS = 24 * 3_600_000;
 export function createWebhooks(parts: WebhooksParts): Webhooks {
   const { store, webhookQuota = async () => DEFAULT_QUOTAS.webhooks, now = Date.now } = parts;
 
+  function note(caller: WebhookCaller, action: string, target: string, details = {}): readonly AuditEntry[] {
+    return [newAuditEntry({ actor: actorOf(caller), action, target, owner: caller.wallet, details }, now())];
+  }
+
   async function get({ wallet, projectId }: WebhookCaller, id: string): Promise<WebhookRecord> {
     const webhook = await store.find(wallet, id);
     const isHidden = projectId !== undefined && webhook?.projectId !== projectId;
@@ -55,7 +60,8 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
     const before = await get(caller, id);
     const { url = before.url, events = before.events, description = before.description } = wanted;
     if (url !== before.url) await checkWebhook({ url, events }, caller, parts);
-    await store.change(caller.wallet, id, { url, events, description: description ?? undefined }, now());
+    const audit = note(caller, 'webhook.updated', id, { changed: Object.keys(defined(wanted)) });
+    await store.change(caller.wallet, id, { url, events, description: description ?? undefined }, now(), audit);
     if (wanted.enabled === true) await store.enable(id, now());
     if (wanted.enabled === false) await store.disable(id, 'owner', now());
     return get(caller, id);
@@ -70,18 +76,20 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       await checkWebhook(wanted, caller, parts);
       const webhook = newWebhook(caller.wallet, wanted, now());
       const most = await webhookQuota(caller.wallet);
-      if (await store.create(webhook, most)) return webhook;
+      const audit = note(caller, 'webhook.created', webhook.id, { events: webhook.events });
+      if (await store.create(webhook, most, audit)) return webhook;
       throw quotaReached('webhooks', most);
     },
     list: ({ wallet, projectId }, page) => store.list(wallet, projectId === undefined ? page : { ...page, projectId }),
     async remove(caller, id) {
       await get(caller, id);
-      await store.remove(caller.wallet, id, now());
+      await store.remove(caller.wallet, id, now(), note(caller, 'webhook.deleted', id));
     },
     async rotate(caller, id) {
       await get(caller, id);
       const time = now();
-      return found(await store.rotate(caller.wallet, id, newWebhookSecret(), time + OVERLAP_MS, time));
+      const audit = note(caller, 'webhook.rotated', id);
+      return found(await store.rotate(caller.wallet, id, newWebhookSecret(), time + OVERLAP_MS, time, audit));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { WalletIdentity } from '../../identity/create-identity.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { absoluteUrl } from '../../middleware/gate/request-url.js';
 import { defineOperation } from '../framework/operation.js';
 import {
@@ -18,6 +19,8 @@ export interface AuthParts {
   readonly identity: WalletIdentity;
   /** Address under which clients reach this server; sign-ins name its host. Default: from the request. */
   readonly baseUrl?: string | undefined;
+  /** Throws for a wallet that may not sign in. Default: every wallet may. */
+  readonly refuseWallet?: ((wallet: string) => MaybePromise<void>) | undefined;
 }
 
 const TAG = 'Sign-in';
@@ -35,8 +38,9 @@ const createChallenge = defineOperation({
   noStore: true,
   body: challengeBody,
   responses: { 200: { description: 'The message.', schema: challengeResponse } },
-  errors: ['validation_failed', 'invalid_request', 'not_configured'],
-  async handler({ req, body }, { identity, baseUrl }: AuthParts) {
+  errors: ['validation_failed', 'invalid_request', 'wallet_suspended', 'not_configured'],
+  async handler({ req, body }, { identity, baseUrl, refuseWallet }: AuthParts) {
+    await refuseWallet?.(body.wallet);
     const { message, nonce, expiresAt } = await identity.issueChallenge(body.wallet, absoluteUrl(req, baseUrl));
     return { message, nonce, expires_at: new Date(expiresAt).toISOString() };
   },
@@ -52,8 +56,11 @@ const createToken = defineOperation({
   noStore: true,
   body: tokenBody,
   responses: TOKENS,
-  errors: ['validation_failed', 'invalid_sign_in', 'sign_in_replayed', 'not_configured'],
-  handler: async ({ body }, { identity }: AuthParts) => grantView(await identity.exchange(body)),
+  errors: ['validation_failed', 'invalid_sign_in', 'sign_in_replayed', 'wallet_suspended', 'not_configured'],
+  async handler({ body }, { identity, refuseWallet }: AuthParts) {
+    await refuseWallet?.(body.wallet);
+    return grantView(await identity.exchange(body));
+  },
 });
 
 const refreshToken = defineOperation({

@@ -47,10 +47,11 @@ const NOT_CONFIRMED = {
  * passed on at all, budget, payment, upstream.
  */
 export async function handleCall(parts: CallParts, req: Request, res: Response, slug: string): Promise<void> {
-  const { keys, calls, now } = parts.gateway;
+  const { keys, calls, suspensions, now } = parts.gateway;
   const project = await findVisible(parts.gateway, req, slug);
   const at = now();
   try {
+    await suspensions.refuseProject(project);
     if (project.state !== 'active') {
       const detail = req.get(SERVICE_PAYMENT_HEADER) === undefined ? PAUSED : `${PAUSED} ${PROOF_STAYS_GOOD}`;
       throw new TollhouseError('project_paused', detail, { retryAfterSeconds: PAUSED_RETRY_SECONDS });

@@ -38,10 +38,13 @@ const callProject = defineOperation({
   errors: [
     'project_not_found',
     'project_paused',
+    'project_suspended',
     'unauthenticated',
     'invalid_service_key',
     'service_key_expired',
     'service_key_revoked',
+    'service_key_suspended',
+    'wallet_suspended',
     'wrong_key_mode',
     'address_not_allowed',
     'insufficient_scope',

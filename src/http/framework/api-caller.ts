@@ -3,17 +3,16 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/scopes.js';
 import type { KeyAuthenticator } from '../../identity/service-keys/service-key-types.js';
 import type { Identity } from '../../identity/types.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
+import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { createRequestNote } from '../../middleware/gate/request-note.js';
 import { sendError } from '../../middleware/gate/respond.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { proofAgain, proofOf } from '../../middleware/wallet/wallet-auth.js';
+import type { Actor } from '../../storage/audit/audit-log.js';
 
-/** Who calls `/api/v1`. */
-export interface ApiCaller {
-  /** The wallet, base58: the caller's own, or the owner's of its key. */
-  readonly wallet: string;
-  /** Set when a service key was shown. */
-  readonly keyId?: string;
+/** Who calls `/api/v1`, and from where. */
+export interface ApiCaller extends Actor {
   /** The only project that the key may touch, if it is restricted to one. */
   readonly projectId?: string;
   /** What the caller may; a signed-in wallet may everything. */
@@ -27,10 +26,17 @@ export interface ApiCallerParts {
   readonly keys?: KeyAuthenticator | undefined;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
+  /** Whether a wallet is an operator of this service. Default: none is. */
+  readonly isOperator?: ((wallet: string) => boolean) | undefined;
+  /** Throws for a wallet that may not act here. Default: every wallet may. */
+  readonly refuseWallet?: ((wallet: string) => MaybePromise<void>) | undefined;
 }
 
+/** What a caller must be allowed: a scope, or what operators are by their own access token. */
+export type CallerScope = Scope | 'operator';
+
 /** Makes middleware that lets in who has a scope; made by {@link createApiCaller}. */
-export type CallerFor = (scope: Scope) => RequestHandler;
+export type CallerFor = (scope: CallerScope) => RequestHandler;
 
 /** How {@link createApiCaller} refuses; every operation that it guards has these errors. */
 export const CALLER_ERRORS: readonly ErrorCode[] = [
@@ -42,6 +48,8 @@ export const CALLER_ERRORS: readonly ErrorCode[] = [
   'invalid_service_key',
   'service_key_expired',
   'service_key_revoked',
+  'service_key_suspended',
+  'wallet_suspended',
   'insufficient_scope',
   'wrong_key_mode',
   'address_not_allowed',
@@ -84,31 +92,49 @@ export function callerName(req: Request): string {
  * Whether a request that was let in would be let in once more: its key was not revoked, its token has not run out. A long
  * response asks from time to time. Rejects with `store_unavailable` when that cannot be looked up.
  */
-export async function isStillLetIn(req: Request, { identity, keys, baseUrl }: ApiCallerParts): Promise<boolean> {
+export async function isStillLetIn(req: Request, parts: ApiCallerParts): Promise<boolean> {
+  const { identity, keys, baseUrl, refuseWallet } = parts;
   const [key, secret] = [req.get('x-service-key'), req.get('x-service-secret')];
   if (keys !== undefined && key !== undefined && secret !== undefined) {
     const check = await keys.authenticate({ key, secret, address: req.ip ?? '' });
     return check.ok || check.code === 'rate_limited';
   }
-  return (await proofAgain(req, { identity, baseUrl })).status === 'proven';
+  const proof = await proofAgain(req, { identity, baseUrl });
+  if (proof.status !== 'proven') return false;
+  try {
+    await refuseWallet?.(proof.wallet.address);
+    return true;
+  } catch (error) {
+    if (error instanceof TollhouseError && error.code === 'wallet_suspended') return false;
+    throw error;
+  }
 }
 
-async function identify(
-  req: Request,
-  res: Response,
-  { identity, keys, baseUrl }: ApiCallerParts,
-  scope: Scope,
-): Promise<ApiCaller> {
-  const shown = keys === undefined ? undefined : await readServiceKey(req, res, keys);
+async function identify(req: Request, res: Response, parts: ApiCallerParts, scope: CallerScope): Promise<ApiCaller> {
+  const { identity, keys, baseUrl, refuseWallet } = parts;
+  const from = { ...(req.ip === undefined ? {} : { address: req.ip }), requestId: requestIdOf(res) };
+  const shown = keys === undefined || scope === 'operator' ? undefined : await readServiceKey(req, res, keys);
   if (shown !== undefined) {
     const { id, owner, projectId, scopes } = shown;
-    requireScopes(scopes, [scope]);
-    return { wallet: owner, keyId: id, scopes, ...(projectId === undefined ? {} : { projectId }) };
+    if (scope !== 'operator') requireScopes(scopes, [scope]);
+    return { ...from, wallet: owner, keyId: id, scopes, ...(projectId === undefined ? {} : { projectId }) };
   }
   const proof = await proofOf(req, { identity, baseUrl });
-  if (proof.status === 'proven') return { wallet: proof.wallet.address, scopes: SCOPES };
+  if (proof.status === 'proven') {
+    const { address: wallet } = proof.wallet;
+    await refuseWallet?.(wallet);
+    if (scope === 'operator') requireOperator(wallet, parts);
+    return { ...from, wallet, scopes: SCOPES };
+  }
   if (proof.status === 'refused') throw new TollhouseError(proof.code, proof.detail);
   throw new TollhouseError('unauthenticated', UNKNOWN);
+}
+
+function requireOperator(wallet: string, { isOperator = () => false }: ApiCallerParts): void {
+  if (isOperator(wallet)) return;
+  const detail =
+    'This is for operators, by their own access token: the wallet must be named in OPERATORS (option "operators" of createGateway).';
+  throw new TollhouseError('not_an_operator', detail);
 }
 
 const UNKNOWN =

@@ -1,8 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/errors.js';
-import type { Scope } from '../../identity/service-keys/scopes.js';
-import { type ApiCaller, callerOf } from './api-caller.js';
+import { type ApiCaller, type CallerScope, callerOf } from './api-caller.js';
 import type { DeepReadonly } from './fields.js';
 import type { PathParams } from './path.js';
 import { type FaultCodes, readInput } from './read-input.js';
@@ -17,7 +16,7 @@ export interface OperationResponse {
 }
 
 /** Who may call: callers that have a scope, let in by access token or service key; or `public`, which is anybody. */
-export type OperationScope = Scope | 'public';
+export type OperationScope = CallerScope | 'public';
 
 /** What is declared of one method of one path, but for how it is carried out. */
 export interface OperationDescription {
@@ -62,7 +61,7 @@ export interface OperationRequest<Path extends string, Query, Body, Access> {
   readonly caller: CallerWith<Access>;
 }
 
-type CallerWith<Access> = Access extends Scope ? ApiCaller : undefined;
+type CallerWith<Access> = Access extends CallerScope ? ApiCaller : undefined;
 
 /** One operation, as its feature declares it. */
 export interface OperationDeclaration<
@@ -109,7 +108,7 @@ export interface Operation<Parts> extends OperationDescription {
 const NO_CONTENT = 204;
 
 /** The scope that a caller of an operation must have; undefined where anybody may call. */
-export function scopeOf({ scope }: Pick<OperationDescription, 'scope'>): Scope | undefined {
+export function scopeOf({ scope }: Pick<OperationDescription, 'scope'>): CallerScope | undefined {
   return scope === 'public' ? undefined : scope;
 }
 

@@ -47,7 +47,7 @@ const generateKey = defineOperation({
   },
   errors: ['validation_failed', 'quota_reached'],
   async handler({ req, res, caller, body }, { keys, now }: KeysParts) {
-    const made = await keys.generate(caller.wallet, wantedKey(body));
+    const made = await keys.generate(caller.wallet, wantedKey(body), caller);
     res.location(`${req.baseUrl}${fillPath(KEYS_PATHS.one, { id: made.key.id })}`);
     return revealedKeyView(made, now());
   },

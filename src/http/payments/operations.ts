@@ -61,10 +61,13 @@ const createPayment = defineOperation({
     'invalid_split',
     'project_not_found',
     'project_paused',
+    'project_suspended',
     'unauthenticated',
     'invalid_service_key',
     'service_key_expired',
     'service_key_revoked',
+    'service_key_suspended',
+    'wallet_suspended',
     'wrong_key_mode',
     'address_not_allowed',
     'spending_limit_reached',
@@ -78,7 +81,7 @@ const createPayment = defineOperation({
     }
     const request = withoutUndefined({ ...asked, expiresInSeconds });
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
-    const seller = await sellerParts(gateway?.findProject ?? noProject, { ...request, project }, key);
+    const seller = await sellerParts(gateway ?? NO_PROJECTS, { ...request, project }, key);
     const created = await facilitator.createPayment({ ...request, ...seller });
     if (key !== undefined && project !== undefined) await gateway?.calls.holdRequest(key, created.request);
     return createdPaymentView(created, mountAddress(req, baseUrl));
@@ -138,6 +141,7 @@ const prepareTransaction = defineOperation({
     'payment_not_found',
     'project_not_found',
     'project_paused',
+    'project_suspended',
     'payment_expired',
     'payment_already_settled',
     'payment_in_progress',
@@ -186,7 +190,7 @@ export const PAYMENTS_OPERATIONS = [
 ];
 
 /** Without a gateway there are no projects. */
-async function noProject(): Promise<undefined> {}
+const NO_PROJECTS = { findProject: async () => undefined, suspensions: { refuseProject: () => undefined } };
 
 type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 

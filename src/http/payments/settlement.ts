@@ -76,6 +76,7 @@ export const settleOperation = defineOperation({
     'payment_not_found',
     'project_not_found',
     'project_paused',
+    'project_suspended',
     'payment_in_progress',
     'payment_identifier_conflict',
     'blockchain_error',

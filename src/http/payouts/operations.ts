@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Payouts } from '../../gateway/payouts/payouts.js';
 import type { NetworkId } from '../../protocol/types.js';
+import { type AuditEntry, actorOf, newAuditEntry } from '../../storage/audit/audit-log.js';
 import type { PayoutPosition, PayoutRecord } from '../../storage/payouts/payout-store.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { explorerOf } from '../framework/explorer.js';
@@ -20,6 +21,10 @@ import { owedView, payoutView } from './views.js';
 /** What {@link PAYOUTS_OPERATIONS} work with. */
 export interface PayoutsOperationsParts {
   readonly payouts: Payouts;
+  /** Writes into the audit log. */
+  readonly note: (entries: readonly AuditEntry[]) => Promise<void>;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
   /** Rejects with `project_not_found` unless a wallet owns a project. */
   readonly ownedProject: (id: string, wallet: string) => Promise<unknown>;
   /** On which network it is paid; for links. */
@@ -91,6 +96,8 @@ const requestPayouts = defineOperation({
   errors: ERRORS,
   async handler({ req, res, caller, params }, parts: PayoutsOperationsParts) {
     const id = await ownProject(parts, caller, params.project_id);
+    const asked = { actor: actorOf(caller), action: 'payout.requested', target: id, owner: caller.wallet, details: {} };
+    await parts.note([newAuditEntry(asked, parts.now())]);
     const made = await viewsOf(parts, await parts.payouts.request(id), req);
     res.status(made.length === 0 ? 200 : 202).json({ payouts: made, owed: await owedBy(parts, id) });
   },

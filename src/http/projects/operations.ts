@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
+import type { Suspensions } from '../../gateway/owners/suspensions.js';
 import { mergePatch } from '../../gateway/projects/merge-patch.js';
 import type { ProjectCaller } from '../../gateway/projects/new-project.js';
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
@@ -26,6 +27,8 @@ import { bodyFrom, draftFrom, projectItemView, projectView } from './views.js';
 /** What {@link PROJECTS_OPERATIONS} work with. */
 export interface ProjectsOperationsParts {
   readonly projects: Projects;
+  /** What operators have suspended. Default: nothing. */
+  readonly suspensions?: Pick<Suspensions, 'ofProject'> | undefined;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
 }
@@ -57,11 +60,19 @@ const createProject = defineOperation({
   },
   body: projectBody,
   responses: { 201: { description: 'The project; `Location` says where it is.', schema: projectResponse } },
-  errors: ['validation_failed', 'slug_taken', 'quota_reached', 'chain_unavailable', 'payment_backend_unavailable'],
-  async handler({ req, res, caller, body }, { projects, baseUrl }: ProjectsOperationsParts) {
-    const made = await projects.create(caller.wallet, draftFrom(body), rightsOf(caller));
+  errors: [
+    'owner_not_allowed',
+    'owner_suspended',
+    'validation_failed',
+    'slug_taken',
+    'quota_reached',
+    'chain_unavailable',
+    'payment_backend_unavailable',
+  ],
+  async handler({ req, res, caller, body }, parts: ProjectsOperationsParts) {
+    const made = await parts.projects.create(caller.wallet, draftFrom(body), rightsOf(caller));
     res.location(`${req.baseUrl}${fillPath(PROJECTS_PATHS.one, { id: made.project.id })}`);
-    return shown({ req, res, caller }, made, baseUrl);
+    return shown({ req, res, caller }, made, parts);
   },
 });
 
@@ -75,7 +86,8 @@ const listProjects = defineOperation({
   query: projectsQuery,
   responses: { 200: { description: 'One page of them.', schema: projectsResponse } },
   errors: ['validation_failed'],
-  async handler({ req, caller, query: { limit, cursor } }, { projects, baseUrl }: ProjectsOperationsParts) {
+  async handler({ req, caller, query: { limit, cursor } }, parts: ProjectsOperationsParts) {
+    const { projects, suspensions, baseUrl } = parts;
     const { wallet, projectId } = caller;
     const place = readCursor(cursor, projectsCursor);
     const after = place === undefined ? undefined : { createdAt: place[0], id: place[1] };
@@ -83,12 +95,15 @@ const listProjects = defineOperation({
       projectId === undefined
         ? await projects.list(wallet, limit + 1, after)
         : await onlyProject(projects, { owner: wallet, id: projectId });
-    return listResponse(
+    const page = listResponse(
       found,
       limit,
       ({ createdAt, id }) => [createdAt, id],
-      (it) => projectItemView(it, mountAddress(req, baseUrl)),
+      (it) => it,
     );
+    const origin = mountAddress(req, baseUrl);
+    const data = page.data.map(async (it) => projectItemView(it, origin, await suspensions?.ofProject(it)));
+    return { ...page, data: await Promise.all(data) };
   },
 });
 
@@ -102,8 +117,7 @@ const getProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: ['project_not_found'],
-  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
-    shown(asked, await projects.get(refOf(asked)), baseUrl),
+  handler: async (asked, parts: ProjectsOperationsParts) => shown(asked, await parts.projects.get(refOf(asked)), parts),
 });
 
 const updateProject = defineOperation({
@@ -118,8 +132,8 @@ const updateProject = defineOperation({
   body: projectPatchBody,
   responses: PROJECT,
   errors: [...CHANGE_ERRORS, 'validation_failed', 'quota_reached', 'chain_unavailable', 'payment_backend_unavailable'],
-  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
-    shown(asked, await projects.update(refOf(asked), editOf(asked.body)), baseUrl),
+  handler: async (asked, parts: ProjectsOperationsParts) =>
+    shown(asked, await parts.projects.update(refOf(asked), editOf(asked.body)), parts),
 });
 
 const pauseProject = defineOperation({
@@ -133,8 +147,8 @@ const pauseProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
-    shown(asked, await projects.pause(refOf(asked)), baseUrl),
+  handler: async (asked, parts: ProjectsOperationsParts) =>
+    shown(asked, await parts.projects.pause(refOf(asked)), parts),
 });
 
 const resumeProject = defineOperation({
@@ -148,8 +162,8 @@ const resumeProject = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
-    shown(asked, await projects.resume(refOf(asked)), baseUrl),
+  handler: async (asked, parts: ProjectsOperationsParts) =>
+    shown(asked, await parts.projects.resume(refOf(asked)), parts),
 });
 
 const rotateGatewaySecret = defineOperation({
@@ -163,8 +177,8 @@ const rotateGatewaySecret = defineOperation({
   admit: requireKeyOf,
   responses: PROJECT,
   errors: CHANGE_ERRORS,
-  handler: async (asked, { projects, baseUrl }: ProjectsOperationsParts) =>
-    shown(asked, await projects.rotateSecret(refOf(asked)), baseUrl),
+  handler: async (asked, parts: ProjectsOperationsParts) =>
+    shown(asked, await parts.projects.rotateSecret(refOf(asked)), parts),
 });
 
 const deleteProject = defineOperation({
@@ -219,9 +233,9 @@ function refOf({ req, caller, params }: Asked): ProjectRef {
   return { owner: caller.wallet, id: params.id, meantFor: ifMatch(req), ...rightsOf(caller) };
 }
 
-/** What of a caller's scopes is about single fields. */
-function rightsOf({ scopes }: ApiCaller): ProjectCaller {
-  return { setsPayees: scopes.includes('payouts:write') };
+/** What of a caller's scopes is about single fields, and who it is. */
+function rightsOf(caller: ApiCaller): ProjectCaller {
+  return { setsPayees: caller.scopes.includes('payouts:write'), by: caller };
 }
 
 /** What a merge patch makes of a draft. */
@@ -234,7 +248,12 @@ function withoutUndefined(value: object): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function shown({ req, res, caller }: Omit<Asked, 'params'>, found: DocumentedProject, baseUrl: string | undefined) {
+async function shown(
+  { req, res, caller }: Omit<Asked, 'params'>,
+  found: DocumentedProject,
+  { suspensions, baseUrl }: ProjectsOperationsParts,
+) {
   res.setHeader('ETag', entityTag(found.project.version));
-  return projectView(found, mountAddress(req, baseUrl), caller.scopes.includes('secrets:read'));
+  const suspended = await suspensions?.ofProject(found.project);
+  return projectView(found, mountAddress(req, baseUrl), suspended, caller.scopes.includes('secrets:read'));
 }

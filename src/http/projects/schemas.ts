@@ -213,6 +213,7 @@ export const projectItemResponse = z.object({
   description: z.string().nullable(),
   owner: address,
   state: z.enum(['active', 'paused', 'deleted']),
+  suspended_at: z.iso.datetime().nullable().describe('Since when the operator has suspended it, or its owner.'),
   visibility: z.enum(VISIBILITIES),
   allowed: z.array(z.string()),
   upstream: z.object({ url: z.string(), timeout_ms: countSchema }),

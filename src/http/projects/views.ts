@@ -1,6 +1,7 @@
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { Suspension } from '../../storage/owners/owners.js';
 import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { CALLS_PATH } from '../framework/path.js';
@@ -49,7 +50,11 @@ export function priceView({ amount, token, network, chargeOn = [] }: ProjectPric
 }
 
 /** A project as its owner sees it in a list. `origin` is the address of the gateway, before `/v1`. */
-export function projectItemView(project: ProjectRecord, origin: string): ResponseBody<typeof projectItemResponse> {
+export function projectItemView(
+  project: ProjectRecord,
+  origin: string,
+  suspended: Suspension | undefined,
+): ResponseBody<typeof projectItemResponse> {
   const { id, slug, name, description, owner, upstream, price, split, limits, visibility, tags, metadata } = project;
   return {
     id,
@@ -59,6 +64,7 @@ export function projectItemView(project: ProjectRecord, origin: string): Respons
     description: description ?? null,
     owner,
     state: project.state,
+    suspended_at: suspended === undefined ? null : new Date(suspended.at).toISOString(),
     visibility,
     allowed: project.allowed ?? [],
     upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
@@ -82,10 +88,11 @@ export function projectItemView(project: ProjectRecord, origin: string): Respons
 export function projectView(
   { project, openapi }: DocumentedProject,
   origin: string,
+  suspended: Suspension | undefined,
   showsSecret: boolean,
 ): ResponseBody<typeof projectResponse> {
   return {
-    ...projectItemView(project, origin),
+    ...projectItemView(project, origin, suspended),
     openapi: openapi ?? null,
     ...(showsSecret ? { gateway_secret: project.secret } : {}),
   };

@@ -21,11 +21,18 @@ export interface KeyAuthenticatorSetup {
   readonly perSecond: number;
   /** Multiplies every limit. */
   readonly scale: number;
+  /** What an operator has suspended: a key, or the wallet that it acts for. Default: nothing. */
+  readonly suspended?: SuspendedPart | undefined;
   /** Told when the counters or the store fail where the request can go on all the same. */
   readonly onStoreError: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
+
+/** What of a key is suspended; undefined when nothing is. */
+export type SuspendedPart = (
+  key: Pick<ServiceKeyRecord, 'id' | 'owner'>,
+) => MaybePromise<{ readonly kind: string } | undefined>;
 
 type AttemptFrom = Pick<KeyAttempt, 'address' | 'step'>;
 type Refusal = Extract<KeyCheck, { ok: false }>;
@@ -76,10 +83,12 @@ export function createKeyAuthenticator(setup: KeyAuthenticatorSetup): KeyAuthent
   }
 
   function admit(record: ServiceKeyRecord, { address, step }: AttemptFrom): MaybePromise<KeyCheck> {
-    const fault = faultOf(setup, record, address);
-    if (fault !== undefined) return { ...fault, key: toServiceKey(record) };
-    touch(record);
-    return count(setup, record, step);
+    return whenKnown(setup.suspended?.(record), (suspension) => {
+      const fault = suspension === undefined ? faultOf(setup, record, address) : suspendedFault(suspension);
+      if (fault !== undefined) return { ...fault, key: toServiceKey(record) };
+      touch(record);
+      return count(setup, record, step);
+    });
   }
 
   /** The key of a pair; undefined when there is none. */
@@ -116,6 +125,15 @@ function faultOf({ mode, now }: KeyAuthenticatorSetup, key: ServiceKeyRecord, ad
   }
   if (isAllowedAddress(address, allowedIps)) return undefined;
   return refusal('address_not_allowed', `The service key may not be used from ${address}; see its allowed_ips.`);
+}
+
+function suspendedFault({ kind }: { readonly kind: string }): Refusal {
+  if (kind === 'key')
+    return refusal('service_key_suspended', 'The operator of this service has suspended this service key.');
+  return refusal(
+    'wallet_suspended',
+    'The operator of this service has suspended the wallet of this service key: neither it nor its keys act here.',
+  );
 }
 
 /** Counts a request against the key's limit a second. While the counters cannot be reached everything passes. */

@@ -40,6 +40,8 @@ export type KeyFault = Extract<
   | 'invalid_service_key'
   | 'service_key_expired'
   | 'service_key_revoked'
+  | 'service_key_suspended'
+  | 'wallet_suspended'
   | 'wrong_key_mode'
   | 'address_not_allowed'
   | 'rate_limited'

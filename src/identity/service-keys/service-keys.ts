@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
+import { type Actor, actorOf } from '../../storage/audit/audit-log.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
 import type {
@@ -13,7 +14,7 @@ import type {
 } from '../../storage/keys/service-keys.js';
 import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import { createStoreWarning } from '../store-warning.js';
-import { createKeyAuthenticator } from './key-authenticator.js';
+import { createKeyAuthenticator, type KeyAuthenticatorSetup } from './key-authenticator.js';
 import { createKeyCache } from './key-cache.js';
 import { createKeyGuard } from './key-guard.js';
 import { chooseFacts, type NewKeySetup, type WantedServiceKey } from './new-service-key.js';
@@ -35,9 +36,10 @@ export interface RevealedKey {
 export interface ServiceKeys extends KeyAuthenticator {
   /**
    * Makes a key for a wallet.
+   * @param by - on whose behalf, for the audit log. Default: the wallet's
    * @throws TollhouseError `validation_failed`, or `quota_reached` when it has as many as it may
    */
-  generate(owner: string, wanted: WantedServiceKey): Promise<RevealedKey>;
+  generate(owner: string, wanted: WantedServiceKey, by?: Actor): Promise<RevealedKey>;
   /** Keys that somebody may see, newest first, revoked ones too. */
   list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKey[]>;
   /** @throws TollhouseError `not_found` */
@@ -57,7 +59,9 @@ export interface ServiceKeys extends KeyAuthenticator {
 }
 
 /** What service keys work with. */
-export interface ServiceKeysSetup extends Pick<NewKeySetup, 'tokens' | 'mode'> {
+export interface ServiceKeysSetup
+  extends Pick<NewKeySetup, 'tokens' | 'mode'>,
+    Pick<KeyAuthenticatorSetup, 'suspended'> {
   readonly store: ServiceKeyStore;
   readonly counters: Pick<Counters, 'increment' | 'put' | 'get'>;
   /** Wallet that owns a project; undefined when there is none. Default: there are no projects. */
@@ -90,13 +94,17 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
   const shared = { ...setup, counters, scale, now, onStoreError };
   const guard = createKeyGuard({ ...shared, failures });
 
-  async function generate(owner: string, wanted: WantedServiceKey): Promise<RevealedKey> {
+  async function generate(
+    owner: string,
+    wanted: WantedServiceKey,
+    by: Actor = { wallet: owner },
+  ): Promise<RevealedKey> {
     const chosen = await chooseFacts({ ...shared, projectOwner }, owner, wanted);
     const secret = newSecret(chosen.mode, random);
     const named = { id: newId('key'), publicKey: newPublicKey(chosen.mode, random), owner, createdAt: now() };
     const record: ServiceKeyRecord = { ...chosen, ...named, secretHash: hashSecret(secret) };
     const most = await keyQuota(owner);
-    const isKept = await store.insert(record, keyEvent('key.created', record, record.createdAt), most);
+    const isKept = await store.insert(record, keyEvent('key.created', record, record.createdAt, by), most);
     if (!isKept) throw quotaReached('keys', most);
     return { key: toServiceKey(record), secret };
   }
@@ -111,7 +119,7 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     const record = await find(holder, id);
     const secret = newSecret(record.mode, random);
     const rotation = { secretHash: hashSecret(secret), previousUntil: now() + OVERLAP_MS };
-    const isRotated = await store.rotate(id, rotation, keyEvent('key.rotated', record, now()));
+    const isRotated = await store.rotate(id, rotation, keyEvent('key.rotated', record, now(), holder));
     cache.forget(record.publicKey);
     if (!isRotated) throw new TollhouseError('not_found', 'The service key was revoked; make another.');
     return { key: toServiceKey({ ...record, ...rotation }), secret };
@@ -119,7 +127,7 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
 
   async function revoke(holder: KeyHolder, id: string): Promise<void> {
     const record = await find(holder, id);
-    await store.revoke(id, now(), keyEvent('key.revoked', record, now()));
+    await store.revoke(id, now(), keyEvent('key.revoked', record, now(), holder));
     cache.forget(record.publicKey);
   }
 
@@ -138,8 +146,10 @@ function keyEvent(
   type: EventType,
   { id, publicKey, owner, projectId, ...facts }: ServiceKeyFacts,
   at: number,
+  by: Actor,
 ): EventRecord {
   const { name, mode, scopes } = facts;
+  const cause = { actor: actorOf(by), target: id, details: { name, scopes, ...defined({ projectId }) } };
   const project = defined({ projectId });
-  return newEvent({ type, owner, ...project, data: { key_id: id, api_key: publicKey, name, mode, scopes } }, at);
+  return newEvent({ type, owner, ...project, data: { key_id: id, api_key: publicKey, name, mode, scopes }, cause }, at);
 }

@@ -194,7 +194,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     redisUrl: data.REDIS_URL,
     allowPrivateNetworks: data.ALLOW_PRIVATE_NETWORKS ?? (chain === undefined ? LOOPBACK : []),
     logLevel: data.LOG_LEVEL,
-    ...gatewayConfiguration(data),
+    ...gatewayConfiguration(data, chain === undefined),
   };
   return withHidden(configuration, ['jwtSecret', 'databaseUrl', 'redisUrl']);
 }

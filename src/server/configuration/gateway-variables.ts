@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { GatewayOwners } from '../../gateway/owners/admission.js';
 import { quotaBytes, quotaCount } from '../../gateway/owners/quotas-option.js';
+import { isAddress } from '../../protocol/address.js';
 import { DEFAULT_QUOTAS, type Quotas } from '../../storage/owners/quotas.js';
 
 /** What the environment says of strangers on the gateway. */
@@ -9,13 +11,27 @@ export interface GatewayConfiguration {
    * 65,536.
    */
   readonly quotas: Quotas;
+  /** `OPERATORS`: wallets that may use `/api/v1/operator`, separated by commas. Default: none. */
+  readonly operators: readonly string[];
+  /** `GATEWAY_OWNERS`: `open`, or wallets that may create projects. Default: `open` on the sandbox, elsewhere the operators. */
+  readonly owners: GatewayOwners;
 }
+
+const WALLETS = 'a list of wallets, base58, separated by commas';
+
+const wallets = z
+  .string()
+  .transform((text) => text.split(',').map((it) => it.trim()))
+  .refine((all) => all.every(isAddress), WALLETS);
+const owners = z.union([z.literal('open'), wallets], `"open", or ${WALLETS}`);
 
 const count = z.coerce.number('a whole number').pipe(quotaCount);
 const bytes = z.coerce.number('a whole number of bytes').pipe(quotaBytes);
 
 /** The variables, each with its rule. */
 export const GATEWAY_VARIABLES = {
+  OPERATORS: wallets.default([]),
+  GATEWAY_OWNERS: owners.optional(),
   QUOTA_PROJECTS: count.default(DEFAULT_QUOTAS.projects),
   QUOTA_KEYS: count.default(DEFAULT_QUOTAS.keys),
   QUOTA_WEBHOOKS: count.default(DEFAULT_QUOTAS.webhooks),
@@ -24,9 +40,14 @@ export const GATEWAY_VARIABLES = {
 
 const variables = z.object(GATEWAY_VARIABLES);
 
-/** What variables that were read mean. */
-export function gatewayConfiguration(env: z.output<typeof variables>): GatewayConfiguration {
+/**
+ * What variables that were read mean.
+ * @param isSandbox - whether the server has a chain of its own, where everybody is at home
+ */
+export function gatewayConfiguration(env: z.output<typeof variables>, isSandbox: boolean): GatewayConfiguration {
   return {
+    operators: env.OPERATORS,
+    owners: env.GATEWAY_OWNERS ?? (isSandbox ? 'open' : env.OPERATORS),
     quotas: {
       projects: env.QUOTA_PROJECTS,
       keys: env.QUOTA_KEYS,

@@ -1,3 +1,5 @@
+import { type AuditEntry, newAuditEntry } from '../audit/audit-log.js';
+import { auditSteps } from '../audit/audit-statements.js';
 import { type ColumnValues, namesOf, placesOf, valuesOf } from '../sql/columns.js';
 import { type JsonRow, jsonRow } from '../sql/json-groups.js';
 import type { Statement, Step } from '../sql/sql-database.js';
@@ -30,9 +32,16 @@ const APPEND: Statement = {
   text: `insert into tollhouse_event (${EVENT_INSERT}) values (${placesOf(NAMES)}, ${fannedOut(OWNER)})`,
 };
 
-/** The steps that write events, to be put into the transaction of what they tell. */
+/** The steps that write events, and who has caused them, to be put into the transaction of what they tell. */
 export function eventSteps(events: readonly EventRecord[]): readonly Step[] {
-  return events.map((event) => [APPEND, ...valuesOf(NAMES, eventToSql(event))]);
+  return events.flatMap((event) => [
+    [APPEND, ...valuesOf(NAMES, eventToSql(event))] as const,
+    ...auditSteps(auditOf(event)),
+  ]);
+}
+
+function auditOf({ type: action, at, owner, cause }: EventRecord): readonly AuditEntry[] {
+  return cause === undefined ? [] : [newAuditEntry({ action, owner, details: {}, ...cause }, at)];
 }
 
 /** An event as a row of {@link EVENT_INPUT}, for statements that take it as JSON. */

@@ -1,4 +1,5 @@
 import { newId } from '../../lib/ids.js';
+import type { Actor } from '../audit/audit-log.js';
 
 /** Everything that is told to webhooks, to the event stream and in process. */
 export const EVENT_TYPES = [
@@ -45,6 +46,17 @@ export interface EventRecord {
   /** The project it belongs to, if any. */
   readonly projectId?: string;
   readonly data: EventData;
+  /** Who has caused it, where somebody did: written into the audit log with it, and told to nobody else. */
+  readonly cause?: EventCause;
+}
+
+/** What the audit log keeps of an event. */
+export interface EventCause {
+  readonly actor: Actor;
+  /** Id of what was changed. */
+  readonly target: string;
+  /** Particulars. Default: none. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** Makes an event that happens now. */

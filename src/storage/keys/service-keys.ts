@@ -1,3 +1,4 @@
+import type { Actor } from '../audit/audit-log.js';
 import type { EventRecord } from '../events/events.js';
 
 /** What a key is good for: `live` everywhere, `test` on devnet, testnet and the sandbox only. */
@@ -62,9 +63,7 @@ export interface ServiceKeyRecord extends ServiceKeyFacts {
 }
 
 /** Who may see a key: its owner, or only where it is for one project. */
-export interface KeyHolder {
-  /** Wallet, base58. */
-  readonly wallet: string;
+export interface KeyHolder extends Actor {
   /** Only keys that are restricted to this project. */
   readonly projectId?: string;
 }
@@ -101,6 +100,10 @@ export interface ServiceKeyStore {
   ownerOf(id: string): Promise<string | undefined>;
   /** Keys that somebody may see, newest first, revoked ones too. */
   list(holder: KeyHolder, page: KeyPage): Promise<readonly ServiceKeyRecord[]>;
+  /** Everybody's keys, newest first, revoked ones too; for operators. */
+  listAll(page: KeyPage): Promise<readonly ServiceKeyRecord[]>;
+  /** A key by its id, whosever it is; for operators. */
+  findAny(id: string): Promise<ServiceKeyRecord | undefined>;
   /** Gives a key another secret. False when there is no such key, or it is revoked. */
   rotate(id: string, rotation: KeyRotation, event: EventRecord): Promise<boolean>;
   /** Revokes a key at a time. False when there is no such key, or it is revoked already. */

@@ -1,6 +1,6 @@
 import { eventSteps } from '../events/event-statements.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
-import { ownerLock } from '../owners/owner-lock.js';
+import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { type ColumnValues, placesOf, valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import type { KeyHolder, KeyPage, KeySpending, ServiceKeyRecord, ServiceKeyStore } from './service-keys.js';
@@ -35,6 +35,8 @@ const COLUMNS = NAMES.join(', ');
 const VISIBLE = 'owner = $1 and (cast($2 as text) is null or project_id = $2)';
 /** Sorts behind every id. */
 const LAST_ID = '~';
+/** Before every key. */
+const NEWEST = { createdAt: Number.MAX_SAFE_INTEGER, id: LAST_ID };
 
 /** The statements of service keys, the same for every database. */
 const KEYS = {
@@ -52,6 +54,15 @@ const KEYS = {
   find: {
     name: 'tollhouse_key_find',
     text: `select ${COLUMNS} from tollhouse_service_key where ${VISIBLE} and id = $3`,
+  },
+  listAll: {
+    name: 'tollhouse_key_list_all',
+    text: `select ${COLUMNS} from tollhouse_service_key where (created_at, id) < ($1, $2)
+      order by created_at desc, id desc limit $3`,
+  },
+  findAny: {
+    name: 'tollhouse_key_find_any',
+    text: `select ${COLUMNS} from tollhouse_service_key where id = $1`,
   },
   ownerOf: {
     name: 'tollhouse_key_owner_of',
@@ -93,9 +104,14 @@ export function createSqlServiceKeys(database: SqlDatabase): ServiceKeyStore {
 
   return {
     list,
+    async listAll({ limit, after: { createdAt, id } = NEWEST }) {
+      return (await database.query(KEYS.listAll, createdAt, id, limit)).map(toRecord);
+    },
+    findAny: (id) => one(KEYS.findAny, id),
     async insert(record, event, most = Number.MAX_SAFE_INTEGER) {
       const step = [KEYS.insert, ...valuesOf(NAMES, recordToSql(record)), most] as const;
-      return (await database.batchIf(step, eventSteps([event]), ownerLock(database, record.owner))).length > 0;
+      const steps = [...ownerSteps(record.owner, record.createdAt), ...eventSteps([event])];
+      return (await database.batchIf(step, steps, ownerLock(database, record.owner))).length > 0;
     },
     findByPublicKey: (publicKey) => one(KEYS.findByPublicKey, publicKey),
     find: (id, holder) => one(KEYS.find, ...holderToSql(holder), id),

@@ -58,7 +58,18 @@ export const PROJECTS = {
       where owner = $1 and state <> 'deleted' and (created_at, id) < ($2, $3)
       order by created_at desc, id desc limit $4`,
   },
+  listAll: {
+    name: 'tollhouse_project_list_all',
+    text: `select ${COLUMNS} from tollhouse_project
+      where state <> 'deleted' and (created_at, id) < ($1, $2) order by created_at desc, id desc limit $3`,
+  },
 } as const satisfies Record<string, Statement>;
+
+/** Whether neither a project nor what its owner sells is suspended. */
+function notSuspended(id: string, owner: string): string {
+  return `not exists (select 1 from tollhouse_suspension as stopped
+    where (stopped.kind = 'project' and stopped.target = ${id}) or (stopped.kind = 'owner' and stopped.target = ${owner}))`;
+}
 
 /** Calls of each project since a time; the sums of hours are written with the calls. */
 const CALLED = `left join (
@@ -100,6 +111,7 @@ function marketStatement(sort: MarketSort): Statement {
     text: `select ${columns}, ${rank} as rank from tollhouse_project as project ${join}
       where project.state = 'active' and project.visibility = 'listed' and project.tags like $1 ${ESCAPE}
         and $2 in ('', project.symbol, project.mint) and project.price_key <= $3
+        and ${notSuspended('project.id', 'project.owner')}
         and (${rank}, project.id) ${way === 'desc' ? '<' : '>'} ($5, $6)${words}
       order by rank ${way}, id ${way} limit $4`,
   };

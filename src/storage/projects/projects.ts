@@ -184,6 +184,8 @@ export interface ProjectStore {
   openApiOf(id: string): Promise<ProjectOpenApi>;
   /** An owner's projects that are not deleted, newest first. */
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
-  /** Active, listed projects. */
+  /** Everybody's projects that are not deleted, newest first; for operators. */
+  listAll(limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
+  /** Active, listed projects, none that is suspended by itself or with its owner. */
   market(query: MarketQuery): Promise<readonly MarketEntry[]>;
 }

@@ -1,5 +1,5 @@
 import { eventSteps } from '../events/event-statements.js';
-import { ownerLock } from '../owners/owner-lock.js';
+import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { valuesOf } from '../sql/columns.js';
 import type { Row, SqlDatabase, SqlInput, Statement } from '../sql/sql-database.js';
 import { PROJECT_COLUMNS, projectToSql, toProject } from './project-rows.js';
@@ -46,7 +46,8 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
         createdAt - SLUG_REST_MS,
         most,
       ] as const;
-      const rows = await database.batchIf(step, eventSteps(events), ownerLock(database, owner));
+      const steps = [...ownerSteps(owner, createdAt), ...eventSteps(events)];
+      const rows = await database.batchIf(step, steps, ownerLock(database, owner));
       return rows.length > 0 ? { status: 'created' } : whyRefused(project, most);
     },
     async replace(project, openapi, events) {
@@ -65,6 +66,9 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     },
     async list(owner, limit, after = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }) {
       return (await database.query(PROJECTS.list, owner, after.createdAt, after.id, limit)).map(toProject);
+    },
+    async listAll(limit, after = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }) {
+      return (await database.query(PROJECTS.listAll, after.createdAt, after.id, limit)).map(toProject);
     },
     async market(query) {
       const rows = await database.query(MARKET[query.sort], ...marketValues(query));

@@ -1,7 +1,9 @@
+import type { AuditEntry } from '../audit/audit-log.js';
+import { auditSteps } from '../audit/audit-statements.js';
 import { eventSteps } from '../events/event-statements.js';
-import { ownerLock } from '../owners/owner-lock.js';
+import { ownerLock, ownerSteps } from '../owners/owner-steps.js';
 import { placesOf, valuesOf } from '../sql/columns.js';
-import type { SqlDatabase, Statement } from '../sql/sql-database.js';
+import type { SqlDatabase, Statement, Step } from '../sql/sql-database.js';
 import { toWebhook, WEBHOOK_COLUMNS, WEBHOOK_NAMES, webhookAddress, webhookToSql } from './webhook-rows.js';
 import type { WebhookRecord, WebhookStore } from './webhooks.js';
 
@@ -70,24 +72,37 @@ export function createSqlWebhooks(database: SqlDatabase): WebhookStore {
     return row === undefined ? undefined : toWebhook(row);
   }
 
+  /** The webhook after a change that is written with its audit entries. */
+  async function changed(step: Step, audit: readonly AuditEntry[] | undefined): Promise<WebhookRecord | undefined> {
+    const [row] = await database.batchIf(step, auditSteps(audit));
+    return row === undefined ? undefined : toWebhook(row);
+  }
+
   return {
-    async create(webhook, most) {
+    async create(webhook, most, audit) {
       const values = valuesOf(WEBHOOK_NAMES, webhookToSql(webhook));
       const room = [WEBHOOKS.room, webhook.owner, most] as const;
       const lock = ownerLock(database, webhook.owner);
-      return (await database.batchIf(room, [[WEBHOOKS.create, ...values]], lock)).length > 0;
+      const seen = ownerSteps(webhook.owner, webhook.createdAt);
+      const steps = [[WEBHOOKS.create, ...values] as const, ...seen, ...auditSteps(audit)];
+      return (await database.batchIf(room, steps, lock)).length > 0;
     },
     list: async (owner, { projectId = '', after = NEWEST, limit }) =>
       (await database.query(WEBHOOKS.list, owner, projectId, after.createdAt, after.id, limit)).map(toWebhook),
     find: (owner, id) => one(WEBHOOKS.find, owner, id),
-    change: (owner, id, { url, events, description }, at) =>
-      one(WEBHOOKS.change, owner, id, url, JSON.stringify(events), description ?? null, at, webhookAddress(url)),
-    rotate: (owner, id, secret, until, at) => one(WEBHOOKS.rotate, owner, id, secret, until, at),
-    enable: async (id, at) => (await database.query(WEBHOOKS.enable, id, at)).length > 0,
-    disable: async (id, reason, at, events = []) =>
-      (await database.batchIf([WEBHOOKS.disable, id, reason, at], [[WEBHOOKS.giveUp, id, at], ...eventSteps(events)]))
-        .length > 0,
-    remove: async (owner, id, at) =>
-      (await database.batchIf([WEBHOOKS.remove, owner, id], [[WEBHOOKS.giveUp, id, at]])).length > 0,
+    change: (owner, id, { url, events, description }, at, audit) =>
+      changed(
+        [WEBHOOKS.change, owner, id, url, JSON.stringify(events), description ?? null, at, webhookAddress(url)],
+        audit,
+      ),
+    rotate: (owner, id, secret, until, at, audit) => changed([WEBHOOKS.rotate, owner, id, secret, until, at], audit),
+    enable: async (id, at, audit) => (await database.batchIf([WEBHOOKS.enable, id, at], auditSteps(audit))).length > 0,
+    async disable(id, reason, at, events = [], audit = []) {
+      const steps = [[WEBHOOKS.giveUp, id, at] as const, ...eventSteps(events), ...auditSteps(audit)];
+      return (await database.batchIf([WEBHOOKS.disable, id, reason, at], steps)).length > 0;
+    },
+    remove: async (owner, id, at, audit) =>
+      (await database.batchIf([WEBHOOKS.remove, owner, id], [[WEBHOOKS.giveUp, id, at], ...auditSteps(audit)])).length >
+      0,
   };
 }

@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../audit/audit-log.js';
 import type { EventRecord, EventType } from '../events/events.js';
 
 /** What a webhook is told: types of events, or everything. */
@@ -43,24 +44,48 @@ export interface WebhookQuery {
   readonly limit: number;
 }
 
-/** Webhooks. Everything rejects with `store_unavailable` when the database does not answer. */
+/**
+ * Webhooks. What is changed is written together with its audit entries. Everything rejects with `store_unavailable` when the
+ * database does not answer.
+ */
 export interface WebhookStore {
-  /** Adds one; false, and nothing changed, when its owner has `most` already. */
-  create(webhook: WebhookRecord, most: number): Promise<boolean>;
+  /** Adds one; false, and nothing changed, when its owner has `most` already, however many are added at once. */
+  create(webhook: WebhookRecord, most: number, audit?: Audit): Promise<boolean>;
   /** An owner's, the newest first. */
   list(owner: string, query: WebhookQuery): Promise<readonly WebhookRecord[]>;
   find(owner: string, id: string): Promise<WebhookRecord | undefined>;
   /** Changes its settings; undefined when there is none. */
-  change(owner: string, id: string, settings: WebhookSettings, at: number): Promise<WebhookRecord | undefined>;
+  change(
+    owner: string,
+    id: string,
+    settings: WebhookSettings,
+    at: number,
+    audit?: Audit,
+  ): Promise<WebhookRecord | undefined>;
   /** Puts a new secret in place; the one before stays good until a time. */
-  rotate(owner: string, id: string, secret: string, until: number, at: number): Promise<WebhookRecord | undefined>;
+  rotate(
+    owner: string,
+    id: string,
+    secret: string,
+    until: number,
+    at: number,
+    audit?: Audit,
+  ): Promise<WebhookRecord | undefined>;
   /** Tells it everything from now on. False when it is not disabled. */
-  enable(id: string, at: number): Promise<boolean>;
+  enable(id: string, at: number, audit?: Audit): Promise<boolean>;
   /**
    * Tells it nothing from now on, gives up what is to be delivered to it, and writes events of that. False when it was
    * disabled already.
    */
-  disable(id: string, reason: DisabledReason, at: number, events?: readonly EventRecord[]): Promise<boolean>;
+  disable(
+    id: string,
+    reason: DisabledReason,
+    at: number,
+    events?: readonly EventRecord[],
+    audit?: Audit,
+  ): Promise<boolean>;
   /** Forgets it and gives up what is to be delivered to it; false when there is none. */
-  remove(owner: string, id: string, at: number): Promise<boolean>;
+  remove(owner: string, id: string, at: number, audit?: Audit): Promise<boolean>;
 }
+
+type Audit = readonly AuditEntry[];

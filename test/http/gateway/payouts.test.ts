@@ -4,6 +4,7 @@ import { createApiCaller } from '../../../src/http/framework/api-caller.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { openApiDocument } from '../../../src/http/openapi/openapi.js';
 import { PAYOUTS_OPERATIONS } from '../../../src/http/payouts/operations.js';
+import { createSqlAuditLog } from '../../../src/storage/audit/sql-audit-log.js';
 import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
 import { openPayoutFixture, type PayoutFixture, type PayoutInstance } from '../../helpers/fixtures/payout-fixture.js';
 import { createConformance, type OpenApi } from '../../helpers/http/documented.js';
@@ -43,7 +44,12 @@ beforeEach(async () => {
   };
   const { payouts } = instance;
   const { facilitator } = fixture;
-  const { router } = createRoutes(PAYOUTS_OPERATIONS, { payouts, ownedProject, facilitator }, callerFor);
+  const note = createSqlAuditLog(keys.database).append;
+  const { router } = createRoutes(
+    PAYOUTS_OPERATIONS,
+    { payouts, ownedProject, facilitator, note, now: Date.now },
+    callerFor,
+  );
   url = await keys.serve(express, (app) => app.use(router));
   asAlice = await keys.token(alice);
   anna = await fixture.newRecipient();

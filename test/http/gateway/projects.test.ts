@@ -98,6 +98,7 @@ describe('a new project', () => {
       description: null,
       owner: alice.address,
       state: 'active',
+      suspended_at: null,
       visibility: 'unlisted',
       allowed: [],
       upstream: { url: 'https://weather.example/v2', timeout_ms: 30_000 },

@@ -48,6 +48,8 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
     databaseUrl: 'sqlite:./data/tollhouse.db',
     allowPrivateNetworks: ['127.0.0.0/8', '::1/128'],
     quotas: { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 },
+    operators: [],
+    owners: 'open',
   });
 });
 
@@ -79,6 +81,7 @@ test('everything set', () => {
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
     QUOTA_PROJECTS: '5',
+    OPERATORS: `${demoWallet(1).publicKey}, ${demoWallet(2).publicKey}`,
     QUOTA_KEYS: '6',
     QUOTA_WEBHOOKS: '0',
     QUOTA_PROJECT_BYTES: '2048',
@@ -106,6 +109,8 @@ test('everything set', () => {
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
     quotas: { projects: 5, keys: 6, webhooks: 0, projectBytes: 2_048 },
+    operators: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
+    owners: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
   });
 });
 
@@ -126,6 +131,8 @@ test('every fault is told at once, by the name of its variable', () => {
     MAX_FEE_LAMPORTS_PER_HOUR: '0.5',
     FLOOD_LIMIT_PER_SECOND: '-1',
     QUOTA_KEYS: '1.5',
+    OPERATORS: 'me',
+    GATEWAY_OWNERS: 'everybody',
     QUOTA_PROJECT_BYTES: '100',
   });
   const names = ['PORT', 'BASE_URL', 'TRUST_PROXY', 'SOLANA_RPC_URL', 'FACILITATOR_KEYPAIR', 'PAY_TO', 'JWT_SECRET'];
@@ -139,6 +146,8 @@ test('every fault is told at once, by the name of its variable', () => {
     'MAX_FEE_LAMPORTS_PER_HOUR',
     'FLOOD_LIMIT_PER_SECOND',
     'QUOTA_KEYS',
+    'OPERATORS',
+    'GATEWAY_OWNERS',
     'QUOTA_PROJECT_BYTES',
   ]) {
     expect(told).toContain(`${name} must be `);

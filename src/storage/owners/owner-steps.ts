@@ -12,3 +12,13 @@ const LOCK: Statement = {
 export function ownerLock({ dialect }: SqlDatabase, owner: string): readonly Step[] {
   return dialect === 'postgres' ? [[LOCK, owner]] : [];
 }
+
+const SEEN: Statement = {
+  name: 'tollhouse_owner_seen',
+  text: 'insert into tollhouse_owner (wallet, since) values ($1, $2) on conflict do nothing',
+};
+
+/** What notes that a wallet owns something from now on; for the transaction of what it is. */
+export function ownerSteps(owner: string, at: number): readonly Step[] {
+  return [[SEEN, owner, at]];
+}

@@ -1,0 +1,38 @@
+import type { GatewayStores } from '../../storage/gateway-stores.js';
+import type { Quotas } from '../../storage/owners/quotas.js';
+import { createAdmission, type GatewayOwners } from './admission.js';
+import { createOperator, type Operator } from './operator.js';
+import { createSuspensions, type Suspensions } from './suspensions.js';
+
+/** What {@link createStrangers} works with. */
+export interface StrangersParts {
+  readonly stores: Pick<GatewayStores, 'owners' | 'projects' | 'keys' | 'audit'>;
+  /** What one wallet may own that has no quotas of its own. */
+  readonly quotas: Quotas;
+  /** Wallets of the operators, base58. */
+  readonly operators: readonly string[];
+  readonly owners: GatewayOwners;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** What wallets that nobody knows may do, and who says so. */
+export interface Strangers {
+  readonly operator: Operator;
+  readonly suspensions: Suspensions;
+  /** What a wallet may own. */
+  readonly quotas: (owner: string) => Promise<Quotas>;
+  /** Rejects with `owner_not_allowed` or `owner_suspended` for a wallet that may not create projects. */
+  readonly admit: (owner: string) => Promise<void>;
+}
+
+/** Makes what bounds the strangers on a gateway. */
+export function createStrangers({ stores, quotas, operators, owners, now }: StrangersParts): Strangers {
+  const suspensions = createSuspensions({ store: stores.owners, now });
+  return {
+    operator: createOperator({ ...stores, operators, suspensions, now }),
+    suspensions,
+    quotas: async (owner) => ({ ...quotas, ...(await stores.owners.quotasOf(owner)) }),
+    admit: createAdmission(owners, suspensions),
+  };
+}
