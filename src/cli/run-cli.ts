@@ -7,6 +7,7 @@ import { type Command, UsageError } from './command.js';
 import { accounts } from './operator/accounts.js';
 import { doctor } from './operator/doctor.js';
 import { keygen } from './operator/keygen.js';
+import { operatorCommand } from './operator/operator.js';
 import { sandbox } from './operator/sandbox.js';
 import { serve } from './operator/serve.js';
 import { balance } from './pay/balance.js';
@@ -25,7 +26,7 @@ import { logout } from './session/logout.js';
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify],
   ...[login, logout, projectsCommand, keys, analytics, webhooksCommand],
-  ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand],
+  ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand, operatorCommand],
 ];
 
 function overview(): string {

@@ -12,7 +12,7 @@ const TIMEOUT_MS = 90_000;
 
 /** One request to a Tollhouse server. */
 export interface ServerRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Below the server's address; with the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

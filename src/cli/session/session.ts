@@ -24,8 +24,10 @@ export interface ServerSession {
   get(path: string): Promise<unknown>;
   /** The JSON that is answered. */
   post(path: string, body?: object): Promise<unknown>;
+  /** The JSON that is answered. */
+  patch(path: string, body: object): Promise<unknown>;
   delete(path: string): Promise<void>;
-  /** All items of a list, page by page. */
+  /** All items of a list, page by page; a path may have a query. */
   list(path: string): Promise<readonly unknown[]>;
 }
 
@@ -65,13 +67,14 @@ export function openSession(named: string | undefined): ServerSession {
     send: sendSigned,
     get: getJson,
     post: async (path, body) => readJson(await sendSigned({ method: 'POST', path, ...defined({ body }) })),
+    patch: async (path, body) => readJson(await sendSigned({ method: 'PATCH', path, body })),
     delete: async (path) => void (await readResponseText(await sendSigned({ method: 'DELETE', path }))),
     async list(path) {
       const found: unknown[] = [];
       let cursor: string | null = '';
       while (cursor !== null) {
         const query: string = cursor === '' ? `limit=${PAGE}` : `limit=${PAGE}&cursor=${encodeURIComponent(cursor)}`;
-        const page = understood(listResponse, await getJson(`${path}?${query}`));
+        const page = understood(listResponse, await getJson(`${path}${path.includes('?') ? '&' : '?'}${query}`));
         found.push(...page.data);
         cursor = page.next_cursor;
       }
