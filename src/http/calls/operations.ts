@@ -22,7 +22,8 @@ const callProject = defineOperation({
   summary: "A paid call of a project's upstream",
   description:
     'Any method, and any path below. Send the service key and one payment. Errors of the gateway carry ' +
-    'X-Service-Error: gateway; everything else is the answer of the upstream.',
+    'X-Service-Error: gateway; everything else is the answer of the upstream. What is charged for are 2xx and 3xx, and what ' +
+    'the project names beside them; what was paid for anything else pays the next call of the key (Access-Credit).',
   headers: {
     'X-Service-Key': 'The public half of a service key.',
     'X-Service-Secret': 'Its secret.',
@@ -34,7 +35,7 @@ const callProject = defineOperation({
     'X-PAYMENT': 'A payment of x402, version 1.',
   },
   takesKey: false,
-  responses: { 200: { description: 'What the upstream answered, whatever its status below 500.', mediaType: '*/*' } },
+  responses: { 200: { description: 'What the upstream answered, whatever its status.', mediaType: '*/*' } },
   errors: [
     'project_not_found',
     'project_paused',
@@ -64,7 +65,6 @@ const callProject = defineOperation({
     'store_unavailable',
     'upstream_unreachable',
     'upstream_timeout',
-    'upstream_error',
     'upstream_reset',
     'upstream_answer_too_large',
     'body_already_read',
