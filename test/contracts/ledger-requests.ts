@@ -77,6 +77,17 @@ export function paymentRequestsContract(current: () => Ledger, advance: (millise
       expect(await current().findPaymentRequest(request.id)).toEqual({ ...request, attempt: first.id });
     });
 
+    test('keep the payment that comes again, though nobody holds it just then', async () => {
+      const request = newRequest();
+      await current().savePaymentRequest(request);
+      const first = await claimed();
+      await current().attachAttempt(request.id, first.id);
+      await advance(LEASE_MS + 1);
+
+      expect(await current().attachAttempt(request.id, first.id)).toBe(first.id);
+      expect(await current().find(first.id)).toMatchObject({ state: 'claimed' });
+    });
+
     test('take one of twenty payments that come at once', async () => {
       const request = newRequest();
       await current().savePaymentRequest(request);

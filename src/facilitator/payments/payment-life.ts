@@ -142,8 +142,9 @@ async function begin(
 export function closedPayment(record: PaymentRecord, isTheirs: boolean): OpenedPayment {
   const { id, reason, payer } = record;
   const receipt = receiptOf(record);
-  if (receipt === undefined && isTheirs && reason !== undefined)
+  if (isTheirs && reason !== undefined) {
     return { status: 'refused', refusal: { reason, message: REASONS[reason], payer } };
+  }
   if (receipt === undefined) return { status: 'used' };
   return isTheirs ? { status: 'served', id, receipt } : { status: 'used', receipt };
 }

@@ -42,14 +42,8 @@ const LONGEST_WAIT_MS = 15_000;
 const FLIGHT_MS = 180_000;
 const MAX_PAYMENTS = 50_000;
 
-/**
- * @param waitMs - longest wait for room, in milliseconds
- * @param now - clock in milliseconds, never going back
- */
-export function createSendWindow(
-  waitMs: number = LONGEST_WAIT_MS,
-  now: () => number = () => performance.now(),
-): SendWindow {
+/** @param waitMs - longest wait for room, in milliseconds */
+export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
   const wallets = new LRUCache<string, Wallet>({ max: MAX_WALLETS });
   const byPayment = new LRUCache<string, Wallet>({ max: MAX_PAYMENTS });
   const landed = new LRUCache<string, bigint>({ max: MAX_WALLETS, ttl: MEMORY_MS });
@@ -60,7 +54,7 @@ export function createSendWindow(
   }
 
   function admit(wallet: Wallet, id: string, fee: bigint): void {
-    wallet.open.set(id, { fee, endsAt: now() + FLIGHT_MS });
+    wallet.open.set(id, { fee, endsAt: performance.now() + FLIGHT_MS });
     byPayment.set(id, wallet);
   }
 
@@ -107,7 +101,7 @@ export function createSendWindow(
     async enter(id, address, fee) {
       if (byPayment.has(id)) return true;
       const wallet = wallets.get(address) ?? { address, open: new Map<string, Unlanded>(), waiting: [] };
-      for (const [old, { endsAt }] of wallet.open) if (endsAt <= now()) leave(old);
+      for (const [old, { endsAt }] of wallet.open) if (endsAt <= performance.now()) leave(old);
       wallets.set(address, wallet);
       if (!hasRoom(wallet, fee)) return waitFor(wallet, id, fee);
       admit(wallet, id, fee);

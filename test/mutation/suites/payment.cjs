@@ -6,6 +6,7 @@ require('../suite.cjs').declareTests([
   'unit/facilitator/sponsorship/payer-standing.test.ts',
   'unit/facilitator/payments/payment-claim.test.ts',
   'unit/facilitator/recovery/recovery.test.ts',
+  'unit/facilitator/payments/verify-open-settle.test.ts',
   'unit/facilitator/payments/payment-service.test.ts',
   'unit/facilitator/payments/retry-hash.test.ts',
   'unit/facilitator/sponsorship/send-window.test.ts',

@@ -1,6 +1,7 @@
 import { createPaymentService } from '../../../src/facilitator/payments/payment-service.js';
 import { receiptOf } from '../../../src/facilitator/payments/receipt.js';
 import { REASONS } from '../../../src/protocol/reasons.js';
+import type { EventRecord } from '../../../src/storage/events/events.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import {
   LANDED,
@@ -61,6 +62,24 @@ describe('money that is taken', () => {
     expect((await service.openPayment(payment, terms, USE)).status).toBe(again);
   });
 
+  test('is written down together with the event that tells of it, which says how long it took', async () => {
+    const kept: EventRecord[] = [];
+    const fixture = openPaymentService({
+      async recordOutcome(_id, _lease, _outcome, events = []) {
+        kept.push(...events);
+        return true;
+      },
+    });
+    const since = performance.now();
+    const { claim } = await settleNew(fixture);
+    const longest = performance.now() - since;
+    expect(fixture.told).toMatchObject([['payment.settled', { id: claim.id }]]);
+    const [durationMs = -1] = fixture.told.map(([, data]) => ('durationMs' in data ? data.durationMs : undefined));
+    expect(durationMs).toBeGreaterThanOrEqual(0);
+    expect(durationMs).toBeLessThanOrEqual(longest);
+    expect(kept).toMatchObject([{ type: 'payment.settled' }]);
+  });
+
   test('is waited for until it is confirmed, unless the use of it says otherwise', async () => {
     for (const [use, commitment] of [
       [USE, 'confirmed'],
@@ -118,44 +137,6 @@ describe('money that is taken', () => {
     const settled = await service.openPayment(payment, terms, USE);
     expect(settled).toMatchObject({ status: 'open', claim: { receipt: receiptFor({ ...paid, payment, terms }) } });
     expect(fixture.delivered).toHaveLength(1);
-  });
-});
-
-test('what breaks the rules is refused whoever asks, and the chain is not asked', async () => {
-  const fixture = openPaymentService();
-  fixture.chain.simulated = OUTAGE;
-  const { payment, terms, payer } = newPayment();
-  const dearer = { ...terms, amount: terms.amount + 1n };
-  const reason = 'invalid_exact_svm_payload_amount_mismatch';
-  const refusal = { reason, message: expect.any(String), payer };
-  expect(await fixture.service.verify(payment, dearer)).toEqual({ ok: false, ...refusal });
-  expect(await fixture.service.openPayment(payment, dearer, USE)).toEqual({ status: 'refused', refusal });
-  expect(await fixture.service.settle(payment, dearer)).toEqual({ status: 'failed', ...refusal });
-});
-
-describe('settling for servers elsewhere', () => {
-  test('uses no more than a fifth of the fees of an hour, and leaves the rest to our own routes', async () => {
-    const forTen = 101_000n;
-    const { service } = openPaymentService({}, forTen);
-    const settle = () => {
-      const { payment, terms } = newPayment();
-      return service.settle(payment, terms);
-    };
-    for (let times = 0; times < 2; times += 1) expect(await settle()).toMatchObject({ status: 'settled' });
-    await expect(settle()).rejects.toMatchObject({ code: 'fee_limit_reached' });
-    expect((await settleNew({ service })).settlement).toMatchObject({ status: 'settled' });
-  });
-
-  test('has nothing to keep of money that was not taken, whether or not the answer arrives', async () => {
-    const away = () => Promise.reject(new Error('the ledger is away'));
-    const fixture = openPaymentService({ keep: away, served: away });
-    fixture.chain.sent = { status: 'expired' };
-    const settle = (deliver: () => Promise<boolean>) => {
-      const { payment, terms } = newPayment();
-      return fixture.service.settle(payment, terms, { deliver });
-    };
-    expect(await settle(async () => false)).toMatchObject({ status: 'failed' });
-    await expect(settle(() => Promise.reject(new Error('the socket is gone')))).rejects.toThrow('the socket is gone');
   });
 });
 

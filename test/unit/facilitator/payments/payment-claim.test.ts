@@ -69,6 +69,14 @@ test('a claim tells whose payment it is and on what terms', async () => {
   expect((await held({ landed: true })).claim.resumed).toBe(true);
 });
 
+test('a claim is held by the one who works for it until it ends', async () => {
+  const { claim, rival } = await held();
+  expect(await claim.isHeld()).toBe(true);
+  await claim.forget();
+  expect(await claim.isHeld()).toBe(false);
+  expect(await rival()).toBe('won');
+});
+
 describe('before the money', () => {
   test('to forget is as if the payment had never been brought, and nobody holds it', async () => {
     const { claim, state, isHeld, drops } = await held();
@@ -78,7 +86,8 @@ describe('before the money', () => {
 
   test('to use a payment up, or to run its handler again, changes nothing', async () => {
     const { claim, state } = await held();
-    expect(await claim.runAgain()).toBe(false);
+    for (let times = 0; times < 3; times += 1) expect(await claim.runAgain()).toBe(false);
+    expect(claim.isLastRun).toBe(false);
     await claim.served();
     expect(await state()).toBe('claimed');
   });

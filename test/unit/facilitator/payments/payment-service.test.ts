@@ -4,7 +4,7 @@ import type { PaymentUse } from '../../../../src/facilitator/types.js';
 import { REASONS } from '../../../../src/protocol/reasons.js';
 import type { Settlement } from '../../../../src/protocol/types.js';
 import type { Landing } from '../../../../src/solana/confirmation/confirmation.js';
-import { newClaim } from '../../../contracts/ledger-samples.js';
+import { LEASE_MS, newClaim } from '../../../contracts/ledger-samples.js';
 import {
   LANDED,
   newPayment,
@@ -183,6 +183,7 @@ describe('a payment that is opened again', () => {
 
   test.each([
     ['new', 'forgotten', false],
+    ['left', 'claimed', false],
     ['sent', 'broadcast', true],
     ['kept', 'confirmed', true],
   ])('is resumed where its handler has run for money that may have moved: it is %s', async (_, state, resumed) => {
@@ -190,7 +191,8 @@ describe('a payment that is opened again', () => {
     const paid = newPayment();
     if (state === 'forgotten') await (await held(fixture, paid, BOUND)).forget();
     else await bring(fixture, paid, state, BOUND);
-    expect((await held(fixture, paid, BOUND)).resumed).toBe(resumed);
+    await fixture.advance(LEASE_MS);
+    expect((await held(secondProcess(fixture), paid, BOUND)).resumed).toBe(resumed);
   });
 
   test('for the first time by a request, when it was settled for any, is not resumed', async () => {

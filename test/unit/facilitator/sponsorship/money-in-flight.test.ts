@@ -12,6 +12,10 @@ function payment(id: string, amount: bigint, account = ACCOUNT, kind: 'token' | 
   return { id, spending: [{ account, kind, most: amount, least: amount }] };
 }
 
+function spendingOf([account, amount]: [string, bigint]) {
+  return { account, kind: 'token', most: amount, least: amount } as const;
+}
+
 /** What the chain shows where the account holds so much. */
 function sightOf(flight: MoneyInFlight, held: bigint, paid: bigint, slot: number): Sight {
   return { look: flight.nextLook(), slot, left: new Map([[ACCOUNT, held - paid]]) };
@@ -42,8 +46,8 @@ test('a payment is not weighed against itself, and taking it twice takes it once
 
 test('a payment from two accounts needs room in both, and meets whoever pays from either', () => {
   const flight = createMoneyInFlight();
-  const spending = ['one', 'other'].map((account) => ({ account, kind: 'token', most: 10n, least: 10n }) as const);
-  const both = { id: 'both', spending };
+  const amounts = { one: 10n, other: 30n };
+  const both = { id: 'both', spending: Object.entries(amounts).map(spendingOf) };
   const seen = (one: bigint, other: bigint): Sight => ({
     look: flight.nextLook(),
     slot: 1,
@@ -59,8 +63,47 @@ test('a payment from two accounts needs room in both, and meets whoever pays fro
   expect(flight.fits(both, seen(0n, 1n))).toBe(true);
   flight.take(both);
   for (const account of ['one', 'other']) expect(flight.hasOthers(payment('q', 1n, account))).toBe(true);
+  // Beside 30 and 1 on their way.
+  expect(flight.fits(payment('q', 1n, 'other'), seen(0n, 30n))).toBe(false);
+  expect(flight.fits(payment('q', 1n, 'other'), seen(0n, 31n))).toBe(true);
   flight.forget('both');
   expect(flight.hasOthers(payment('q', 1n, 'one'))).toBe(false);
+});
+
+test('what was seen of two accounts is as old as the older look, and is known where both hold enough', () => {
+  const flight = createMoneyInFlight();
+  const [one, other] = [payment('p', 10n, 'one'), payment('q', 10n, 'other')];
+  const both = { id: 'both', spending: [...one.spending, ...other.spending] };
+  const looks = [flight.nextLook(), flight.nextLook()] as const;
+  flight.fits(one, { look: looks[1], slot: 8, left: new Map([['one', 0n]]) });
+  expect(flight.lastSight(both)).toBeUndefined();
+  flight.fits(other, { look: looks[0], slot: 7, left: new Map([['other', 5n]]) });
+  const left = new Map([
+    ['one', 0n],
+    ['other', 5n],
+  ]);
+  expect(flight.lastSight(both)).toEqual({ look: looks[0], slot: 7, left });
+  expect(flight.lastSight({ id: 'more', spending: [...one.spending, ...payment('', 16n, 'other').spending] })).toBe(
+    undefined,
+  );
+});
+
+test('a landing that is told again, later, is the one that was told first', () => {
+  const flight = createMoneyInFlight();
+  const next = payment('next', 10n);
+  flight.take(payment('p', 10n));
+  flight.landed('p', 6);
+  const sight = sightOf(flight, 10n, 10n, 6);
+  flight.landed('p', 7);
+  expect(flight.fits(next, sight)).toBe(true);
+});
+
+test('of a payment that was not taken nothing is known, whatever is told of it', () => {
+  const flight = createMoneyInFlight();
+  flight.sent('p', 'signature');
+  flight.landed('p', 6);
+  flight.forget('p');
+  expect([flight.has('p'), flight.sentOthers(payment('q', 1n))]).toEqual([false, []]);
 });
 
 test('a payment that is taken again stays as it is known', () => {

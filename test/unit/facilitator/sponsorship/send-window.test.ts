@@ -4,6 +4,8 @@ const FIVE = ['a', 'b', 'c', 'd', 'e'];
 /** What the official client's payment costs, in lamports. */
 const FEE = 10_001n;
 
+afterEach(() => jest.restoreAllMocks());
+
 /** A window that a wallet has filled, and what became of those who wait. */
 async function filled(waitMs?: number) {
   const window = createSendWindow(waitMs);
@@ -79,7 +81,8 @@ test('who waits too long is sent away, and takes no room later', async () => {
 
 test('what nobody ends gives its room back when no blockhash can be alive any more', async () => {
   let now = 1;
-  const window = createSendWindow(1, () => now);
+  jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const window = createSendWindow(1);
   for (const id of FIVE) await window.enter(id, 'wallet', FEE);
   now = 180_000;
   expect(await window.enter('early', 'wallet', FEE)).toBe(false);

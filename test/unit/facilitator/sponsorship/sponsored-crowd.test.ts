@@ -57,6 +57,29 @@ describe('a wallet with as many payments on their way as it may have', () => {
   });
 });
 
+describe('money', () => {
+  test('that two want at once, beside one that is on its way, is taken by one of them', async () => {
+    const { begin, chain } = openSponsorship(MUCH);
+    chain.held = PRICE * 2n;
+    const first = newInspected();
+    expect(await begin(first)).toBeUndefined();
+    const both = await Promise.all(['second', 'third'].map((id) => begin(another(first, id))));
+    expect(both.map((refusal) => refusal?.reason)).toEqual([undefined, 'insufficient_funds']);
+  });
+
+  test('of hundreds on their way is asked for in one call, and for no more than a node answers', async () => {
+    const { check, flight, chain } = openSponsorship();
+    const it = newInspected();
+    const spending = [{ account: it.transfer?.source ?? '', kind: 'token', most: PRICE, least: PRICE }] as const;
+    for (let at = 0; at < 300; at += 1) {
+      flight.take({ id: `p${at}`, spending });
+      flight.sent(`p${at}`, `s${at}`);
+    }
+    expect(await check(it)).toMatchObject({ reason: 'insufficient_funds' });
+    expect([chain.asked, chain.mostAsked]).toEqual([1, 256]);
+  });
+});
+
 describe('the share of fees', () => {
   test('of a payer that was used up after a payment was verified stops it before it is signed', async () => {
     const { check, begin, chain } = openSponsorship();

@@ -123,33 +123,12 @@ describe('the money of a payer', () => {
     expect(chain.looks).toBe(1);
   });
 
-  test('that two want at once, beside one that is on its way, is taken by one of them', async () => {
-    const { begin, chain } = open(1_000_000n);
-    chain.held = PRICE * 2n;
-    const first = newInspected();
-    expect(await begin(first)).toBeUndefined();
-    const both = await Promise.all(['second', 'third'].map((id) => begin(another(first, id))));
-    expect(both.map((refusal) => refusal?.reason)).toEqual([undefined, 'insufficient_funds']);
-  });
-
   test('is refused as the look at the chain says', async () => {
     const { sponsorship, flight } = open();
     const it = newInspected();
     const refusal = { reason: 'invalid_exact_svm_transaction_simulation_failed', message: 'x' } as const;
     expect(await sponsorship.checkFunds(it, undefined, async () => ({ ok: false, refusal }), true)).toBe(refusal);
     expect(flight.has(idOf(it))).toBe(false);
-  });
-
-  test('of hundreds on their way is asked for in one call, and for no more than a node answers', async () => {
-    const { check, flight, chain } = open();
-    const it = newInspected();
-    const spending = [{ account: it.transfer?.source ?? '', kind: 'token', most: PRICE, least: PRICE }] as const;
-    for (let at = 0; at < 300; at += 1) {
-      flight.take({ id: `p${at}`, spending });
-      flight.sent(`p${at}`, `s${at}`);
-    }
-    expect(await check(it)).toMatchObject({ reason: 'insufficient_funds' });
-    expect([chain.asked, chain.mostAsked]).toEqual([1, 256]);
   });
 
   test('is not decided where the chain cannot be asked', async () => {
@@ -179,6 +158,18 @@ describe('the fee of a payment', () => {
     }
   });
 
+  test('that expired is given back though the payment was asked for again meanwhile', async () => {
+    const { begin, sponsorship } = open();
+    const it = newInspected();
+    for (let times = 0; times < 5; times += 1) {
+      const next = another(it, `p${times}`);
+      expect(await begin(next)).toBeUndefined();
+      sponsorship.sent(idOf(next), 'signature');
+      sponsorship.resumed(next, 'signature');
+      sponsorship.ended(idOf(next), it.payer, { status: 'expired' });
+    }
+  });
+
   test('that landed is spent, and that of one that failed counts twice', async () => {
     const settled = open();
     const it = newInspected();
@@ -187,7 +178,9 @@ describe('the fee of a payment', () => {
       expect(await settled.begin(another(it, id))).toBeUndefined();
       settled.sponsorship.ended(id, it.payer, { status: 'landed', slot: 1 });
     }
-    expect(await settled.begin(another(it, 'third'))).toMatchObject({ reason: 'payer_fee_limit_reached' });
+    const third = another(it, 'third');
+    expect(await settled.begin(third)).toMatchObject({ reason: 'payer_fee_limit_reached' });
+    expect(await settled.sponsorship.admit(third, OURS)).toMatchObject({ reason: 'payer_fee_limit_reached' });
 
     const failed = open();
     expect(await failed.begin(it)).toBeUndefined();
@@ -224,6 +217,8 @@ describe('a payer whose transaction failed', () => {
       reason: 'payer_must_wait',
       message: expect.stringContaining('60 seconds'),
     });
+    expect(await begin(another(it, 'third'))).toMatchObject({ message: expect.stringContaining('60 seconds') });
+    expect(await sponsorship.admit(newInspected(), OURS)).toBeUndefined();
   });
 
   test('waits as well where another process had sent it', async () => {
@@ -263,6 +258,16 @@ describe('a payer whose transaction failed', () => {
     }
     expect(ids.some((id) => flight.has(id))).toBe(false);
   });
+});
+
+test('a payment whose fee is not ours may be sent, and be over, as any other', async () => {
+  const { sponsorship, flight } = open();
+  const it = newInspected();
+  sponsorship.sent(idOf(it), 'signature');
+  sponsorship.drop(idOf(it));
+  sponsorship.ended(idOf(it), it.payer, { status: 'landed', slot: 1 });
+  expect(flight.hasOthers({ id: 'next', spending: [] })).toBe(false);
+  expect(await sponsorship.admit(it, OURS)).toBeUndefined();
 });
 
 test('only an outcome that is known ends a payment', () => {

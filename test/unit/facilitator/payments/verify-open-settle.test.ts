@@ -1,0 +1,107 @@
+import { Keypair } from '@solana/web3.js';
+import { createPaymentService } from '../../../../src/facilitator/payments/payment-service.js';
+import { newPayment, OUTAGE, openPaymentService } from '../../../helpers/fixtures/payment-service-fixture.js';
+
+const USE = { resource: 'GET /report' };
+
+type Opened = ReturnType<typeof openPaymentService>;
+
+/** Opens a payment that nobody has brought before, and takes its money. */
+async function settleNew({ service }: Pick<Opened, 'service'>) {
+  const paid = newPayment();
+  const opened = await service.openPayment(paid.payment, paid.terms, USE);
+  if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+  const { claim } = opened;
+  return { ...paid, claim, settlement: await claim.settle() };
+}
+
+test('what breaks the rules is refused whoever asks, and the chain is not asked', async () => {
+  const fixture = openPaymentService();
+  fixture.chain.simulated = OUTAGE;
+  const { payment, terms, payer } = newPayment();
+  const dearer = { ...terms, amount: terms.amount + 1n };
+  const reason = 'invalid_exact_svm_payload_amount_mismatch';
+  const refusal = { reason, message: expect.any(String), payer };
+  expect(await fixture.service.verify(payment, dearer)).toEqual({ ok: false, ...refusal });
+  expect(await fixture.service.openPayment(payment, dearer, USE)).toEqual({ status: 'refused', refusal });
+  expect(await fixture.service.settle(payment, dearer)).toEqual({ status: 'failed', ...refusal });
+});
+
+test('a payment that is given back takes no money from the next one of its payer', async () => {
+  const fixture = openPaymentService();
+  const payer = Keypair.generate();
+  const { drop: _drop, ...forgetful } = fixture.backend;
+  for (const backend of [fixture.backend, forgetful]) {
+    const service = createPaymentService({ ...fixture.parts, backend });
+    const { payment, terms } = newPayment(undefined, payer);
+    const opened = await service.openPayment(payment, terms, USE);
+    if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+    await opened.claim.forget();
+  }
+});
+
+describe('what is simulated', () => {
+  const REFUSED = { InstructionError: [2, { Custom: 1 }] };
+
+  test('is not what a caller wants to simulate no more than it has to', async () => {
+    const fixture = openPaymentService();
+    fixture.chain.simulated = REFUSED;
+    const { payment, terms } = newPayment();
+    expect((await fixture.service.openPayment(payment, terms, { ...USE, simulate: false })).status).toBe('open');
+  });
+
+  test('is not what has landed: its money is gone from where it was', async () => {
+    const fixture = openPaymentService();
+    const { claim, payment, terms } = await settleNew(fixture);
+    await claim.keep();
+    fixture.chain.simulated = REFUSED;
+    expect((await fixture.service.openPayment(payment, terms, USE)).status).toBe('open');
+  });
+
+  test('is what a server elsewhere brings for the first time', async () => {
+    const fixture = openPaymentService();
+    const { payment, terms, payer } = newPayment();
+    expect(await fixture.service.verify(payment, terms)).toEqual({ ok: true, payer });
+    fixture.chain.simulated = REFUSED;
+    const other = newPayment();
+    expect(await fixture.service.verify(other.payment, other.terms)).toMatchObject({ reason: 'insufficient_funds' });
+  });
+});
+
+test('terms are known of a payment that was sent, not of one that is only held or that nobody knows', async () => {
+  const { service } = openPaymentService();
+  const { payment, terms } = newPayment();
+  expect(await service.knownTerms(payment)).toBeUndefined();
+  const opened = await service.openPayment(payment, terms, USE);
+  if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+  expect(await service.knownTerms(payment)).toBeUndefined();
+  await opened.claim.settle();
+  expect(await service.knownTerms(payment)).toEqual(terms);
+  expect(await service.knownTerms({ ...payment, transaction: new Uint8Array(3) })).toBeUndefined();
+});
+
+describe('settling for servers elsewhere', () => {
+  test('uses no more than a fifth of the fees of an hour, and leaves the rest to our own routes', async () => {
+    const forTen = 101_000n;
+    const { service } = openPaymentService({}, forTen);
+    const settle = () => {
+      const { payment, terms } = newPayment();
+      return service.settle(payment, terms);
+    };
+    for (let times = 0; times < 2; times += 1) expect(await settle()).toMatchObject({ status: 'settled' });
+    await expect(settle()).rejects.toMatchObject({ code: 'fee_limit_reached' });
+    expect((await settleNew({ service })).settlement).toMatchObject({ status: 'settled' });
+  });
+
+  test('has nothing to keep of money that was not taken, whether or not the answer arrives', async () => {
+    const away = () => Promise.reject(new Error('the ledger is away'));
+    const fixture = openPaymentService({ keep: away, served: away });
+    fixture.chain.sent = { status: 'expired' };
+    const settle = (deliver: () => Promise<boolean>) => {
+      const { payment, terms } = newPayment();
+      return fixture.service.settle(payment, terms, { deliver });
+    };
+    expect(await settle(async () => false)).toMatchObject({ status: 'failed' });
+    await expect(settle(() => Promise.reject(new Error('the socket is gone')))).rejects.toThrow('the socket is gone');
+  });
+});
