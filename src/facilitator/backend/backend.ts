@@ -33,7 +33,7 @@ export interface SettleStep {
   readonly purpose?: PaymentPurpose;
   /** Called before the transaction leaves; rejects or returns false when it must not. */
   recordBroadcast(broadcast: Broadcast): Promise<boolean>;
-  /** Takes that note back: the transaction provably did not leave. */
+  /** Takes that note back: the transaction did not leave, or is known to fail and was not seen on the chain. */
   notSent(): Promise<boolean>;
 }
 

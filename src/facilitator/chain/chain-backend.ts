@@ -28,6 +28,7 @@ import type { FeeLimit } from '../sponsorship/fee-limit.js';
 import type { MoneyInFlight } from '../sponsorship/money-in-flight.js';
 import { type Sponsorship, sponsoredEnd } from '../sponsorship/sponsorship.js';
 import { checkMint, guardsToProve, lookAtFunds, type VerifiedCache } from './look-at-funds.js';
+import { judgeRefusal, notTaken } from './refused-send.js';
 
 /** What the embedded facilitator works with. */
 export interface ChainBackendParts {
@@ -57,8 +58,6 @@ export interface ChainBackendParts {
 
 /** A passed simulation serves the settlement that follows it; the send's preflight catches what changed meanwhile. */
 const VERIFIED_MS = 30_000;
-/** The chain tells the second in which a block was made, and clocks differ a little. */
-const CLOCK_MS = 2_000;
 const VERIFIED_MAX = 10_000;
 
 /** Verifies and settles on the chain, with fee payers of our own. */
@@ -178,43 +177,24 @@ async function signAndSend(
   const height = heightOf(parts.blockhashes.lastValidBlockHeightOf(transaction.blockhash));
   if (!(await step.recordBroadcast({ signature, ...height }))) return unsent('settlement_in_progress', payer);
   parts.sponsorship.sent(transaction.messageHash, signature);
+  const sent = { signature, blockhash: transaction.blockhash, ...height };
   const landing = await send(parts, inspected, step, {
+    ...sent,
     transaction: signed,
-    signature,
-    blockhash: transaction.blockhash,
     commitment: step.commitment,
     preflight: true,
     timeoutMs: timeoutFor(parts, terms),
-    ...height,
   });
   if (landing.status !== 'rejected') return settlementOf(landing, inspected, signature, parts.landed);
-  if (landing.err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature))) {
-    return watch(parts, inspected, { signature, blockhash: transaction.blockhash, ...height }, step);
-  }
+  const verdict = await judgeRefusal(parts, verified, inspected, signature, landing);
+  if (verdict.status === 'landed') return watch(parts, inspected, sent, step);
+  if (verdict.status === 'may_land') return watch(parts, inspected, { ...sent, transaction: signed }, step);
   // What the chain said before holds no longer; the next attempt must ask it again before anybody works for it.
   verified.delete(transaction.messageHash);
-  // It went no further than the node, whatever comes of the question why.
+  // It is nowhere, whatever comes of the question why.
   parts.sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
   await step.notSent();
-  return rejectedSettlement(landing.err, inspected, parts.rpc);
-}
-
-/**
- * Whether a transaction that a node says it knows already is the one that was just sent: what stands before the node may
- * send it twice and hand on the second response. Only our key makes the signature, so where the books know every payment it
- * can be no other; with books that were forgotten at a restart it may have been used before that.
- */
-async function hasJustLanded(
-  { remembersSince, landed, blockhashes }: ChainBackendParts,
-  verified: VerifiedCache,
-  { transaction, judge }: InspectedPayment,
-  signature: string,
-): Promise<boolean> {
-  if (judge !== undefined || remembersSince === undefined || verified.has(transaction.messageHash)) return true;
-  // Made with a blockhash that was handed out since.
-  if (blockhashes.lastValidBlockHeightOf(transaction.blockhash) !== undefined) return true;
-  const { blockTime = 0 } = (await landed(signature)) ?? {};
-  return blockTime > remembersSince + CLOCK_MS;
+  return rejectedSettlement(verdict.err, inspected, parts.rpc);
 }
 
 /** Tells how a payment ended to what keeps count of our risk, where its fee is ours. */
@@ -245,6 +225,7 @@ async function send(
   } catch (error) {
     // Any other error says nothing about whether the transaction left: the note stays, and the next attempt asks the chain.
     if (!(error instanceof RpcError)) throw error;
+    if (error.failure === 'answer') throw notTaken(error);
     sponsorship.ended(transaction.messageHash, payer, { status: 'unsent' });
     await step.notSent();
     throw unavailable('The Solana RPC cannot be reached at the moment; nothing was charged.', error);

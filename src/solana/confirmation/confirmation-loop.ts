@@ -1,7 +1,7 @@
 import type { ChainTip, SignatureStatuses, SolanaRpc } from '../rpc/rpc.js';
 import { MAX_SIGNATURES_PER_CALL } from '../rpc/rpc-client.js';
 import { createExpiry } from './expiry.js';
-import { type Awaited, type DeliveryTiming, PendingConfirmation } from './pending-confirmation.js';
+import { type Awaited, type DeliveryTiming, PendingConfirmation, type SendRefusal } from './pending-confirmation.js';
 import type { SignatureNotification, SignatureSubscriptions } from './signature-subscriptions.js';
 
 /** What {@link ConfirmationLoop} works with. */
@@ -53,6 +53,12 @@ export class ConfirmationLoop {
     return waiting;
   }
 
+  /** Looks for a transaction that a node has refused, before the node is believed. */
+  doubt(waiting: PendingConfirmation, refusal: SendRefusal): void {
+    waiting.refused(refusal);
+    if (waiting.isDoubted) this.#lookSoon(waiting, this.#parts.now());
+  }
+
   /** Ends everything that is waited for, with `unknown`. */
   close(): void {
     for (const waiting of this.#all) waiting.end({ status: 'unknown' });
@@ -81,6 +87,7 @@ export class ConfirmationLoop {
   #setLive(waiting: PendingConfirmation, live: boolean): void {
     const { now, timing } = this.#parts;
     waiting.live = live;
+    if (waiting.isDoubted) return;
     if (!live) this.#lookSoon(waiting, now() + timing.pollMs);
     else if (this.#pushTrusted && waiting.seen === undefined && !waiting.searchHistory) {
       waiting.nextLookAt = waiting.startedAt + timing.latePollMs;

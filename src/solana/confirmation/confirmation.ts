@@ -13,8 +13,9 @@ export type Landing =
   /** The caller's time is over and nothing final is known. */
   | { readonly status: 'unknown' }
   /**
-   * The endpoint's preflight refused it, so it was not forwarded. `err` is Solana's TransactionError; `AlreadyProcessed`
-   * means that it had landed before it was sent here.
+   * A node's preflight refused it, and then the chain was looked at for a moment and did not know it. `err` is Solana's
+   * TransactionError, undefined where the node did not say; `AlreadyProcessed` means that the chain does know it: it had landed
+   * before it was sent here, or was passed on in spite of what was said.
    */
   | { readonly status: 'rejected'; readonly err: unknown; readonly logs: readonly string[] };
 
@@ -41,8 +42,8 @@ export type SentDelivery = Omit<Delivery, 'transaction' | 'preflight'> & Partial
 /** Sends transactions and learns what became of them. */
 export interface TransactionDelivery {
   /**
-   * Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError only when it was provably never sent:
-   * no endpoint could be reached or all refused it. In doubt it counts as sent.
+   * Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError where no byte has left, or (`answer`) where a
+   * node would not take it and the chain, looked at for a moment, did not know it. In doubt it counts as sent.
    */
   deliver(delivery: Delivery): Promise<Landing>;
   /**

@@ -55,15 +55,25 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
       waiting.nextSendAt = now() + timing.rebroadcastMs;
       waiting.sent();
     } catch (error) {
-      const failure = readSendFailure(error);
-      if (failure.kind === 'not_sent') waiting.fail(error);
-      else if (failure.kind === 'rejected') waiting.end({ status: 'rejected', err: failure.err, logs: failure.logs });
-      else {
-        waiting.taken = !preflight;
-        waiting.nextSendAt = now();
-        waiting.sent();
-      }
+      notTaken(waiting, preflight, error);
     }
+  }
+
+  function notTaken(waiting: PendingConfirmation, preflight: boolean, error: unknown): void {
+    const failure = readSendFailure(error);
+    if (failure.kind === 'not_sent') return waiting.fail(error);
+    if (failure.kind === 'refused' && error instanceof RpcError) return loop.doubt(waiting, error);
+    if (failure.kind === 'rejected') {
+      const { err, logs } = failure;
+      const rejected = { status: 'rejected', err, logs } as const;
+      // The chain knows it, by the node's own word.
+      if (err === 'AlreadyProcessed') waiting.end(rejected);
+      else loop.doubt(waiting, rejected);
+      return;
+    }
+    waiting.taken = !preflight;
+    waiting.nextSendAt = now();
+    waiting.sent();
   }
 
   function assertOpen(): void {

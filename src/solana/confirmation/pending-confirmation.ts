@@ -1,5 +1,5 @@
 import type { Commitment } from '../../protocol/types.js';
-import type { SignatureState } from '../rpc/rpc.js';
+import type { RpcError, SignatureState } from '../rpc/rpc.js';
 import type { Landing, SentDelivery } from './confirmation.js';
 
 /** Intervals of `createTransactionDelivery`, in milliseconds. */
@@ -19,6 +19,14 @@ export interface Awaited extends SentDelivery {
   /** It was sent before, nobody knows how long ago. */
   readonly sentBefore: boolean;
 }
+
+/** What is said of a refused transaction when the chain does not know it: how the wait ends, or the error that it ends with. */
+export type SendRefusal = Extract<Landing, { readonly status: 'rejected' }> | RpcError;
+
+/** So many looks in a row, a slot apart, have to miss a transaction before a node's refusal of it is believed. */
+const LOOKS_FOR_REFUSED = 4;
+/** What there is to say of a transaction that was refused, and that the chain knows. */
+const KNOWN: Landing = { status: 'rejected', err: 'AlreadyProcessed', logs: [] };
 
 const LEVEL: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 1, finalized: 2 };
 
@@ -45,6 +53,8 @@ export class PendingConfirmation {
   #unsent: boolean;
   /** What was seen on the chain meanwhile. */
   #early: Landing | undefined;
+  #refusal: SendRefusal | undefined;
+  #looksForRefused = LOOKS_FOR_REFUSED;
   #resolve: (landing: Landing) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   readonly #onEnd: () => void;
@@ -73,11 +83,23 @@ export class PendingConfirmation {
     if (this.#early !== undefined) this.end(this.#early);
   }
 
+  /** A node has refused the first send. Whether that is true is seen by the looks that follow. */
+  refused(refusal: SendRefusal): void {
+    this.#refusal = refusal;
+    if (this.#early !== undefined || this.seen === true) this.end(KNOWN);
+  }
+
+  /** It was refused, and is being looked for. */
+  get isDoubted(): boolean {
+    return this.#refusal !== undefined && !this.over;
+  }
+
   /**
    * Ends the wait; only the first end counts. Returns whether this was it. What is on the chain before the node has answered
    * to the first send is believed after it only: it may have landed long ago, and then the node says so.
    */
   end(landing: Landing): boolean {
+    if (landing.status === 'landed' && this.#refusal !== undefined) return this.end(KNOWN);
     if (this.#unsent && landing.status === 'landed') {
       this.#early = landing;
       return false;
@@ -95,6 +117,7 @@ export class PendingConfirmation {
   /** Takes in what a look-up told. Returns whether that ended the wait. */
   learn(state: SignatureState | null): boolean {
     this.seen = state !== null;
+    if (this.isDoubted) return this.#learnOfRefused();
     if (state === null || LEVEL[state.commitment] < LEVEL[this.wanted.commitment]) return false;
     return this.end({ status: 'landed', slot: state.slot, err: state.err });
   }
@@ -112,8 +135,21 @@ export class PendingConfirmation {
 
   /** Pause until the next look, in milliseconds. `pushed`: a push is expected, so looking is the second line only. */
   lookAgainMs(pushed: boolean, timing: DeliveryTiming): number {
-    if (!pushed) return timing.pollMs;
+    if (!pushed || this.isDoubted) return timing.pollMs;
     return this.seen === true ? timing.latePollMs : timing.latePollMs / 2;
+  }
+
+  /** Never an end that a push should have told. */
+  #learnOfRefused(): false {
+    this.#looksForRefused -= 1;
+    if (this.seen === true) this.end(KNOWN);
+    else if (this.#looksForRefused <= 0) this.#believe();
+    return false;
+  }
+
+  #believe(): void {
+    if (this.#refusal instanceof Error) this.fail(this.#refusal);
+    else if (this.#refusal !== undefined) this.end(this.#refusal);
   }
 
   #isFirstEnd(): boolean {

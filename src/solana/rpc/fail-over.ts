@@ -92,12 +92,16 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
 /** Notes what an error says about the endpoint; true when another try would not help. */
 function record(health: EndpointHealth, startedAt: number, error: unknown): boolean {
   if (!(error instanceof RpcError) || error.failure === 'closed') return true;
-  if (error.failure === 'answer' && !NODE_BEHIND.has(error.details.code ?? 0)) {
+  if (error.failure === 'answer' && !isBehind(error)) {
     health.succeeded();
     return true;
   }
   health.failed(startedAt, error.details.retryAfterMs);
   return false;
+}
+
+function isBehind({ failure, details }: RpcError): boolean {
+  return failure === 'answer' && NODE_BEHIND.has(details.code ?? 0);
 }
 
 function readResult<T>(member: Member, method: string, result: unknown, read: (result: unknown) => T): T {
@@ -109,9 +113,14 @@ function readResult<T>(member: Member, method: string, result: unknown, read: (r
   }
 }
 
-/** One error for all tries: the last one's, with the doubt of the earlier ones. */
+/**
+ * One error for all tries: the last one's, with the doubt of the earlier ones. A node that is behind may have passed the
+ * call on all the same, and what another node says of a second try is no proof of what became of the first.
+ */
 function merge(earlier: RpcError | undefined, last: RpcError): RpcError {
-  if (earlier === undefined || !mayBeSent(earlier) || last.details.mayHaveArrived === true) return last;
+  if (earlier === undefined || last.details.mayHaveArrived === true) return last;
+  const wasHeard = mayBeSent(earlier) || (earlier.failure === 'answer' && !isBehind(last));
+  if (!wasHeard) return last;
   return new RpcError(last.failure, last.message, { ...last.details, mayHaveArrived: true });
 }
 

@@ -3,12 +3,15 @@ import { RpcError } from './rpc.js';
 
 /**
  * What a failed `sendTransaction` means. `may_be_sent`: it may be with the cluster, so it has to be watched.
- * `rejected`: the node simulated it, it failed, and it went no further; `AlreadyProcessed` among the errors means that the
- * transaction landed before this first send, so somebody else sent it. `not_sent`: it is nowhere.
+ * `rejected`: a node says that it simulated it in vain; `err` is undefined where it does not tell why, and
+ * `AlreadyProcessed` means that the transaction landed before this first send. `refused`: a node says that it did not take it.
+ * Of both the word is one node's, and what stands before several may have passed it on to another: it is believed when the
+ * signature was looked for. `not_sent`: no byte has left.
  */
 export type SendFailure =
   | { readonly kind: 'may_be_sent' }
   | { readonly kind: 'rejected'; readonly err: unknown; readonly logs: readonly string[] }
+  | { readonly kind: 'refused' }
   | { readonly kind: 'not_sent' };
 
 /** Solana's code for a transaction that failed the node's own simulation. */
@@ -45,8 +48,9 @@ export function readSendFailure(error: unknown): SendFailure {
   if (!(error instanceof RpcError)) return { kind: 'not_sent' };
   const { code, data } = error.details;
   if (mayBeSent(error)) return { kind: 'may_be_sent' };
-  if (error.failure !== 'answer' || code !== PREFLIGHT_FAILURE || !isRecord(data)) return { kind: 'not_sent' };
-  const { err, logs } = data;
-  if (err === undefined || err === null) return { kind: 'not_sent' };
-  return { kind: 'rejected', err, logs: Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [] };
+  if (error.failure !== 'answer') return { kind: 'not_sent' };
+  if (code !== PREFLIGHT_FAILURE) return { kind: 'refused' };
+  const { err, logs } = isRecord(data) ? data : {};
+  const lines = Array.isArray(logs) ? logs.filter((line) => typeof line === 'string') : [];
+  return { kind: 'rejected', err: err ?? undefined, logs: lines };
 }

@@ -4,9 +4,16 @@ import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { deadUrl } from '../../helpers/nodes/rpc-endpoint.js';
-import { type Passage, type PassingCall, type RpcProxy, startRpcProxy } from '../../helpers/nodes/rpc-proxy.js';
+import {
+  type OtherResponse,
+  type Passage,
+  type PassingCall,
+  type RpcProxy,
+  startRpcProxy,
+} from '../../helpers/nodes/rpc-proxy.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
 import { receiptOf, type SignedPayment, signPayment, stolenFrom } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const PRICE = 10_000n;
@@ -22,8 +29,24 @@ const errorOf =
     const error = { code: -32_602, message: 'invalid params' };
     return { status, body: JSON.stringify({ jsonrpc: '2.0', id: call.id, error, ...change }) };
   };
+/** The way in which a node tells that a transaction failed its simulation. */
+const preflight = (err?: unknown) => {
+  const message = 'Transaction simulation failed';
+  return errorOf({ error: { code: -32_002, message, ...(err === undefined ? {} : { data: { err, logs: [] } }) } });
+};
 
-/** What a gateway says after it has passed the transaction on. None of it is the node's own word that it took nothing. */
+/** What a node says that lags behind one to which the transaction was passed on as well. */
+const REFUSALS: readonly (readonly [string, (call: PassingCall) => Passage])[] = [
+  ['that the blockhash is not found', preflight('BlockhashNotFound')],
+  ['that the payer has too little', preflight({ InstructionError: [2, { Custom: 1 }] })],
+  ['that the fee payer does not exist', preflight('AccountNotFound')],
+  ['that a simulation failed, and not why', preflight()],
+  ['that it is behind', errorOf({ error: { code: -32_005, message: 'Node is unhealthy' } })],
+  ['that a signature is wrong', errorOf({ error: { code: -32_003, message: 'signature verification failure' } })],
+  ['that it does not understand', errorOf({})],
+];
+
+/** What is said after the transaction was passed on. None of it proves that it was not. */
 const WORDS: readonly (readonly [string, (call: PassingCall) => Passage])[] = [
   ...[400, 401, 403, 404, 408, 413, 429, 500, 502, 503, 504].map((status) => [`HTTP ${status}`, told(status)] as const),
   ['a web page with HTTP 200', told(200)],
@@ -36,6 +59,7 @@ const WORDS: readonly (readonly [string, (call: PassingCall) => Passage])[] = [
   ['a limit of its own', errorOf({ error: { code: 429, message: 'slow down' } })],
   ["another call's error, with HTTP 400", errorOf({ id: 'another' }, 400)],
   ['nothing: it cuts the connection', () => 'cut'],
+  ...REFUSALS,
 ];
 
 describe('a gateway before the node passes a transaction on, and says', () => {
@@ -107,6 +131,13 @@ describe('a gateway before the node passes a transaction on, and says', () => {
     return answer;
   }
 
+  /** Tells the chain of a call. */
+  async function passOn(call: PassingCall | undefined): Promise<void> {
+    const body = JSON.stringify({ jsonrpc: '2.0', ...call });
+    const headers = { 'content-type': 'application/json' };
+    await (await fetch(fixture.sandbox.rpcUrl, { method: 'POST', headers, body })).arrayBuffer();
+  }
+
   async function expectPending(answer: Response): Promise<void> {
     expect(answer.status).toBe(503);
     expect(receiptOf(answer)).toMatchObject({ success: false, errorReason: 'settlement_pending' });
@@ -142,8 +173,88 @@ describe('a gateway before the node passes a transaction on, and says', () => {
     expect([answer.status, runs, paid()]).toEqual([200, 1, PRICE]);
   });
 
+  describe.each(['/kept/after', '/kept/before', '/patient/before'])(
+    'a node that refuses what has landed, on %s, says',
+    (path) => {
+      test.each(REFUSALS)('%s: it is looked for, and the payer is served at once, once', async (_name, word) => {
+        const payment = await signPayment(fixture, `${url}${path}`);
+        sayOfSends(word);
+        const answer = await askInReach(path, payment);
+        const again = await ask(path, payment);
+        const thief = await ask(path, await stolenFrom(payment, `${url}${path}`));
+        expect([answer.status, again.status, thief.status, runs]).toEqual([200, 200, 402, 1]);
+        expect([paid(), lost() <= HIGHEST_FEE]).toEqual([PRICE, true]);
+      });
+    },
+  );
+
+  describe.each(['/kept/before', '/patient/before', '/patient/after'])(
+    'a second send that meets a node behind, on %s,',
+    (path) => {
+      test.each([
+        ['an unhealthy node', errorOf({ error: { code: -32_005, message: 'Node is unhealthy' } })],
+        ['HTTP 500', told(500)],
+        ['a cut', (): Passage => 'cut'],
+      ])('proves nothing of the first, which ended with %s', async (_name, first) => {
+        const payment = await signPayment(fixture, `${url}${path}`);
+        let sends = 0;
+        sayOfSends((call) => {
+          sends += 1;
+          return sends === 1
+            ? first(call)
+            : { ...(preflight('BlockhashNotFound')(call) as OtherResponse), isUnheard: true };
+        });
+        let answer = await askInReach(path, payment);
+        while (answer.status === 503) answer = await ask(path, payment);
+        expect([answer.status, runs, paid()]).toEqual([200, 1, PRICE]);
+      });
+    },
+  );
+
+  test.each([
+    ['a blockhash is not found', preflight('BlockhashNotFound')],
+    ['the payer has too little', preflight({ InstructionError: [2, { Custom: 1 }] })],
+  ])('what a node finds wrong alone is sent again: %s', async (_name, word) => {
+    const payment = await signPayment(fixture, `${url}/kept/before`);
+    let sends = 0;
+    sayOfSends((call) => {
+      sends += 1;
+      return sends === 1 ? { ...word(call), isUnheard: true } : 'pass';
+    });
+    const answer = await ask('/kept/before', payment);
+    expect([answer.status, runs, paid(), sends]).toEqual([200, 1, PRICE, 2]);
+  });
+
+  test.each(['simulateTransaction', 'nothing else'])(
+    'what nobody can tell yet is not called uncharged; it lands late, and is served to its payer (%s fails)',
+    async (failing) => {
+      const payment = await signPayment(fixture, `${url}/kept/before`);
+      const word = failing === 'simulateTransaction' ? preflight('BlockhashNotFound') : errorOf({});
+      let late: PassingCall | undefined;
+      proxy.decide = (call) => {
+        if (call.method === failing) return { status: 500, body: '', isUnheard: true };
+        if (call.method !== 'sendTransaction') return 'pass';
+        late = call;
+        return { ...word(call), isUnheard: true };
+      };
+      const answer = await ask('/kept/before', payment);
+      const { code, detail } = (await answer.json()) as { code: string; detail: string };
+      expect([answer.status, code]).toEqual([503, 'payment_backend_unavailable']);
+      expect(detail).toContain('send the same payment again');
+      expect(detail).not.toContain('nothing was charged');
+
+      proxy.decide = () => 'pass';
+      await passOn(late);
+      await until(() => paid() === PRICE);
+      const thief = await ask('/kept/before', await stolenFrom(payment, `${url}/kept/before`));
+      let later = await ask('/kept/before', payment);
+      while (later.status === 503) later = await ask('/kept/before', payment);
+      expect([thief.status, later.status, runs, paid()]).toEqual([402, 200, 1, PRICE]);
+    },
+  );
+
   describe.each(['/patient/after', '/patient/before'])('an honest node, on %s:', (path) => {
-    test('its own error means that nothing was charged, at once; the payment stays good', async () => {
+    test('its own error is told at once where nothing is seen to land; the payment stays good', async () => {
       const payment = await signPayment(fixture, `${url}${path}`);
       const fault = fixture.sandbox.faults.add({ kind: 'error', method: 'sendTransaction' });
       const answer = await ask(path, payment);
@@ -157,7 +268,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
     });
   });
 
-  test('what it finds wrong in its own simulation is refused at once: nothing was charged', async () => {
+  test('what a node finds wrong, and finds wrong again, is refused: nothing was charged', async () => {
     const poor = { sandbox: fixture.sandbox, payer: await fixture.sandbox.createWallet({ usdc: '0' }) };
     const payment = await signPayment(poor, `${url}/patient/before`);
     const answer = await ask('/patient/before', payment);
@@ -170,11 +281,9 @@ describe('a gateway before the node passes a transaction on, and says', () => {
     'a gateway that sends a transaction twice and hands on the second answer takes nothing from the payer, on %s',
     async (path) => {
       const payment = await signPayment(fixture, `${url}${path}`);
-      proxy.decide = async ({ method, params }) => {
-        if (method !== 'sendTransaction') return 'pass' as const;
-        const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-        const headers = { 'content-type': 'application/json' };
-        await (await fetch(fixture.sandbox.rpcUrl, { method: 'POST', headers, body })).arrayBuffer();
+      proxy.decide = async (call) => {
+        if (call.method !== 'sendTransaction') return 'pass' as const;
+        await passOn(call);
         return 'pass' as const;
       };
       let answer = await askInReach(path, payment);

@@ -120,3 +120,36 @@ describe('the commitment', () => {
     await expect(landing).resolves.toMatchObject({ status: enough ? 'landed' : 'unknown' });
   });
 });
+
+describe('a send that a node refuses', () => {
+  const REFUSAL = { error: { code: -32_002, data: { err: 'BlockhashNotFound', logs: [] } } };
+  const looks = (): number => endpoint.calls.filter(({ method }) => method === 'getSignatureStatuses').length;
+  const refuse = (call: ReceivedCall): Reaction => {
+    if (call.method === 'getEpochInfo') return { result: { absoluteSlot: 500, blockHeight: 1 } };
+    return call.method === 'sendTransaction' ? REFUSAL : react(call);
+  };
+
+  it('is looked for four times, and then the node is believed', async () => {
+    endpoint.react = refuse;
+    await expect(deliver()).resolves.toEqual({ status: 'rejected', err: 'BlockhashNotFound', logs: [] });
+    expect(looks()).toBeGreaterThanOrEqual(4);
+    expect(endpoint.calls.filter(({ method }) => method === 'sendTransaction')).toHaveLength(1);
+  });
+
+  it('is believed by no look that failed', async () => {
+    let failing = 5;
+    endpoint.react = (call) => {
+      if (call.method !== 'getSignatureStatuses') return refuse(call);
+      failing -= 1;
+      return failing >= 0 ? { error: { code: -32_602 } } : react(call);
+    };
+    await expect(deliver()).resolves.toMatchObject({ status: 'rejected', err: 'BlockhashNotFound' });
+    expect(looks()).toBeGreaterThanOrEqual(9);
+  });
+
+  it('was passed on all the same where the chain knows it', async () => {
+    endpoint.react = refuse;
+    node.state = { ...LANDED, confirmationStatus: 'processed' };
+    await expect(deliver()).resolves.toMatchObject({ status: 'rejected', err: 'AlreadyProcessed' });
+  });
+});

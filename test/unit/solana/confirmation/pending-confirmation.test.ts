@@ -1,6 +1,6 @@
 import type { Landing } from '../../../../src/solana/confirmation/confirmation.js';
 import { type Awaited, PendingConfirmation } from '../../../../src/solana/confirmation/pending-confirmation.js';
-import type { SignatureState } from '../../../../src/solana/rpc/rpc.js';
+import { RpcError, type SignatureState } from '../../../../src/solana/rpc/rpc.js';
 
 const TIMING = { pollMs: 400, latePollMs: 2_500, heightMs: 2_000, rebroadcastMs: 3_000 };
 const LANDED: Landing = { status: 'landed', slot: 7, err: null };
@@ -138,5 +138,65 @@ describe('when to look', () => {
     expect(pauses()).toEqual([1_250, 400]);
     waiting.learn(SEEN);
     expect(pauses()).toEqual([2_500, 400]);
+  });
+});
+
+describe('a first send that a node refuses', () => {
+  const REFUSED: Landing = { status: 'rejected', err: 'BlockhashNotFound', logs: ['a'] };
+  const KNOWN: Landing = { status: 'rejected', err: 'AlreadyProcessed', logs: [] };
+
+  it('is believed when four looks, a slot apart, have not found it', async () => {
+    const { waiting, ends } = wait();
+    waiting.refused(REFUSED);
+    for (let looks = 1; looks <= 3; looks += 1) expect(waiting.learn(null)).toBe(false);
+    expect([waiting.isDoubted, ends, waiting.lookAgainMs(true, TIMING)]).toEqual([true, [], TIMING.pollMs]);
+    expect(waiting.learn(null)).toBe(false);
+    expect([waiting.isDoubted, ends.length]).toEqual([false, 1]);
+    await expect(waiting.landing).resolves.toEqual(REFUSED);
+  });
+
+  it('ends with the error of the node where that was no simulation', async () => {
+    const { waiting } = wait();
+    const error = new RpcError('answer', 'behind', { code: -32_005 });
+    waiting.refused(error);
+    for (let looks = 1; looks <= 4; looks += 1) waiting.learn(null);
+    await expect(waiting.landing).rejects.toBe(error);
+  });
+
+  it.each<[string, (waiting: PendingConfirmation) => void]>([
+    [
+      'a look finds it, however little it is confirmed',
+      (waiting) => {
+        waiting.refused(REFUSED);
+        waiting.learn(null);
+        waiting.learn(SEEN);
+      },
+    ],
+    [
+      'a push tells of it',
+      (waiting) => {
+        waiting.refused(REFUSED);
+        waiting.end(LANDED);
+      },
+    ],
+    [
+      'a push has told of it',
+      (waiting) => {
+        waiting.end(LANDED);
+        waiting.refused(REFUSED);
+      },
+    ],
+    [
+      'a look has found it',
+      (waiting) => {
+        waiting.learn(SEEN);
+        waiting.refused(REFUSED);
+      },
+    ],
+  ])('was passed on all the same where %s', async (_name, tell) => {
+    const { waiting } = wait();
+    tell(waiting);
+    expect([waiting.over, waiting.isDoubted]).toEqual([true, false]);
+    await expect(waiting.landing).resolves.toEqual(KNOWN);
   });
 });

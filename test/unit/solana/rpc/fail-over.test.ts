@@ -231,12 +231,21 @@ describe('the error of a call', () => {
     await expect(certain()).rejects.toBe(refusal);
   });
 
-  it('keeps the doubt that an error of an earlier node leaves, which is not among those of a node that took nothing', async () => {
+  it('keeps the doubt that an error of an earlier node leaves: it may have passed the call on', async () => {
     const behind = (code: number) => () => new RpcError('answer', 'behind', { code });
     const noConnection = () => new RpcError('unreachable', 'no connection');
-    const doubtful = over([endpoint('a', behind(-32_014)), endpoint('b', noConnection)], { firstRestMs: 1_001 });
-    await expect(doubtful()).rejects.toMatchObject({ failure: 'unreachable', details: { mayHaveArrived: true } });
-    const certain = over([endpoint('a', behind(-32_005)), endpoint('b', noConnection)], { firstRestMs: 1_001 });
-    expect((await rejectionOf(certain())) as RpcError).toMatchObject({ details: {} });
+    const refusal = () => new RpcError('answer', 'Blockhash not found', { code: -32_002 });
+    for (const [earlier, last] of [
+      [-32_014, noConnection],
+      [-32_005, noConnection],
+      [-32_005, refusal],
+    ] as const) {
+      const doubtful = over([endpoint('a', behind(earlier)), endpoint('b', last)], { firstRestMs: 1_001 });
+      const { failure } = last();
+      await expect(doubtful()).rejects.toMatchObject({ failure, details: { mayHaveArrived: true } });
+    }
+    const alike = over([endpoint('a', behind(-32_005)), endpoint('b', behind(-32_016))], { firstRestMs: 1_001 });
+    await expect(alike()).rejects.toMatchObject({ details: { code: -32_016 } });
+    expect(((await rejectionOf(alike())) as RpcError).details.mayHaveArrived).toBeUndefined();
   });
 });

@@ -10,12 +10,16 @@ describe('the error of a first send', () => {
     ['a rate limit', new RpcError('rate_limited', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
     ['a close before it left', new RpcError('closed', ''), { kind: 'not_sent' }],
     ['a close while it was under way', new RpcError('closed', '', { mayHaveArrived: true }), { kind: 'may_be_sent' }],
-    ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'not_sent' }],
-    ['a node that lags behind', new RpcError('answer', '', { code: -32005 }), { kind: 'not_sent' }],
+    ['invalid parameters', new RpcError('answer', '', { code: -32602 }), { kind: 'refused' }],
+    ['a node that lags behind', new RpcError('answer', '', { code: -32005 }), { kind: 'refused' }],
     ['an internal error', new RpcError('answer', '', { code: -32603 }), { kind: 'may_be_sent' }],
     ['an error that nobody knows', new RpcError('answer', '', { code: -32099 }), { kind: 'may_be_sent' }],
-    ['a wrong signature', new RpcError('answer', '', { code: -32003 }), { kind: 'not_sent' }],
-    ['a failed simulation without its error', new RpcError('answer', '', { code: -32002 }), { kind: 'not_sent' }],
+    ['a wrong signature', new RpcError('answer', '', { code: -32003 }), { kind: 'refused' }],
+    [
+      'a failed simulation without its error',
+      new RpcError('answer', '', { code: -32002 }),
+      { kind: 'rejected', err: undefined, logs: [] },
+    ],
     [
       'a failed simulation',
       new RpcError('answer', '', { code: -32002, data: { err: 'BlockhashNotFound', logs: ['a', 5] } }),
@@ -30,7 +34,7 @@ describe('the error of a first send', () => {
     [
       'a refusal that is no simulation, whatever it tells beside',
       new RpcError('answer', '', { code: -32602, data: { err: 'BlockhashNotFound' } }),
-      { kind: 'not_sent' },
+      { kind: 'refused' },
     ],
     [
       'a failure that is no answer of a node, whatever it tells beside',
@@ -40,12 +44,12 @@ describe('the error of a first send', () => {
     [
       'a failed simulation whose error is null',
       new RpcError('answer', '', { code: -32002, data: { err: null, logs: [] } }),
-      { kind: 'not_sent' },
+      { kind: 'rejected', err: undefined, logs: [] },
     ],
     [
       'a failed simulation whose error is left out',
       new RpcError('answer', '', { code: -32002, data: { logs: [] } }),
-      { kind: 'not_sent' },
+      { kind: 'rejected', err: undefined, logs: [] },
     ],
     [
       'a failed simulation after a try in doubt',
