@@ -2,18 +2,23 @@ import { TollhouseError } from '../../errors/errors.js';
 import type { AskSeller, NewPaymentRequest } from '../../facilitator/requests/payment-request-types.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { formatAmount, parseDecimal } from '../../protocol/money/money.js';
-import { moneyOf } from '../../protocol/networks/tokens.js';
+import { moneyOf, SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import { isVisibleTo, type KeyHand } from './visibility.js';
 
-/** What of a body asks for a payment to a project. */
-export type SoldPayment = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> & {
-  readonly project?: string | undefined;
-};
+/** What of a body asks for a payment to a project. What is left out is the project's. */
+export interface SoldPayment {
+  readonly project: string;
+  readonly amount?: string | number | undefined;
+  readonly token?: string | undefined;
+  readonly recipient?: string | undefined;
+  readonly split?: NewPaymentRequest['split'] | undefined;
+}
 
-/** What a project and a service key add to a payment request. */
-export type SellerParts = Pick<NewPaymentRequest, 'split' | 'seller'>;
+/** What a project says of a payment for one of its calls. */
+export type SellerParts = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient' | 'split'> &
+  Required<Pick<NewPaymentRequest, 'seller'>>;
 
 /** A project by slug or id that is not deleted. */
 export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
@@ -28,19 +33,16 @@ export interface AskSellerParts {
 const PAUSED_RETRY_SECONDS = 60;
 
 /**
- * Whose payment it is: with `project` its split and price apply; with a service key it is that key's caller
- * who may show it.
+ * What a call of a project costs, and who is paid: its price and its split. What was asked for beside that must be the same.
  * @param key - the service key that was shown, if one was
- * @throws TollhouseError `project_not_found`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`, `invalid_amount` or
- * `invalid_split`
+ * @throws TollhouseError `project_not_found`, `project_suspended`, `project_paused`, `invalid_recipient`, `invalid_token`,
+ * `invalid_amount` or `invalid_split`
  */
 export async function sellerParts(
   { findProject, suspensions }: Pick<AskSellerParts, 'findProject' | 'suspensions'>,
   asked: SoldPayment,
   key: KeyHand | undefined,
 ): Promise<SellerParts> {
-  const keyPart = key === undefined ? {} : { keyId: key.id };
-  if (asked.project === undefined) return key === undefined ? {} : { seller: keyPart };
   const project = await findProject(asked.project);
   if (project === undefined || !isVisibleTo(project, key)) {
     throw new TollhouseError('project_not_found', 'project must be the slug or the id of a project.', {
@@ -51,9 +53,16 @@ export async function sellerParts(
   if (project.state !== 'active') {
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });
   }
-  checkAsked(asked, project);
-  const { id: projectId, owner, split } = project;
-  return { split, seller: { projectId, owner, ...keyPart } };
+  const { id: projectId, owner, split, price } = project;
+  const { mint, symbol, decimals } = price.token;
+  const parts = {
+    amount: asked.amount ?? formatAmount(price.amount, decimals),
+    // Wrapped SOL in a price: it is paid in SOL, unless somebody asks for the other.
+    token: asked.token ?? (mint === SOL_MINT ? symbol : mint),
+    recipient: asked.recipient ?? split[0]?.recipient ?? owner,
+  };
+  checkAsked({ ...parts, split: asked.split }, project);
+  return { ...parts, split, seller: { projectId, owner } };
 }
 
 /**
@@ -84,7 +93,15 @@ export function createAskSeller({ findProject, keys, suspensions }: AskSellerPar
   };
 }
 
-function checkAsked({ amount, token, recipient, split }: SoldPayment, { price, split: own }: ProjectRecord): void {
+function checkAsked(
+  {
+    amount,
+    token,
+    recipient,
+    split,
+  }: Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient'> & Pick<SoldPayment, 'split'>,
+  { price, split: own }: ProjectRecord,
+): void {
   const { symbol, mint, decimals } = price.token;
   if (split !== undefined) {
     throw new TollhouseError('invalid_split', "split must be left out: the project's applies", { param: 'split' });

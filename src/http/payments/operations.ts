@@ -5,11 +5,13 @@ import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
 import { defineOperation } from '../framework/operation.js';
+import { readInput } from '../framework/read-input.js';
 import {
   createdPaymentResponse,
   createPaymentBody,
   PAYMENTS_PATHS,
   paymentResponse,
+  projectPaymentBody,
   transactionBody,
   walletLabelResponse,
   walletTransactionResponse,
@@ -49,9 +51,8 @@ const createPayment = defineOperation({
   tag: PAYMENTS_TAG,
   summary: 'Ask for a payment',
   description:
-    'With `payer` the answer holds a finished transaction to sign. Without, the slots of the payer are placeholders; `POST /payments/{id}/transaction` fills them.',
-  body: createPaymentBody,
-  faults: FAULTS,
+    'With `payer` the answer holds a finished transaction to sign. Without, the slots of the payer are placeholders; `POST /payments/{id}/transaction` fills them. With `project` nothing else is needed: price, token and recipients are those of the project.',
+  bodies: [createPaymentBody, projectPaymentBody],
   responses: { 200: { description: 'The payment, and the transfer that pays it.', schema: createdPaymentResponse } },
   errors: [
     'invalid_amount',
@@ -73,17 +74,20 @@ const createPayment = defineOperation({
     'spending_limit_reached',
     'payment_backend_unavailable',
   ],
-  async handler({ req, res, body }, { facilitator, gateway, baseUrl }: PaymentsParts) {
-    const { network, expires_in: expiresInSeconds, project, ...asked } = body;
+  async handler({ req, res, body: given }, { facilitator, gateway, baseUrl }: PaymentsParts) {
+    const { network, expires_in: expiresInSeconds, ...asked } = readCreate(given);
     if (network !== undefined && network !== facilitator.network) {
       const detail = `network "${network}" is not served here; this facilitator is on "${facilitator.network}"`;
       throw new TollhouseError('invalid_request', detail, { param: 'network' });
     }
-    const request = withoutUndefined({ ...asked, expiresInSeconds });
     const key = gateway && (await readServiceKey(req, res, gateway.keys));
-    const seller = await sellerParts(gateway ?? NO_PROJECTS, { ...request, project }, key);
-    const created = await facilitator.createPayment({ ...request, ...seller });
-    if (key !== undefined && project !== undefined) await gateway?.calls.holdRequest(key, created.request);
+    const isCall = 'project' in asked;
+    const priced = isCall ? await sellerParts(gateway ?? NO_PROJECTS, asked, key) : { ...asked, seller: {} };
+    const seller = key === undefined ? priced.seller : { ...priced.seller, keyId: key.id };
+    const created = await facilitator.createPayment(
+      withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller }),
+    );
+    if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, created.request);
     return createdPaymentView(created, mountAddress(req, baseUrl));
   },
 });
@@ -189,6 +193,13 @@ export const PAYMENTS_OPERATIONS = [
   getIcon,
 ];
 
+/** With a project what it sells need not be said; without one the contract's three fields must be there. */
+function readCreate(given: unknown) {
+  if (Reflect.get(Object(given), 'project') !== undefined) return readInput(projectPaymentBody, given, FAULTS);
+  const { project: _none, ...body } = readInput(createPaymentBody, given, FAULTS);
+  return body;
+}
+
 /** Without a gateway there are no projects. */
 const NO_PROJECTS = { findProject: async () => undefined, suspensions: { refuseProject: () => undefined } };
 
@@ -197,7 +208,7 @@ type Loose<T> = { readonly [K in keyof T]: T[K] | undefined };
 function withoutUndefined(
   request: Loose<NewPaymentRequest> & Pick<NewPaymentRequest, 'amount' | 'token' | 'recipient'>,
 ): NewPaymentRequest {
-  const { payer, memo, metadata, split, expiresInSeconds, amount, token, recipient } = request;
+  const { payer, memo, metadata, split, seller = {}, expiresInSeconds, amount, token, recipient } = request;
   return {
     amount,
     token,
@@ -206,6 +217,7 @@ function withoutUndefined(
     ...(memo === undefined ? {} : { memo }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(split === undefined ? {} : { split }),
+    ...(Object.keys(seller).length === 0 ? {} : { seller }),
     ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
   };
 }

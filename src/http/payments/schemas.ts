@@ -77,6 +77,14 @@ export const createPaymentBody = z.strictObject(
   'must be a JSON object',
 );
 
+/** Body of `POST /create-payment` for a call of a project, which says itself what it costs, in what, and who is paid. */
+export const projectPaymentBody = createPaymentBody.extend({
+  project: createPaymentBody.shape.project.unwrap(),
+  amount: amount.optional().describe('Default, and the only one that is taken: the price of the project.'),
+  token: createPaymentBody.shape.token.optional().describe("Default, and the only one that is taken: the price's."),
+  recipient: wallet.optional().describe("Wallet that receives, one of the project's. Default: the first of them."),
+});
+
 /** Body of `POST /settle` in the contract's shape. */
 export const settleBody = z.object({
   payment_id: z
