@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
+import { checkKeys } from '../identity/service-keys/checked-keys.js';
 import { createServiceKeys } from '../identity/service-keys/service-keys.js';
 import { resolveOptions } from '../lib/options.js';
 import { DOLLARS, moneyOf } from '../protocol/networks/tokens.js';
@@ -22,6 +23,7 @@ import { quotasOption } from './owners/quotas-option.js';
 import { createStrangers, type Strangers } from './owners/strangers.js';
 import { leastOf, UNLISTED_WAIT_MS } from './payouts/payout-minimum.js';
 import { createPayouts } from './payouts/payouts.js';
+import { checkProjects } from './projects/checked-projects.js';
 import { createMarketplace } from './projects/marketplace.js';
 import { createProjects } from './projects/projects.js';
 import { createUpstreamProxy } from './proxy/upstream-proxy.js';
@@ -178,13 +180,13 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
   const projectOwner = async (id: string) => (await stores.projects.find(id))?.owner;
   const keyQuota = async (owner: string) => (await quotas(owner)).keys;
   const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
-  const keys = createServiceKeys({ ...holders, store: stores.keys, counters, tokens, mode, scale, now });
+  const keys = checkKeys(createServiceKeys({ ...holders, store: stores.keys, counters, tokens, mode, scale, now }));
   const analytics = createAnalytics({ book, credit: stores.credit, describeToken, now });
   return {
     operator,
     quotas,
     suspensions,
-    projects,
+    projects: checkProjects(projects),
     async findProject(slugOrId: string) {
       if (!slugOrId.startsWith('prj_')) return projects.bySlug(slugOrId);
       const project = await stores.projects.find(slugOrId);

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { type ErrorCode, type FieldFault, TollhouseError } from '../../errors/errors.js';
+import { unknownField } from '../../lib/unknown-fields.js';
 import { jsonFault } from '../../protocol/wire/json.js';
-import { unknownField } from './unknown-fields.js';
 
 /** The codes of faults in what a request brings. */
 export interface FaultCodes {

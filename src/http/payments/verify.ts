@@ -4,11 +4,11 @@ import { readMintName } from '../../access/mint.js';
 import { TollhouseError } from '../../errors/errors.js';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { meantField } from '../../lib/unknown-fields.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
 import { isSignature } from '../../protocol/address.js';
 import { encodeVerification, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';
 import { readInput } from '../framework/read-input.js';
-import { meantField } from '../framework/unknown-fields.js';
 import { verifyBody } from './schemas.js';
 import { lookupView } from './views.js';
 

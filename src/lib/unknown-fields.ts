@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../../lib/did-you-mean.js';
+import { didYouMean } from './did-you-mean.js';
 
 /** Other words for fields, in small letters and without `_`; the first of them that is a field there is meant. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
