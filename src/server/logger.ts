@@ -35,7 +35,7 @@ const SILENT: ServerLogger = { info() {}, warn() {}, error() {} };
 
 /**
  * Makes the log: JSON lines by pino, secrets redacted. Where pino is not installed there is none, and a warning says so.
- * @param target - default standard error: standard output is for people
+ * @param target - default standard output, where whoever runs servers collects logs
  */
 export async function createLogger(level: LogLevel, target?: LogTarget): Promise<ServerLogger> {
   if (level === 'silent') return SILENT;
@@ -57,6 +57,6 @@ export async function createLogger(level: LogLevel, target?: LogTarget): Promise
     timestamp: stdTimeFunctions.isoTime,
     redact: { paths: names.flatMap((name) => [name, `*${name}`, `*.*${name}`]), censor: '[redacted]' },
   };
-  const logger: ServerLogger = pino(options, target ?? destination(2));
+  const logger: ServerLogger = pino(options, target ?? destination(1));
   return logger;
 }

@@ -42,7 +42,7 @@ const SECRET_BYTES = 48;
 /**
  * The composition root: configuration → chain, facilitator, identity, routers → an HTTP server that listens.
  * Without a chain in the configuration it starts the sandbox and brings a paid demo route.
- * @param log - where the log goes; default standard error
+ * @param log - where the log goes; default standard output
  */
 export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
   requirePackages(given);

@@ -215,7 +215,12 @@ describe('tollhouse doctor', () => {
       1,
       { what: 'DATABSE_URL', fix: 'did you mean DATABASE_URL?' },
     ],
-    ['several mistakes', () => ({ SOLANA_NETWORK: 'mainnet', PORT: 'x' }), 2, { what: 'PORT', status: 'error' }],
+    [
+      'several mistakes',
+      () => ({ SOLANA_NETWORK: 'mainnet', PORT: 'x' }),
+      2,
+      { what: 'PORT', status: 'error', fix: expect.stringMatching(/^PORT must be .*; mend it where it is set$/) },
+    ],
     ['a short secret', () => ({ JWT_SECRET: 'short' }), 2, { what: 'JWT_SECRET', status: 'error' }],
     ['no secret', () => ({ JWT_SECRET: undefined }), 1, { what: 'JWT_SECRET', status: 'warning' }],
     [
@@ -307,9 +312,9 @@ describe('tollhouse doctor', () => {
 
   test('a file of variables that is not there is told in a sentence', async () => {
     const missing = join(folder.newPath('env'), 'missing');
-    expect(await fixture.run('doctor', '--env-file', missing)).toMatchObject({
+    expect(await fixture.run('doctor', '--env', missing)).toMatchObject({
       code: 2,
-      text: expect.stringContaining('--env-file'),
+      text: expect.stringContaining('--env: the file'),
     });
   });
 });

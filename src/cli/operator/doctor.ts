@@ -7,7 +7,7 @@ import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { plain, printJson } from '../output/terminal.js';
 
-const USAGE = 'tollhouse doctor [--env-file <file>] [--json]';
+const USAGE = 'tollhouse doctor [--env <file>] [--json]';
 
 /** `tollhouse doctor`: whether a server with this configuration could take payments. */
 export const doctor: Command = {
@@ -20,14 +20,19 @@ read them, RPC and WebSocket, whether they belong to the network, what the fee p
 can receive USDC, database and schema, Redis, JWT_SECRET, BASE_URL and TRUST_PROXY. Each thing is a line, with what mends it.
 Nothing is written, and no payment is made.
 
-  --env-file <file>   a file of variables, NAME=value a line; what the environment sets goes before it
+  --env <file>        a file of variables, NAME=value a line; what the environment sets goes before it. (--env-file is the
+                      same; Node 20 takes it for its own, and ends without a word of ours where there is no such file.)
   --json              for programs: {"status", "checks": [{"what", "status", "detail", "fix"}]}
 
 Exit code 0: all is well; 1: there are warnings; 2: payments cannot be taken.`,
   async run(args) {
-    const { values, positionals } = readArguments(args, { 'env-file': { type: 'string' }, json: { type: 'boolean' } });
+    const { values, positionals } = readArguments(args, {
+      env: { type: 'string' },
+      'env-file': { type: 'string' },
+      json: { type: 'boolean' },
+    });
     none(positionals, USAGE);
-    const checks = await examine({ ...readEnvFile(values['env-file']), ...process.env });
+    const checks = await examine({ ...readEnvFile(values.env ?? values['env-file']), ...process.env });
     const status = worstOf(checks);
     if (values.json) printJson({ status, checks });
     else printChecks(checks);
@@ -43,7 +48,7 @@ function readEnvFile(path: string | undefined): Readonly<Record<string, string |
     return parseEnv(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new UsageError(
-      `--env-file: "${path}" cannot be read (${error instanceof Error ? error.message : String(error)})`,
+      `--env: the file "${path}" cannot be read (${error instanceof Error ? error.message : String(error)})`,
     );
   }
 }

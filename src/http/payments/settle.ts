@@ -14,7 +14,8 @@ import { settleBody } from './schemas.js';
 import { identifySettlement } from './settle-identifier.js';
 import { settledView } from './views.js';
 
-const TAKEN = 'Another payment was settled under the payment identifier of this one, which was not sent.';
+const TAKEN =
+  'Another payment was settled under the payment identifier of this one, which was not sent. Send the first payment again to learn its outcome, or pay under another identifier.';
 const FAULTS = { code: 'invalid_request', fields: { '/signed_transaction': 'invalid_transaction' } } as const;
 
 /** Whether a body of `POST /settle` has the contract's shape; x402's has `paymentPayload`. */

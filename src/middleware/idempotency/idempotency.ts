@@ -28,7 +28,10 @@ export interface IdempotencyOptions {
    * its response; shorter ones count per address.
    */
   readonly scopeOf?: OfRequest<string | undefined | Promise<string | undefined>>;
-  /** How long a response may take before a crash is assumed and the request may run again, in milliseconds. Default 120,000. */
+  /**
+   * How long a response may take before a crash is assumed and the request may run again, in milliseconds: 1,000 to
+   * 86,400,000. Default 120,000.
+   */
   readonly leaseMs?: number;
 }
 
@@ -42,6 +45,8 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 const SECRET_LENGTH = 16;
 const CREDENTIALS = ['authorization', 'x-service-key', 'x-service-secret', SIWX_HEADER.toLowerCase()];
 const RETRY_SECONDS = 1;
+/** Shorter than a handler takes, it would let a request run twice. */
+const LEASE_RANGE = 'a whole number of milliseconds from 1,000 to 86,400,000 (a day)';
 
 /**
  * Refusals that a client answers by doing something and sending the same request again: it proves who it is, pays, waits.
@@ -57,11 +62,7 @@ const idempotencyOptions = z.strictObject({
   scopeOf: z
     .custom<NonNullable<IdempotencyOptions['scopeOf']>>((it) => typeof it === 'function', 'a function of the request')
     .optional(),
-  leaseMs: z
-    .int('a whole number of milliseconds')
-    .min(1, 'at least 1')
-    .max(86_400_000, 'at most a day')
-    .default(120_000),
+  leaseMs: z.int(LEASE_RANGE).min(1_000, LEASE_RANGE).max(86_400_000, LEASE_RANGE).default(120_000),
 });
 
 type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
@@ -73,7 +74,7 @@ type Resolved = Readonly<z.output<typeof idempotencyOptions>>;
  * 401, 402, 403, 408, 409, 429 and the like, 500 and above; nor are bodies above 1 MiB. What is kept is encrypted with a key
  * derived from the client's, so use keys that nobody can guess, a UUID for instance. Requests without the header pass.
  *
- * Stand it in front of the handlers it shall guard, behind what finds out who is calling; before or behind a body parser.
+ * Stand it in front of the handlers it shall guard, behind what finds out who is calling and in front of a payment gate, which is paid once; before or behind a body parser.
  * @throws TollhouseError `bad_option`
  */
 export function idempotency(options: IdempotencyOptions): Middleware {

@@ -54,7 +54,7 @@ function misspeltLine({ name, meant }: Misspelt): Examined {
 function faultLine(fault: string): Examined {
   const [, name, detail] = /^([A-Z_]+) (must be .*)$/s.exec(fault) ?? [];
   if (name === undefined || detail === undefined) return broken('environment', fault, 'set what the sentence names');
-  return broken(name, detail, `set ${name} to that`);
+  return broken(name, detail, `${name} ${detail}; mend it where it is set`);
 }
 
 /** Files with keys, which nobody else may read. */

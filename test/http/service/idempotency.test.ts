@@ -340,6 +340,12 @@ describe.each(EXPRESSES)('Idempotency-Key on %s', (_name, express) => {
 test('wrong options are told at once', () => {
   const store = createMemoryIdempotencyStore();
   expect(() => idempotency({ store, leaseMS: 5 } as never)).toThrow(/did you mean "leaseMs"/);
+  for (const leaseMs of [1, 999, 86_400_001, 1_000.5]) {
+    expect(() => idempotency({ store, leaseMs })).toThrow(
+      /"leaseMs" must be a whole number .* from 1,000 to 86,400,000/,
+    );
+  }
+  expect(() => idempotency({ store, leaseMs: 1_000 })).not.toThrow();
   expect(() => idempotency({} as never)).toThrow(/"store" is missing: it must be a store of kept responses/);
 });
 
