@@ -47,7 +47,7 @@ const ROWS: readonly Row[] = [
     name: 'answers nothing but errors',
     begin: ({ faults }) => faults.add({ kind: 'error' }),
     options: HURRIED,
-    sees: [NOT_NOW],
+    sees: [NOT_NOW, PENDING],
   },
   {
     name: 'limits rates',

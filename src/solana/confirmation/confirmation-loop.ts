@@ -139,6 +139,7 @@ export class ConfirmationLoop {
     const statuses = await this.#ask(batch, searchHistory);
     for (const [index, waiting] of batch.entries()) {
       const state = statuses?.states[index];
+      if (state === undefined) waiting.learnNothing();
       const ended = state !== undefined && waiting.learn(state);
       if (ended && waiting.live) this.#missedPush();
       // Nothing can be seen while the look-ups fail, which is no reason not to send again.

@@ -43,7 +43,7 @@ export type SentDelivery = Omit<Delivery, 'transaction' | 'preflight'> & Partial
 export interface TransactionDelivery {
   /**
    * Sends, rebroadcasts while it is not seen, and waits. Rejects with RpcError where no byte has left, or (`answer`) where a
-   * node would not take it and the chain, looked at for a moment, did not know it. In doubt it counts as sent.
+   * node would not take it and the chain, looked at for a moment, did not know it, or could not be looked at. In doubt it counts as sent.
    */
   deliver(delivery: Delivery): Promise<Landing>;
   /**

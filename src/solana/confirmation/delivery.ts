@@ -61,14 +61,14 @@ export function createTransactionDelivery(options: DeliveryOptions): Transaction
 
   function notTaken(waiting: PendingConfirmation, preflight: boolean, error: unknown): void {
     const failure = readSendFailure(error);
-    if (failure.kind === 'not_sent') return waiting.fail(error);
-    if (failure.kind === 'refused' && error instanceof RpcError) return loop.doubt(waiting, error);
+    if (failure.kind === 'not_sent' || !(error instanceof RpcError)) return waiting.fail(error);
+    if (failure.kind === 'refused') return loop.doubt(waiting, { error });
     if (failure.kind === 'rejected') {
       const { err, logs } = failure;
       const rejected = { status: 'rejected', err, logs } as const;
       // The chain knows it, by the node's own word.
       if (err === 'AlreadyProcessed') waiting.end(rejected);
-      else loop.doubt(waiting, rejected);
+      else loop.doubt(waiting, { error, rejected });
       return;
     }
     waiting.taken = !preflight;

@@ -20,11 +20,18 @@ export interface Awaited extends SentDelivery {
   readonly sentBefore: boolean;
 }
 
-/** What is said of a refused transaction when the chain does not know it: how the wait ends, or the error that it ends with. */
-export type SendRefusal = Extract<Landing, { readonly status: 'rejected' }> | RpcError;
+/** What a node said of a transaction that it refused. */
+export interface SendRefusal {
+  /** The wait ends with it where the chain cannot be looked at, and where the node did not simulate. */
+  readonly error: RpcError;
+  /** How the wait ends where the chain does not know the transaction. */
+  readonly rejected?: Extract<Landing, { readonly status: 'rejected' }>;
+}
 
 /** So many looks in a row, a slot apart, have to miss a transaction before a node's refusal of it is believed. */
 const LOOKS_FOR_REFUSED = 4;
+/** So many looks for it may fail before its sender is told that nothing is known. */
+const FAILED_LOOKS_FOR_REFUSED = 2;
 /** What there is to say of a transaction that was refused, and that the chain knows. */
 const KNOWN: Landing = { status: 'rejected', err: 'AlreadyProcessed', logs: [] };
 
@@ -55,6 +62,7 @@ export class PendingConfirmation {
   #early: Landing | undefined;
   #refusal: SendRefusal | undefined;
   #looksForRefused = LOOKS_FOR_REFUSED;
+  #failedLooks = 0;
   #resolve: (landing: Landing) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   readonly #onEnd: () => void;
@@ -87,6 +95,13 @@ export class PendingConfirmation {
   refused(refusal: SendRefusal): void {
     this.#refusal = refusal;
     if (this.#early !== undefined || this.seen === true) this.end(KNOWN);
+  }
+
+  /** A look-up has failed. */
+  learnNothing(): void {
+    if (this.#refusal === undefined) return;
+    this.#failedLooks += 1;
+    if (this.#failedLooks >= FAILED_LOOKS_FOR_REFUSED) this.fail(this.#refusal.error);
   }
 
   /** It was refused, and is being looked for. */
@@ -148,8 +163,8 @@ export class PendingConfirmation {
   }
 
   #believe(): void {
-    if (this.#refusal instanceof Error) this.fail(this.#refusal);
-    else if (this.#refusal !== undefined) this.end(this.#refusal);
+    if (this.#refusal?.rejected !== undefined) this.end(this.#refusal.rejected);
+    else this.fail(this.#refusal?.error);
   }
 
   #isFirstEnd(): boolean {

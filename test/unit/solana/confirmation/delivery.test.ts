@@ -136,15 +136,10 @@ describe('a send that a node refuses', () => {
     expect(endpoint.calls.filter(({ method }) => method === 'sendTransaction')).toHaveLength(1);
   });
 
-  it('is believed by no look that failed', async () => {
-    let failing = 5;
-    endpoint.react = (call) => {
-      if (call.method !== 'getSignatureStatuses') return refuse(call);
-      failing -= 1;
-      return failing >= 0 ? { error: { code: -32_602 } } : react(call);
-    };
-    await expect(deliver()).resolves.toMatchObject({ status: 'rejected', err: 'BlockhashNotFound' });
-    expect(looks()).toBeGreaterThanOrEqual(9);
+  it('is not believed for looks that failed: nothing is known', async () => {
+    endpoint.react = (call) => (call.method === 'getSignatureStatuses' ? { error: { code: -32_602 } } : refuse(call));
+    await expect(deliver()).rejects.toMatchObject({ failure: 'answer', details: { code: -32_002 } });
+    expect(looks()).toBeGreaterThanOrEqual(2);
   });
 
   it('was passed on all the same where the chain knows it', async () => {

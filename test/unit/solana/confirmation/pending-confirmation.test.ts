@@ -1,5 +1,9 @@
 import type { Landing } from '../../../../src/solana/confirmation/confirmation.js';
-import { type Awaited, PendingConfirmation } from '../../../../src/solana/confirmation/pending-confirmation.js';
+import {
+  type Awaited,
+  PendingConfirmation,
+  type SendRefusal,
+} from '../../../../src/solana/confirmation/pending-confirmation.js';
 import { RpcError, type SignatureState } from '../../../../src/solana/rpc/rpc.js';
 
 const TIMING = { pollMs: 400, latePollMs: 2_500, heightMs: 2_000, rebroadcastMs: 3_000 };
@@ -142,7 +146,9 @@ describe('when to look', () => {
 });
 
 describe('a first send that a node refuses', () => {
-  const REFUSED: Landing = { status: 'rejected', err: 'BlockhashNotFound', logs: ['a'] };
+  const rejected = { status: 'rejected', err: 'BlockhashNotFound', logs: ['a'] } as const;
+  const error = new RpcError('answer', 'no', { code: -32_002 });
+  const REFUSED: SendRefusal = { error, rejected };
   const KNOWN: Landing = { status: 'rejected', err: 'AlreadyProcessed', logs: [] };
 
   it('is believed when four looks, a slot apart, have not found it', async () => {
@@ -152,14 +158,24 @@ describe('a first send that a node refuses', () => {
     expect([waiting.isDoubted, ends, waiting.lookAgainMs(true, TIMING)]).toEqual([true, [], TIMING.pollMs]);
     expect(waiting.learn(null)).toBe(false);
     expect([waiting.isDoubted, ends.length]).toEqual([false, 1]);
-    await expect(waiting.landing).resolves.toEqual(REFUSED);
+    await expect(waiting.landing).resolves.toEqual(rejected);
   });
 
   it('ends with the error of the node where that was no simulation', async () => {
     const { waiting } = wait();
-    const error = new RpcError('answer', 'behind', { code: -32_005 });
-    waiting.refused(error);
+    waiting.refused({ error });
     for (let looks = 1; looks <= 4; looks += 1) waiting.learn(null);
+    await expect(waiting.landing).rejects.toBe(error);
+  });
+
+  it('ends with that error where two looks have failed: nothing is known', async () => {
+    const { waiting } = wait();
+    waiting.learnNothing();
+    waiting.refused(REFUSED);
+    for (let looks = 1; looks <= 3; looks += 1) waiting.learn(null);
+    waiting.learnNothing();
+    expect(waiting.over).toBe(false);
+    waiting.learnNothing();
     await expect(waiting.landing).rejects.toBe(error);
   });
 
