@@ -36,7 +36,10 @@ export interface RouterOptions {
   readonly tiers?: TiersOptions;
   /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
   readonly holdings?: Holdings;
-  /** Address under which clients reach this server, for links. Default: from the request. */
+  /**
+   * Address under which clients reach this server, for links and as the name that sign-ins are for. Default: from the request,
+   * and sign-ins at loopback hosts only.
+   */
   readonly baseUrl?: string;
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
   readonly label?: string;

@@ -7,6 +7,7 @@ import { networkWanted } from '../protocol/networks/network-name.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
+import type { Addressed } from './sign-in/site.js';
 import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
 import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
 import type { SignInSetup } from './sign-in-options.js';
@@ -22,8 +23,11 @@ export interface WalletIdentity extends Identity {
    * A message for a wallet to sign.
    * @param wallet - base58 address
    * @param url - absolute address of the request that asks, as the client sees it
+   * @param baseUrl - address under which clients reach the server; its host is named where there is no `domain`, and without
+   * both the host of `url`, which must be a loopback one then
+   * @throws TollhouseError `not_configured` for another host
    */
-  issueChallenge(wallet: string, url: string): Promise<WalletChallenge>;
+  issueChallenge(wallet: string, url: string, baseUrl?: string): Promise<WalletChallenge>;
   /**
    * Tokens for a signed challenge, whose nonce is used up by this.
    * @throws TollhouseError `invalid_sign_in`, `sign_in_replayed`
@@ -64,10 +68,10 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
 
   return Object.freeze({
     prove: (request: IdentityRequest) => prove(request, issuing?.access, siwx.prove),
-    challenge: async ({ url }: IdentityRequest) => siwx.challenge(url),
-    issueChallenge: async (wallet: string, url: string) => {
+    challenge: async (request: IdentityRequest) => siwx.challenge(request),
+    issueChallenge: async (wallet: string, url: string, baseUrl?: string) => {
       required(issuing);
-      return challenges.issue(wallet, url);
+      return challenges.issue(wallet, { url, baseUrl });
     },
     exchange: async (answer: SignedChallenge) => {
       const { tokens } = required(issuing);
@@ -100,7 +104,7 @@ function resolve(options: IdentityOptions) {
     random,
     counters: kept ?? createMemoryCounters({ now }),
   };
-  warnOfRisks(setup, kept);
+  warnOfRisks(kept);
   return setup;
 }
 
@@ -136,14 +140,14 @@ function prove(request: IdentityRequest, access: AccessTokens | undefined, prove
   });
 }
 
-type ProveSiwx = (header: string, url: string) => Promise<Proof>;
+type ProveSiwx = (header: string, asked: Addressed) => Promise<Proof>;
 
 const BEARER = /^Bearer +(\S+) *$/i;
 const ABSENT: Proof = { status: 'absent' };
 
 function proveBySignIn(request: IdentityRequest, proveSiwx: ProveSiwx, otherwise: Proof): MaybePromise<Proof> {
   const header = request.header(SIWX_HEADER.toLowerCase());
-  return header === undefined ? otherwise : proveSiwx(header, request.url);
+  return header === undefined ? otherwise : proveSiwx(header, request);
 }
 
 function proofOf(check: AccessCheck): Proof {
@@ -152,13 +156,7 @@ function proofOf(check: AccessCheck): Proof {
   return { status: 'proven', wallet: { address, by: 'jwt', scopes } };
 }
 
-function warnOfRisks({ network, domain }: SignInSetup, counters: Counters | undefined): void {
-  if (network === 'solana' && domain === undefined) {
-    process.emitWarning(
-      `${WHERE} has no "domain": sign-ins are good for whatever host the client names; set it to the host of your site`,
-      { code: 'TOLLHOUSE_SIGN_IN_DOMAIN' },
-    );
-  }
+function warnOfRisks(counters: Counters | undefined): void {
   if (counters === undefined && process.env.NODE_ENV === 'production') {
     process.emitWarning(
       `used sign-ins and revoked tokens are remembered in this process only; with several processes, or to keep sessions over a restart, give ${WHERE} a facilitator with a storage, or counters`,

@@ -12,9 +12,10 @@ export interface IdentityOptions {
   /** The cluster whose wallets sign in: `solana` (mainnet), `solana-devnet` or `solana-testnet`. Default: that of `facilitator`. */
   readonly network?: NetworkId;
   /**
-   * The host that sign-ins must name, with a port where it is not the scheme's own: `shop.example`. Default: the host of
-   * the request. Set it wherever others can reach the server: the Host header is the client's to choose, and a page of
-   * somebody else could have a sign-in signed in its own name and use it here.
+   * The host that sign-ins must name, with a port where it is not the scheme's own: `shop.example`. Default: the host
+   * of `baseUrl` at the router or gate. Without both, sign-ins are taken at loopback hosts only, and elsewhere refused with
+   * `not_configured`: the Host header is the client's to choose, and a page of somebody else could have a sign-in signed in
+   * its own name and use it here.
    */
   readonly domain?: string;
   /**

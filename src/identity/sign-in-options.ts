@@ -4,7 +4,7 @@ import type { Counters } from '../storage/counters/counters.js';
 /** What both ways to sign in need. */
 export interface SignInSetup {
   readonly network: NetworkId;
-  /** The host that sign-ins must name; undefined: that of the request. */
+  /** The host that sign-ins must name; undefined: that of `baseUrl`, or of a request to a loopback host. */
   readonly domain: string | undefined;
   /** A line for the reader of the message. */
   readonly statement: string;

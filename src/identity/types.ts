@@ -4,8 +4,13 @@ import type { MaybePromise } from '../lib/maybe-promise.js';
 export interface IdentityRequest {
   /** Looks up a request header. */
   header(name: string): string | undefined;
-  /** Absolute address of the request, as the client sees it. */
+  /** Absolute address of the request, as the client sees it. Unless `baseUrl` is given, its host is what the client chose. */
   readonly url: string;
+  /**
+   * Address under which clients reach the server, as configured: sign-ins name its host. Default: none, and then an identity
+   * without `domain` takes sign-ins at loopback hosts only.
+   */
+  readonly baseUrl?: string | undefined;
 }
 
 /** A wallet whose owner is the caller: it signed something for this server. */
@@ -40,6 +45,9 @@ export interface Identity {
    * asked about is answered without a promise.
    */
   prove(request: IdentityRequest): MaybePromise<Proof>;
-  /** A fresh challenge for the address of a request. */
+  /**
+   * A fresh challenge for the address of a request. Rejects with `not_configured` where nothing says what the site is called
+   * and the request was not made to a loopback host.
+   */
   challenge(request: IdentityRequest): Promise<SignInChallenge>;
 }

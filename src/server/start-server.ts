@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { badOption } from '../errors/errors.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import { createFacilitator } from '../facilitator/create-facilitator.js';
 import { createGateway } from '../gateway/create-gateway.js';
@@ -10,6 +11,7 @@ import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { type ChainParts, connectChain } from './chain-parts.js';
 import type { ServerConfiguration } from './configuration/configuration.js';
+import { missingSiteName } from './configuration/site-name.js';
 import { createApp } from './create-app.js';
 import { createFloodGuard, type FloodGuard } from './flood-guard/flood-guard.js';
 import { createGracefulStop } from './graceful-stop.js';
@@ -43,8 +45,11 @@ const SECRET_BYTES = 48;
  * The composition root: configuration → chain, facilitator, identity, routers → an HTTP server that listens.
  * Without a chain in the configuration it starts the sandbox and brings a paid demo route.
  * @param log - where the log goes; default standard output
+ * @throws TollhouseError `bad_option` where wallets sign in outside the sandbox and `BASE_URL` is not set
  */
 export async function startServer(given: ServerConfiguration, log?: LogTarget): Promise<RunningServer> {
+  const unnamed = missingSiteName(given);
+  if (unnamed !== undefined) throw badOption('environment', unnamed, 'baseUrl');
   requirePackages(given);
   const logger = await createLogger(given.logLevel, log);
   const { facilitatorOptions, ...chain } = await connectChain(given);

@@ -67,6 +67,7 @@ async function startWholeServer(chain: BenchChain, database: string): Promise<Co
   const payTo = (await chain.wallet({ usdc: '0', usdt: '0', pyusd: '0' })).publicKey.toBase58();
   return startContestant('whole-server', {
     env: {
+      BASE_URL: 'http://localhost',
       SOLANA_NETWORK: 'solana-devnet',
       SOLANA_RPC_URL: chain.rpcUrl,
       SOLANA_WS_URL: chain.wsUrl,

@@ -222,6 +222,7 @@ describe('tollhouse doctor', () => {
       { what: 'PORT', status: 'error', fix: expect.stringMatching(/^PORT must be .*; mend it where it is set$/) },
     ],
     ['a short secret', () => ({ JWT_SECRET: 'short' }), 2, { what: 'JWT_SECRET', status: 'error' }],
+    ['no name to sign in at', () => ({ BASE_URL: undefined }), 2, { what: 'BASE_URL', status: 'error' }],
     ['no secret', () => ({ JWT_SECRET: undefined }), 1, { what: 'JWT_SECRET', status: 'warning' }],
     [
       'an RPC that does not answer',

@@ -28,6 +28,7 @@ describe('when Postgres is lost in the middle of it', () => {
     url = await postgres.newDatabase();
     const env = {
       PORT: '0',
+      BASE_URL: 'http://localhost',
       LOG_LEVEL: 'silent',
       RATE_LIMIT_SCALE: '10000',
       JWT_SECRET: 'a secret that is long enough for HS256',

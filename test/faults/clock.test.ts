@@ -114,7 +114,11 @@ test.each(JUMPS)(
   async (_where, by) => {
     const alice = walletKey('alice');
     const { identity, advance } = openIdentity();
-    const { message, nonce } = await identity.issueChallenge(alice.address, 'https://shop.example/club');
+    const { message, nonce } = await identity.issueChallenge(
+      alice.address,
+      'https://shop.example/club',
+      'https://shop.example/club',
+    );
     const tokens = await identity.exchange({ wallet: alice.address, nonce, signature: alice.sign(message) });
     const prove = (token: string) => identity.prove(requestWith({ authorization: `Bearer ${token}` }));
     advance(by);

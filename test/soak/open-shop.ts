@@ -98,6 +98,7 @@ function environment({ databaseUrl, sandbox }: ShopPlan, feePayer: Keypair, port
   return {
     HOST: '127.0.0.1',
     PORT: String(port),
+    BASE_URL: `http://127.0.0.1:${port}`,
     SOLANA_NETWORK: 'solana-devnet',
     GATEWAY_OWNERS: 'open',
     SOLANA_RPC_URL: sandbox.rpcUrl,

@@ -17,7 +17,7 @@ import { grantView } from './views.js';
 /** What {@link AUTH_OPERATIONS} work with. */
 export interface AuthParts {
   readonly identity: WalletIdentity;
-  /** Address under which clients reach this server; sign-ins name its host. Default: from the request. */
+  /** Address under which clients reach this server; sign-ins name its host. Default: from requests to loopback hosts. */
   readonly baseUrl?: string | undefined;
   /** Throws for a wallet that may not sign in. Default: every wallet may. */
   readonly refuseWallet?: ((wallet: string) => MaybePromise<void>) | undefined;
@@ -41,7 +41,11 @@ const createChallenge = defineOperation({
   errors: ['validation_failed', 'invalid_request', 'wallet_suspended', 'not_configured'],
   async handler({ req, body }, { identity, baseUrl, refuseWallet }: AuthParts) {
     await refuseWallet?.(body.wallet);
-    const { message, nonce, expiresAt } = await identity.issueChallenge(body.wallet, absoluteUrl(req, baseUrl));
+    const { message, nonce, expiresAt } = await identity.issueChallenge(
+      body.wallet,
+      absoluteUrl(req, baseUrl),
+      baseUrl,
+    );
     return { message, nonce, expires_at: new Date(expiresAt).toISOString() };
   },
 });

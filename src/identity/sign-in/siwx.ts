@@ -1,21 +1,20 @@
 import bs58 from 'bs58';
 import { z } from 'zod';
-import { TollhouseError } from '../../errors/errors.js';
 import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { toCaip2 } from '../../protocol/networks/networks.js';
 import { readHeader } from '../../protocol/wire/json.js';
 import { CLOCK_SKEW_MS, NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
 import type { Proof, SignInChallenge } from '../types.js';
-import { type Site, siteOf } from './site.js';
+import { type Addressed, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
 
 /** The x402 extension `sign-in-with-x`: a wallet proves itself with one header. */
 export interface Siwx {
   /** A challenge for the address of a request. Nothing is stored for it. */
-  challenge(url: string): SignInChallenge;
+  challenge(asked: Addressed): SignInChallenge;
   /** Judges the header of a request, and uses up its nonce when the proof is good. */
-  prove(header: string, url: string): Promise<Proof>;
+  prove(header: string, asked: Addressed): Promise<Proof>;
 }
 
 /** Name of the header and, in lower case, of the extension. */
@@ -70,12 +69,12 @@ interface SignedMessage {
 
 /** Makes the extension for one network. */
 export function createSiwx(setup: SignInSetup): Siwx {
-  return { challenge: (url) => challenge(setup, url), prove: (header, url) => prove(setup, header, url) };
+  return { challenge: (asked) => challenge(setup, asked), prove: (header, asked) => prove(setup, header, asked) };
 }
 
-function challenge(setup: SignInSetup, url: string): SignInChallenge {
-  const site = siteOf(url, setup.domain);
-  if (!site.ok) throw new TollhouseError('invalid_request', `No sign-in can be offered: ${site.detail}.`);
+function challenge(setup: SignInSetup, asked: Addressed): SignInChallenge {
+  const site = siteOf(setup, asked);
+  if (!site.ok) throw site.error;
   const { domain, origin, path } = site.value;
   const uri = `${origin}${path}`;
   const now = setup.now();
@@ -92,10 +91,10 @@ function challenge(setup: SignInSetup, url: string): SignInChallenge {
   return { extensions: { [EXTENSION]: { info, supportedChains, schema: PAYLOAD_SCHEMA } } };
 }
 
-async function prove(setup: SignInSetup, header: string, url: string): Promise<Proof> {
-  const site = siteOf(url, setup.domain);
+async function prove(setup: SignInSetup, header: string, asked: Addressed): Promise<Proof> {
+  const site = siteOf(setup, asked);
   const signed = readProof(header, toCaip2(setup.network));
-  if (!site.ok) return refused(site.detail);
+  if (!site.ok) return refused(site.error.message.replace(/\.$/, ''));
   if (!signed.ok) return refused(signed.detail);
   const { message, text, signature } = signed.value;
   const now = setup.now();

@@ -3,7 +3,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { shown } from '../../lib/parsed.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
-import { siteOf } from './site.js';
+import { type Addressed, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readSignature } from './wallet-signature.js';
 
@@ -31,9 +31,10 @@ export interface WalletChallenges {
   /**
    * A message for a wallet.
    * @param wallet - base58 address
-   * @param url - absolute address of the request that asks, as the client sees it
+   * @param asked - where the request that asks goes
+   * @throws TollhouseError `not_configured` where the site has no name, `invalid_request`
    */
-  issue(wallet: string, url: string): Promise<WalletChallenge>;
+  issue(wallet: string, asked: Addressed): Promise<WalletChallenge>;
   /**
    * Checks a response and uses its nonce up. Resolves when the caller owns the wallet.
    * @throws TollhouseError `invalid_sign_in`, `sign_in_replayed`
@@ -54,9 +55,9 @@ const ASK_AGAIN = 'Ask for a new challenge and sign that.';
 export function createWalletChallenges(setup: SignInSetup): WalletChallenges {
   const { counters, now } = setup;
 
-  async function issue(wallet: string, url: string): Promise<WalletChallenge> {
-    const site = siteOf(url, setup.domain);
-    if (!site.ok) throw new TollhouseError('invalid_request', `No sign-in can be offered: ${site.detail}.`);
+  async function issue(wallet: string, asked: Addressed): Promise<WalletChallenge> {
+    const site = siteOf(setup, asked);
+    if (!site.ok) throw site.error;
     const issuedAt = now();
     const expiresAt = issuedAt + SIGN_IN_MS;
     const nonce = bs58.encode(setup.random(16));

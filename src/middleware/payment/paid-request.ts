@@ -11,7 +11,7 @@ import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
 import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
-import { signInExtensions } from '../wallet/wallet-auth.js';
+import { signInBesidePayment } from '../wallet/wallet-auth.js';
 import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifiedPayment, identifierFault } from './identified-payment.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
@@ -46,7 +46,7 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
 
   const offered = await offeredTerms(gate, req, payment);
   const challenge = creditFirst(gate, req, res, (cause) =>
-    whenKnown(signInExtensions(req), (extensions) => {
+    whenKnown(signInBesidePayment(req), (extensions) => {
       const all = extensions === undefined ? offered : { ...offered, extensions };
       required.sendPaymentRequired(req, res, options, all, cause);
     }),

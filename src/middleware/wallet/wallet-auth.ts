@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { TollhouseError } from '../../errors/errors.js';
 import type { Identity, IdentityRequest, Proof } from '../../identity/types.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { createRequestNote } from '../gate/request-note.js';
@@ -52,6 +53,19 @@ export function signInExtensions(req: Request): MaybePromise<Readonly<Record<str
   return noted === undefined ? undefined : challengesOf([...noted]);
 }
 
+/**
+ * The same for a 402, which can be answered with money alone: where the site has no name to sign in at, nothing is offered
+ * instead of turning payers away.
+ */
+export function signInBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
+  const extensions = signInExtensions(req);
+  return isPending(extensions) ? extensions.catch(withoutName) : extensions;
+}
+
+function withoutName(error: unknown): undefined {
+  if (!(error instanceof TollhouseError && error.code === 'not_configured')) throw error;
+}
+
 async function challengesOf(noted: readonly (readonly [Identity, IdentityRequest])[]) {
   const challenges = await Promise.all(noted.map(([identity, asked]) => identity.challenge(asked)));
   const all: Readonly<Record<string, unknown>> = Object.assign({}, ...challenges.map(({ extensions }) => extensions));
@@ -70,6 +84,10 @@ class CallerRequest implements IdentityRequest {
 
   get url(): string {
     return absoluteUrl(this.#req, this.#baseUrl);
+  }
+
+  get baseUrl(): string | undefined {
+    return this.#baseUrl;
   }
 
   header(name: string): string | undefined {

@@ -23,7 +23,7 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly host: string;
   /** `PORT`. Default 4020; 0 takes a free one. */
   readonly port: number;
-  /** `BASE_URL`. Address under which clients reach the server. Default: from the request. */
+  /** `BASE_URL`. Address under which clients reach the server; sign-ins name its host. Default: from the request. */
   readonly baseUrl?: string | undefined;
   /** `TRUST_PROXY`. How many proxies stand before the server, or their addresses. Default: none. */
   readonly trustProxy?: number | string | undefined;

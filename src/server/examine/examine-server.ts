@@ -3,6 +3,7 @@ import { openStorage } from '../../storage/open-storage.js';
 import { withoutPassword } from '../../storage/sql/database-url.js';
 import { missingFile, readSchema } from '../../storage/sql/schema-state.js';
 import type { ServerConfiguration } from '../configuration/configuration.js';
+import { missingSiteName } from '../configuration/site-name.js';
 import { broken, type Examined, risky, well } from './examination.js';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
@@ -53,15 +54,10 @@ export function examineSecret({ jwtSecret, chain }: ServerConfiguration): Examin
 }
 
 /** Whether the address under which clients come fits how the server is reached. */
-export function examineAddress({ baseUrl, trustProxy, chain, host }: ServerConfiguration): readonly Examined[] {
+export function examineAddress(configuration: ServerConfiguration): readonly Examined[] {
+  const { baseUrl, trustProxy, chain, host } = configuration;
   const isLive = chain?.network === 'solana';
-  if (baseUrl === undefined) {
-    const detail =
-      'is not set: links, and the domain that sign-ins are for, are what the client says in its Host header';
-    return [
-      isLive ? risky('BASE_URL', detail, 'BASE_URL=https://<the name of this service>') : well('BASE_URL', detail),
-    ];
-  }
+  if (baseUrl === undefined) return [examineNoAddress(configuration)];
   const { protocol, hostname } = new URL(baseUrl);
   const isLocal = LOOPBACK.test(hostname);
   const found: Examined[] = [];
@@ -81,6 +77,21 @@ export function examineAddress({ baseUrl, trustProxy, chain, host }: ServerConfi
     found.push(risky('HOST', `${host} is reached from this machine only, and BASE_URL is elsewhere`, 'HOST=0.0.0.0'));
   }
   return found.length === 0 ? [well('BASE_URL', baseUrl)] : found;
+}
+
+function examineNoAddress(configuration: ServerConfiguration): Examined {
+  const what = 'BASE_URL';
+  const fix = 'BASE_URL=https://<the name of this service>';
+  if (missingSiteName(configuration) !== undefined) {
+    return broken(
+      what,
+      'is not set: the server does not start, since what wallets sign to come in names its host',
+      fix,
+    );
+  }
+  const detail =
+    'is not set: links are to what the client says in its Host header, and wallets sign in at loopback hosts only';
+  return configuration.chain === undefined ? well(what, detail) : risky(what, detail, fix);
 }
 
 function messageOf(error: unknown): string {

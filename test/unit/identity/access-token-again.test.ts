@@ -6,7 +6,11 @@ const alice = walletKey('alice');
 const TOKEN_MS = 15 * 60_000;
 
 async function acceptedToken(identity: WalletIdentity): Promise<string> {
-  const { message, nonce } = await identity.issueChallenge(alice.address, 'https://shop.example/');
+  const { message, nonce } = await identity.issueChallenge(
+    alice.address,
+    'https://shop.example/',
+    'https://shop.example/',
+  );
   const grant = await identity.exchange({ wallet: alice.address, nonce, signature: alice.sign(message) });
   expect(await prove(identity, grant.accessToken)).toMatchObject({ status: 'proven' });
   return grant.accessToken;

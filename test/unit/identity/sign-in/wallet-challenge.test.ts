@@ -12,7 +12,7 @@ const bob = walletKey('bob');
 
 test('a challenge is a Sign In With Solana text for the site and the wallet', async () => {
   const { identity } = openIdentity();
-  const { message, nonce, expiresAt } = await identity.issueChallenge(alice.address, URL_ASKED);
+  const { message, nonce, expiresAt } = await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED);
 
   expect(message).toBe(`shop.example:8443 wants you to sign in with your Solana account:
 ${alice.address}
@@ -50,7 +50,7 @@ test.each([
   ['base64', (signature: string) => Buffer.from(bs58.decode(signature)).toString('base64')],
 ])('a signature in %s is taken', async (_name, write) => {
   const { identity } = openIdentity();
-  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED);
+  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED);
   const signature = write(alice.sign(message));
 
   expect(await identity.exchange({ wallet: alice.address, nonce, signature })).toMatchObject({ expiresInSeconds: 900 });
@@ -58,7 +58,7 @@ test.each([
 
 test('a challenge is answered once, however many answers arrive together', async () => {
   const { identity } = openIdentity();
-  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED);
+  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED);
   const answer = { wallet: alice.address, nonce, signature: alice.sign(message) };
   const answers = await Promise.allSettled(Array.from({ length: 10 }, () => identity.exchange(answer)));
 
@@ -69,8 +69,8 @@ test('a challenge is answered once, however many answers arrive together', async
 test('a challenge can be answered for five minutes, and not replayed afterwards', async () => {
   const { identity, advance } = openIdentity();
   const [used, late] = [
-    await identity.issueChallenge(alice.address, URL_ASKED),
-    await identity.issueChallenge(alice.address, URL_ASKED),
+    await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED),
+    await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED),
   ].map(({ message, nonce }) => ({ wallet: alice.address, nonce, signature: alice.sign(message) }));
   advance(299_999);
   await identity.exchange(used!);
@@ -82,7 +82,7 @@ test('a challenge can be answered for five minutes, and not replayed afterwards'
 
 test('an answer by anybody else, to anything else, is refused and leaves the challenge open', async () => {
   const { identity } = openIdentity();
-  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED);
+  const { message, nonce } = await identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED);
   const good = { wallet: alice.address, nonce, signature: alice.sign(message) };
   const wrong = [
     { ...good, signature: bob.sign(message) },
@@ -112,7 +112,7 @@ test('garbage is refused and never breaks', async () => {
 test('without a secret or keys there is nothing to sign in for, and the error says what there is', async () => {
   const { identity } = openIdentity({ jwtSecret: undefined });
   const calls = [
-    identity.issueChallenge(alice.address, URL_ASKED),
+    identity.issueChallenge(alice.address, URL_ASKED, URL_ASKED),
     identity.exchange({ wallet: alice.address, nonce: 'abcdefgh', signature: '' }),
     identity.refresh('trt_'),
     identity.revoke('trt_'),

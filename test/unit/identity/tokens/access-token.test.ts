@@ -17,7 +17,7 @@ const alice = walletKey('alice');
 const ec = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
 async function signIn(identity: WalletIdentity, wallet: WalletKey = alice) {
-  const { message, nonce } = await identity.issueChallenge(wallet.address, URL_ASKED);
+  const { message, nonce } = await identity.issueChallenge(wallet.address, URL_ASKED, URL_ASKED);
   return identity.exchange({ wallet: wallet.address, nonce, signature: wallet.sign(message) });
 }
 

@@ -9,7 +9,11 @@ const alice = walletKey('alice');
 const DAY_MS = 86_400_000;
 
 async function signIn(identity: WalletIdentity) {
-  const { message, nonce } = await identity.issueChallenge(alice.address, 'https://shop.example/');
+  const { message, nonce } = await identity.issueChallenge(
+    alice.address,
+    'https://shop.example/',
+    'https://shop.example/',
+  );
   return identity.exchange({ wallet: alice.address, nonce, signature: alice.sign(message) });
 }
 

@@ -1,0 +1,140 @@
+import { request } from 'node:http';
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { createRouter } from '../../../src/http/create-router.js';
+import { createIdentity } from '../../../src/identity/create-identity.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { readTier } from '../../../src/middleware/wallet/read-tier.js';
+import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { readConfiguration } from '../../../src/server/configuration/configuration.js';
+import { startServer } from '../../../src/server/start-server.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { signInHeader, signInInfo, walletKey } from '../../helpers/transactions/wallet-key.js';
+
+const EVIL = 'evil.example';
+const SHOP = 'https://shop.example';
+const CHALLENGE = '/api/v1/auth/challenge';
+const alice = walletKey('alice');
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Record<string, unknown>;
+}
+
+/** A request whose `Host` is what its sender likes. */
+function ask(url: string, host: string, { body, ...headers }: Record<string, string> = {}): Promise<Answer> {
+  const method = body === undefined ? 'GET' : 'POST';
+  const all = { host, 'content-type': 'application/json', ...headers };
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method, headers: all, agent: false }, async (res) => {
+      const text = (await res.toArray()).join('');
+      resolve({ status: res.statusCode, headers: res.headers, body: text === '' ? {} : JSON.parse(text) });
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+describe('the name that a sign-in is for', () => {
+  let fixture: TollFixture;
+  let named: string;
+  let nameless: string;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+    named = await serve(SHOP);
+    nameless = await serve();
+  });
+  afterAll(() => fixture.close());
+
+  function serve(baseUrl?: string): Promise<string> {
+    const { facilitator, payTo } = fixture;
+    const identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
+    const site = baseUrl === undefined ? {} : { baseUrl };
+    const common = { facilitator, identity, ...site };
+    const price = { facilitator, price: '$0.01', payTo, ...site };
+    return fixture.serve((app) => {
+      app.get('/club', requireTokenBalance({ ...common, mint: 'USDC', minBalance: 0 }), (_, res) => void res.json({}));
+      app.get('/paid', readTier(common), requirePayment(price), (_, res) => void res.json({}));
+      app.use(createRouter({ ...common, limits: false }));
+    });
+  }
+
+  const challenge = (url: string, host: string) =>
+    ask(`${url}${CHALLENGE}`, host, { body: JSON.stringify({ wallet: alice.address }) });
+  const infoOf = ({ body }: Answer) => signInInfo({ extensions: body['extensions'] as Record<string, unknown> });
+  const offered = ({ headers }: Answer) =>
+    decodePaymentRequiredHeader(String(headers['payment-required'])).extensions?.['sign-in-with-x'];
+
+  test('is the configured one, whatever the Host of the request is, and the signature is good', async () => {
+    for (const host of [EVIL, new URL(named).host]) {
+      const { status, body } = await challenge(named, host);
+      expect([status, body['message']]).toEqual([200, expect.stringMatching(/^shop\.example wants you to sign in/)]);
+      const grant = { wallet: alice.address, nonce: body['nonce'], signature: alice.sign(String(body['message'])) };
+      const token = await ask(`${named}/api/v1/auth/token`, host, { body: JSON.stringify(grant) });
+      expect(token.status).toBe(200);
+
+      const info = infoOf(await ask(`${named}/club`, host));
+      expect(info).toMatchObject({ domain: 'shop.example', uri: `${SHOP}/club` });
+      expect((await ask(`${named}/club`, host, { 'sign-in-with-x': signInHeader(alice, info) })).status).toBe(200);
+    }
+  });
+
+  test('without one is that of a loopback host, and of no other: the refusal says what to set', async () => {
+    const { port } = new URL(nameless);
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `127.9.9.9`, `[::1]:${port}`]) {
+      const { status, body } = await challenge(nameless, host);
+      expect([status, String(body['message']).startsWith(`${host} wants you to sign in`)]).toEqual([200, true]);
+    }
+    for (const host of [
+      EVIL,
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'localhost@evil.example',
+      '10.0.0.7',
+    ]) {
+      const { status, body } = await challenge(nameless, host);
+      expect([status, body['code']]).toEqual([501, 'not_configured']);
+      expect(body['detail']).toMatch(/BASE_URL.*"baseUrl".*"domain"/);
+      expect(JSON.stringify(body)).not.toContain('wants you to sign in');
+    }
+  });
+
+  test('a proof that was signed for a name of somebody else opens nothing, in its own words too', async () => {
+    const here = new URL(nameless).host;
+    const good = infoOf(await ask(`${nameless}/club`, here));
+    const evil = signInHeader(alice, { ...good, domain: EVIL, uri: `http://${EVIL}/club` });
+    const told = await ask(`${nameless}/club`, EVIL, { 'sign-in-with-x': evil });
+    expect([told.status, told.body['code']]).toEqual([501, 'not_configured']);
+    expect((await ask(`${nameless}/club`, here, { 'sign-in-with-x': evil })).body['code']).toBe('invalid_sign_in');
+    expect((await ask(`${nameless}/club`, here, { 'sign-in-with-x': signInHeader(alice, good) })).status).toBe(200);
+  });
+
+  test('where there is none, who pays is not turned away: the 402 just offers no sign-in', async () => {
+    const [there, here] = [await ask(`${nameless}/paid`, EVIL), await ask(`${nameless}/paid`, new URL(nameless).host)];
+    expect([there.status, offered(there)]).toEqual([402, undefined]);
+    expect([here.status, offered(here)]).toEqual([402, expect.any(Object)]);
+  });
+
+  test('must be configured for a server that leaves the sandbox, or it does not start', async () => {
+    const { sandbox } = fixture;
+    const feePayer = await sandbox.createWallet({ sol: '1' });
+    const env = {
+      PORT: '0',
+      DATABASE_URL: 'memory:',
+      LOG_LEVEL: 'silent',
+      JWT_SECRET: SECRET,
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: sandbox.rpcUrl,
+      FACILITATOR_KEYPAIR: JSON.stringify([...feePayer.secretKey]),
+    };
+    await expect(startServer(readConfiguration(env))).rejects.toThrow(/^environment: BASE_URL must be set/);
+    const server = await startServer(readConfiguration({ ...env, BASE_URL: SHOP }));
+    try {
+      const { body } = await challenge(server.url, EVIL);
+      expect(body['message']).toMatch(/^shop\.example wants you to sign in/);
+    } finally {
+      await server.close();
+    }
+  });
+});
