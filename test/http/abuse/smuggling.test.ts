@@ -158,7 +158,7 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
     ['a zero byte', 'X-A: b\0'],
     ['a control character', 'X-A: b\x01'],
     ['a name that is none', 'X-Ä: b'],
-  ])('an answer with %s in a field is told as broken, and the payment stays good', async (_what, field) => {
+  ])('an answer with %s in a field is told as broken, and costs nothing', async (_what, field) => {
     const origin = await upstreamSaying(`HTTP/1.1 200 OK\r\n${field}\r\nContent-Length: 2\r\n\r\nok`);
     const project = await fixture().newProject({ upstream: { url: origin } });
     const lines = await paying(fixture(), { project });
@@ -169,7 +169,7 @@ describe.each(EXPRESSES)('what the gateway passes on, %s', (_name, express) => {
 
     expect(answer).toMatchObject({ status: 502, body: expect.stringContaining('upstream_reset') });
     expect(answer?.headers.get('set-cookie')).toBeNull();
-    expect(more).toMatchObject([{ status: 502, body: expect.stringContaining('stays good') }]);
+    expect(more).toMatchObject([{ status: 502, body: expect.stringContaining('Nothing was charged') }]);
   });
 
   test('a place that an upstream names cannot break out of its field', async () => {

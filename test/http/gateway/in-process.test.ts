@@ -81,7 +81,7 @@ test.each([
     '/pricing/amuont',
     'did you mean "amount"?',
   ],
-  [{ ...PROJECT, slug: 'abc', visibility: 'public' }, '/visibility', '"private" or "listed"'],
+  [{ ...PROJECT, slug: 'abc', visibility: 'public' }, '/visibility', '"listed", "unlisted" or "private"'],
   [{ ...PROJECT, slug: 'abc', limits: { perSecond: '5' } }, '/limits/perSecond', 'whole number of calls'],
   [{ ...PROJECT, slug: 'abc', openapi: 'x' }, '/openapi', 'must be an object'],
 ])('a program that makes a project wrongly is told where: %j', async (draft, pointer, told) => {

@@ -148,6 +148,8 @@ const ELSEWHERE = [
   'request_timeout',
   'insufficient_balance',
   'insufficient_tier',
+  // In the books, where the upstream's own answer was passed on.
+  'upstream_error',
 ];
 
 test('every other code is that of some operation', async () => {
