@@ -272,6 +272,9 @@ describe('those who sell', () => {
       expect((await run('keys', 'list')).text).toMatch(/key_\w+ +first +active +call,spending:read +1 USDC\/day/);
       expect((await run('keys', 'rotate', 'first')).text).toContain('X-Service-Secret: ');
       expect((await call()).status).toBe(402);
+      expect(await run('keys', 'rotate', 'first', '--expire-old-in', 'soon')).toMatchObject({ code: 2 });
+      expect(await run('keys', 'rotate', 'first', '--expire-old-in', '0')).toMatchObject({ code: 0 });
+      expect((await call()).status).toBe(401);
       expect(await run('keys', 'revoke', publicKey)).toMatchObject({ code: 0 });
       expect((await call()).status).toBe(401);
       expect(await run('keys', 'revoke', 'first')).toMatchObject({ code: 1 });

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { fillPath } from '../../http/framework/path.js';
 import { KEYS_PATHS, keyResponse, revealedKeyResponse } from '../../http/keys/schemas.js';
+import { defined } from '../../lib/defined.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { priceArgument } from '../arguments/price-argument.js';
 import { readTime } from '../arguments/time-argument.js';
@@ -23,17 +24,19 @@ export const keys: Command = {
   summary: 'service keys: list, create, rotate, revoke',
   help: `tollhouse keys list
 tollhouse keys create --name <name> [options]
-tollhouse keys rotate <key>
+tollhouse keys rotate <key> [--expire-old-in <seconds>]
 tollhouse keys revoke <key>
 
 Service keys, with which APIs are called (X-Service-Key, X-Service-Secret). A key is named by its id, its public part or,
-where only one has it, its name. Sign in first. A secret is shown once; after a rotation the one before is good for 24 hours.
+where only one has it, its name. Sign in first. A secret is shown once; after a rotation the one before is good for 24 hours,
+or as long as you say.
 
   --name <name>        for people
   --project <project>  a project of yours, the only one that the key may touch
   --scopes <list>      separated by commas (default call,spending:read)
   --budget <budget>    most that may be spent: "10 USDC/day", by hour, day, month or total
   --expires <time>     a day (2030-01-31) or a time (2030-01-31T12:00:00Z)
+  --expire-old-in <n>  seconds that the secret before stays good after a rotation; 0 ends it at once
   --json               prints what the server answers
   --server <url>       Tollhouse server (default: the one signed in to last)`,
   run: ([name, ...args]) => pickAction(NAME, actions, name)(args),
@@ -89,12 +92,18 @@ function readBudget(text: string): object {
 }
 
 async function rotate(args: readonly string[]): Promise<number> {
-  const { values, positionals } = readArguments(args, COMMON);
-  const name = onlyOne(positionals, `${NAME} rotate <key>`);
+  const { values, positionals } = readArguments(args, { ...COMMON, 'expire-old-in': { type: 'string' } });
+  const name = onlyOne(positionals, `${NAME} rotate <key> [--expire-old-in <seconds>]`);
+  const overlap = readSeconds('--expire-old-in', values['expire-old-in']);
   const session = openSession(values.server);
   const { id } = await findKey(session, name);
-  showSecret(await session.post(fillPath(KEYS_PATHS.rotate, { id })), values.json);
+  showSecret(await session.post(fillPath(KEYS_PATHS.rotate, { id }), defined({ expire_old_in: overlap })), values.json);
   return 0;
+}
+
+function readSeconds(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^\d{1,9}$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new UsageError(`${name} must be a whole number of seconds such as 3600, or 0, not "${text}"`);
 }
 
 async function revoke(args: readonly string[]): Promise<number> {

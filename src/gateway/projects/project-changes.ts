@@ -47,9 +47,9 @@ export function changedState(before: ProjectRecord, state: ProjectState): Projec
   return { type: STATE_EVENTS[state], project: { ...before, state }, openapi: 'keep', changed: ['state'] };
 }
 
-/** A new gateway secret. */
-export function changedSecret(before: ProjectRecord, now: number): ProjectChange {
-  const project = { ...before, ...renewedSecret(before, now) };
+/** A new gateway secret; calls are signed with the one before for so many milliseconds more, by default a day. */
+export function changedSecret(before: ProjectRecord, now: number, overlapMs?: number): ProjectChange {
+  const project = { ...before, ...renewedSecret(before, now, overlapMs) };
   return { type: 'project.updated', project, openapi: 'keep', changed: ['gateway_secret'] };
 }
 

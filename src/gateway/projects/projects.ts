@@ -59,7 +59,7 @@ export interface Projects extends Omit<ProjectCache, 'forget'> {
   /** Calls are served again. */
   resume(ref: ProjectRef): Promise<DocumentedProject>;
   /** A new gateway secret; the one before stays good for a day. */
-  rotateSecret(ref: ProjectRef): Promise<DocumentedProject>;
+  rotateSecret(ref: ProjectRef, overlapMs?: number): Promise<DocumentedProject>;
   /** Deletes it for ever. Its slug is kept for the owner for 30 days. */
   remove(ref: ProjectRef): Promise<void>;
 }
@@ -126,7 +126,7 @@ export function createProjects(parts: ProjectsParts): Projects {
     },
     pause: async (ref) => documented(await change(ref, (it) => changedState(it, 'paused'))),
     resume: async (ref) => documented(await change(ref, (it) => changedState(it, 'active'))),
-    rotateSecret: async (ref) => documented(await change(ref, (it) => changedSecret(it, now()))),
+    rotateSecret: async (ref, overlapMs) => documented(await change(ref, (it) => changedSecret(it, now(), overlapMs))),
     remove: async (ref) => void (await change(ref, (it) => changedState(it, 'deleted'))),
   };
 }

@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
+import { endOfOldSecret } from '../../lib/secret-overlap.js';
 import { type AuditEntry, actorOf, newAuditEntry } from '../../storage/audit/audit-log.js';
 import { DEFAULT_QUOTAS, quotaReached } from '../../storage/owners/quotas.js';
 import type { WebhookQuery, WebhookRecord, WebhookStore } from '../../storage/webhooks/webhooks.js';
@@ -35,12 +36,12 @@ export interface Webhooks extends WebhookDeliveries {
   /** Rejects with `validation_failed`. */
   change(caller: WebhookCaller, id: string, change: WebhookChange): Promise<WebhookRecord>;
   remove(caller: WebhookCaller, id: string): Promise<void>;
-  /** A new secret; messages are signed with the one before as well for 24 hours. */
-  rotate(caller: WebhookCaller, id: string): Promise<WebhookRecord>;
+  /**
+   * A new secret.
+   * @param overlapMs - how much longer messages are signed with the one before as well, in milliseconds; default a day
+   */
+  rotate(caller: WebhookCaller, id: string, overlapMs?: number): Promise<WebhookRecord>;
 }
-
-/** How long a receiver has to learn a new secret, in milliseconds; that of service keys is the same. */
-const OVERLAP_MS = 24 * 3_600_000;
 
 /** Makes the webhooks of a gateway. */
 export function createWebhooks(parts: WebhooksParts): Webhooks {
@@ -85,11 +86,12 @@ export function createWebhooks(parts: WebhooksParts): Webhooks {
       await get(caller, id);
       await store.remove(caller.wallet, id, now(), note(caller, 'webhook.deleted', id));
     },
-    async rotate(caller, id) {
+    async rotate(caller, id, overlapMs) {
       await get(caller, id);
       const time = now();
+      const until = endOfOldSecret(time, overlapMs);
       const audit = note(caller, 'webhook.rotated', id);
-      return found(await store.rotate(caller.wallet, id, newWebhookSecret(), time + OVERLAP_MS, time, audit));
+      return found(await store.rotate(caller.wallet, id, newWebhookSecret(), until, time, audit));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { ApiCaller } from '../framework/api-caller.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
+import { overlapOf, rotationBody } from '../framework/rotation.js';
 import {
   generateBody,
   KEYS_PATHS,
@@ -94,15 +95,18 @@ const rotateKey = defineOperation({
   id: 'rotateKey',
   tag: TAG,
   summary: 'Give a service key another secret',
-  description: 'The secret before it is good for 24 hours more. A service key may do this to itself only.',
+  description:
+    'The secret before it is good for 24 hours more, or as long as is asked for. A service key may do this to itself only.',
   scope: 'keys:write',
   admit({ keyId }: ApiCaller, { id }) {
     if (keyId !== undefined && keyId !== id) throw new TollhouseError('insufficient_scope', ROTATES_ITSELF);
   },
+  body: rotationBody,
+  bodyMayBeMissing: true,
   responses: { 200: { description: 'The key and its new secret, shown this once.', schema: revealedKeyResponse } },
-  errors: ['not_found'],
-  handler: async ({ caller, params }, { keys, now }: KeysParts) =>
-    revealedKeyView(await keys.rotate(caller, params.id), now()),
+  errors: ['not_found', 'validation_failed'],
+  handler: async ({ caller, params, body }, { keys, now }: KeysParts) =>
+    revealedKeyView(await keys.rotate(caller, params.id, overlapOf(body)), now()),
 });
 
 const revokeKey = defineOperation({

@@ -12,6 +12,7 @@ import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
 import { readInput } from '../framework/read-input.js';
+import { overlapOf, rotationBody } from '../framework/rotation.js';
 import { entityTag, ifMatch } from './entity-tag.js';
 import {
   PROJECTS_PATHS,
@@ -172,13 +173,15 @@ const rotateGatewaySecret = defineOperation({
   id: 'rotateGatewaySecret',
   tag: TAG,
   summary: 'Give a project another gateway secret',
-  description: `For 24 hours calls are signed with both secrets. A service key sees the new one with \`secrets:read\`. ${WITH_IF_MATCH}`,
+  description: `For 24 hours, or as long as is asked for, calls are signed with both secrets. A service key sees the new one with \`secrets:read\`. ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
+  body: rotationBody,
+  bodyMayBeMissing: true,
   responses: PROJECT,
-  errors: CHANGE_ERRORS,
+  errors: [...CHANGE_ERRORS, 'validation_failed'],
   handler: async (asked, parts: ProjectsOperationsParts) =>
-    shown(asked, await parts.projects.rotateSecret(refOf(asked)), parts),
+    shown(asked, await parts.projects.rotateSecret(refOf(asked), overlapOf(asked.body)), parts),
 });
 
 const deleteProject = defineOperation({

@@ -5,6 +5,7 @@ import type { ApiCaller } from '../framework/api-caller.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
 import { fillPath } from '../framework/path.js';
+import { overlapOf, rotationBody } from '../framework/rotation.js';
 import {
   deliveriesQuery,
   deliveriesResponse,
@@ -123,14 +124,16 @@ const rotateWebhook = defineOperation({
   tag: TAG,
   summary: 'Give a webhook another secret',
   description:
-    'Messages are signed with the secret before as well for 24 hours. A service key needs the scope `secrets:read` as well.',
+    'Messages are signed with the secret before as well for 24 hours, or as long as is asked for. A service key needs the scope `secrets:read` as well.',
   scope: 'webhooks:write',
   // Whoever sees the secret can sign messages in our name.
   admit: ({ scopes }: ApiCaller) => requireScopes(scopes, ['secrets:read']),
+  body: rotationBody,
+  bodyMayBeMissing: true,
   responses: { 200: { description: 'The webhook and its new secret.', schema: revealedWebhookResponse } },
-  errors: ['not_found'],
-  handler: async ({ caller, params }, { webhooks, now }: WebhooksOperationsParts) =>
-    revealedWebhookView(await webhooks.rotate(caller, params.id), now()),
+  errors: ['not_found', 'validation_failed'],
+  handler: async ({ caller, params, body }, { webhooks, now }: WebhooksOperationsParts) =>
+    revealedWebhookView(await webhooks.rotate(caller, params.id, overlapOf(body)), now()),
 });
 
 const testWebhook = defineOperation({

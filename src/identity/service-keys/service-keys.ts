@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { newId } from '../../lib/ids.js';
+import { endOfOldSecret } from '../../lib/secret-overlap.js';
 import { type Actor, actorOf } from '../../storage/audit/audit-log.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { type EventRecord, type EventType, newEvent } from '../../storage/events/events.js';
@@ -47,10 +48,12 @@ export interface ServiceKeys extends KeyAuthenticator {
   /** Wallet of a key, base58, also of a revoked one; undefined when there is no such key. */
   ownerOf(id: string): Promise<string | undefined>;
   /**
-   * Gives a key another secret; the one before it is good for {@link OVERLAP_MS} more, the one before that no longer.
+   * Gives a key another secret. Of earlier ones the last alone may stay good for a while.
+   * @param overlapMs - how much longer the one before is good, in milliseconds; 0 ends it at once in this process, within 30 s in
+   * all others. Default: a day.
    * @throws TollhouseError `not_found`, also for a key that is revoked
    */
-  rotate(holder: KeyHolder, id: string): Promise<RevealedKey>;
+  rotate(holder: KeyHolder, id: string, overlapMs?: number): Promise<RevealedKey>;
   /**
    * Revokes a key for ever: at once in this process, within 30 s in all others. Again changes nothing.
    * @throws TollhouseError `not_found`
@@ -76,8 +79,6 @@ export interface ServiceKeysSetup
   readonly random?: RandomBytes | undefined;
 }
 
-/** How long the secret before a rotation stays good, in milliseconds. */
-export const OVERLAP_MS = 86_400_000;
 /** Requests a second for keys without a limit of their own. */
 export const KEY_REQUESTS_PER_SECOND = 25;
 /** Failed authentications a minute that lock out. */
@@ -115,10 +116,10 @@ export function createServiceKeys(setup: ServiceKeysSetup): ServiceKeys {
     return record;
   }
 
-  async function rotate(holder: KeyHolder, id: string): Promise<RevealedKey> {
+  async function rotate(holder: KeyHolder, id: string, overlapMs?: number): Promise<RevealedKey> {
     const record = await find(holder, id);
     const secret = newSecret(record.mode, random);
-    const rotation = { secretHash: hashSecret(secret), previousUntil: now() + OVERLAP_MS };
+    const rotation = { secretHash: hashSecret(secret), previousUntil: endOfOldSecret(now(), overlapMs) };
     const isRotated = await store.rotate(id, rotation, keyEvent('key.rotated', record, now(), holder));
     cache.forget(record.publicKey);
     if (!isRotated) throw new TollhouseError('not_found', 'The service key was revoked; make another.');

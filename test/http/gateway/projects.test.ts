@@ -597,6 +597,11 @@ describe('a change', () => {
     expect(after).not.toBe(before);
     const project = await fixture.projects.bySlug(slug);
     expect(project).toMatchObject({ secret: after, previousSecret: before, previousSecretUntil: NOON + DAY_MS });
+    const ended = await fixture.ask('POST', `${PROJECTS}/${id}/rotate-secret`, asAlice, { expire_old_in: 0 });
+    expect(await fixture.projects.bySlug(slug)).toMatchObject({
+      secret: ended.body['gateway_secret'],
+      previousSecretUntil: 0,
+    });
   });
 });
 

@@ -189,6 +189,18 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([200]);
   });
 
+  test('a secret that was ended at once is good nowhere after 30 seconds', async () => {
+    const made = await keys.make(alice.address);
+    const second = await serveGates(keys.another());
+    expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([200]);
+    const rotated = await keys.keys.rotate({ wallet: alice.address }, made.key.id, 0);
+    expect(await outcomeOf(call(keyHeaders(made)))).toEqual([401, 'invalid_service_key']);
+    expect(await outcomeOf(call(keyHeaders(rotated)))).toEqual([200]);
+    keys.fixture.advance(30 * SECOND_MS);
+    expect(await outcomeOf(call(keyHeaders(made), '/call', second))).toEqual([401, 'invalid_service_key']);
+    expect(await outcomeOf(call(keyHeaders(rotated), '/call', second))).toEqual([200]);
+  });
+
   test('the last use is noted, at most once a minute', async () => {
     const made = await keys.make(alice.address);
     const lastUse = async () => (await keys.keys.get({ wallet: alice.address }, made.key.id)).lastUsedAt;

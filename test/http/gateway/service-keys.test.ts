@@ -226,6 +226,29 @@ describe.each(DAILY_EXPRESSES)('/api/v1/keys, %s', (_name, express) => {
     expect(over).toBeNull();
   });
 
+  test('a rotation ends the old secret when it is told to, at once or after so many seconds', async () => {
+    const made = await generate({ scopes: ['keys:read'] });
+    const rotate = (body: unknown) => ask('POST', `/${made.body['id']}/rotate`, asAlice, body);
+    const hour = await rotate({ expire_old_in: 3_600 });
+    expect(hour.body['previous_secret_expires_at']).toBe(new Date(NOON + 3_600_000).toISOString());
+    keys.fixture.advance(3_599_999);
+    expect((await ask('GET', '', headersOf(made))).status).toBe(200);
+    keys.fixture.advance(1);
+    expect((await ask('GET', '', headersOf(made))).status).toBe(401);
+
+    asAlice = await keys.token(alice);
+    const now = await rotate({ expire_old_in: 0 });
+    expect(now.body['previous_secret_expires_at']).toBeNull();
+    expect(codeOf(await ask('GET', '', headersOf(hour)))).toEqual([401, 'invalid_service_key']);
+    expect((await ask('GET', '', headersOf(now))).status).toBe(200);
+
+    for (const wrong of [-1, 0.5, 2_592_001, '0', null, 1e300]) {
+      expect(codeOf(await rotate({ expire_old_in: wrong }))).toEqual([422, 'validation_failed']);
+    }
+    expect(codeOf(await rotate({ expire_old: 0 }))).toEqual([422, 'validation_failed']);
+    expect((await ask('GET', '', headersOf(now))).status).toBe(200);
+  });
+
   test('after two rotations the first secret is no longer good', async () => {
     const made = await generate({ scopes: ['keys:read'] });
     await ask('POST', `/${made.body['id']}/rotate`);

@@ -285,6 +285,16 @@ describe.each(DAILY_EXPRESSES)('webhooks over HTTP, %s', (_name, express) => {
     expect(new Webhook(String(rotated.secret))).toBeDefined();
   });
 
+  test('a rotation can end the secret before at once', async () => {
+    const { id, body: made } = await create();
+    const { body: rotated } = await call('POST', `${url}/${id}/rotate`, alice, { expire_old_in: 0 });
+    expect(rotated).toMatchObject({ previous_secret_expires_at: null });
+    await fixture.tell(anEvent());
+    await fixture.worker.runDue();
+    const check = (secret: unknown) => verifyWebhook(lastMessage(), String(secret), { now: () => fixture.now() }).ok;
+    expect([check(made.secret), check(rotated.secret)]).toEqual([false, true]);
+  });
+
   test('other methods are refused with those that there are', async () => {
     const answer = await call('PUT', url, alice, {});
     expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
