@@ -46,7 +46,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
   const shared = { behindCaller: [repeatable], turns: createOwnerTurns() };
   const guarded = <Parts>(operations: readonly Operation<Parts>[], its: Parts) =>
     createRoutes(operations, its, callerFor, shared);
-  const ownedProject = (id: string, owner: string) => projects.get({ owner, id });
+  const { requireOwner: ownedProject } = projects;
   const paying = { ownedProject, facilitator, baseUrl, explorerUrl };
   return {
     authenticated: [

@@ -45,6 +45,8 @@ export interface Projects extends Omit<ProjectCache, 'forget'> {
    * `insufficient_scope` where the caller may not say who is paid.
    */
   create(owner: string, draft: ProjectDraft, caller?: ProjectCaller): Promise<DocumentedProject>;
+  /** Rejects with `project_not_found` unless a wallet owns a project, be it deleted since: its figures and debts outlive it. */
+  requireOwner(id: string, wallet: string): Promise<void>;
   /** The newest first. */
   list(owner: string, limit: number, after?: ProjectPlace): Promise<readonly ProjectRecord[]>;
   get(ref: ProjectRef): Promise<DocumentedProject>;
@@ -77,7 +79,7 @@ export function createProjects(parts: ProjectsParts): Projects {
   async function find({ owner, id }: ProjectRef): Promise<ProjectRecord> {
     const project = await store.find(id);
     if (project?.owner === owner) return project;
-    throw new TollhouseError('project_not_found', 'You have no project with this id.');
+    throw notYours();
   }
 
   async function documented(project: ProjectRecord): Promise<DocumentedProject> {
@@ -110,6 +112,9 @@ export function createProjects(parts: ProjectsParts): Projects {
       forget(project.slug);
       return { project, openapi: draft.openapi };
     },
+    async requireOwner(id, wallet) {
+      if ((await store.ownerOf(id)) !== wallet) throw notYours();
+    },
     list: (owner, limit, after) => store.list(owner, limit, after),
     get: async (ref) => documented(await find(ref)),
     async update(ref, edit) {
@@ -129,4 +134,8 @@ export function createProjects(parts: ProjectsParts): Projects {
     rotateSecret: async (ref, overlapMs) => documented(await change(ref, (it) => changedSecret(it, now(), overlapMs))),
     remove: async (ref) => void (await change(ref, (it) => changedState(it, 'deleted'))),
   };
+}
+
+function notYours(): TollhouseError {
+  return new TollhouseError('project_not_found', 'You have no project with this id.');
 }

@@ -19,7 +19,7 @@ import { analyticsCsv, analyticsView, callView } from './views.js';
 /** What {@link ANALYTICS_OPERATIONS} work with. */
 export interface AnalyticsOperationsParts {
   readonly analytics: Analytics;
-  /** Resolves when a wallet owns a project; rejects with `project_not_found` when it does not. */
+  /** Resolves when a wallet owns a project, be it deleted since; rejects with `project_not_found` when it does not. */
   readonly ownedProject: (projectId: string, wallet: string) => Promise<unknown>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. */

@@ -48,6 +48,10 @@ export const PROJECTS = {
     name: 'tollhouse_project_by_slug',
     text: `select ${COLUMNS} from tollhouse_project where slug = $1 and state <> 'deleted'`,
   },
+  ownerOf: {
+    name: 'tollhouse_project_owner',
+    text: 'select owner from tollhouse_project where id = $1',
+  },
   openApiOf: {
     name: 'tollhouse_project_openapi',
     text: 'select openapi from tollhouse_project where id = $1',

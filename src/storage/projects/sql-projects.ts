@@ -60,6 +60,10 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     },
     find: (id) => one(PROJECTS.find, id),
     findBySlug: (slug) => one(PROJECTS.findBySlug, slug),
+    async ownerOf(id) {
+      const [row] = await database.query(PROJECTS.ownerOf, id);
+      return row === undefined ? undefined : String(row.owner);
+    },
     async openApiOf(id) {
       const [row] = await database.query(PROJECTS.openApiOf, id);
       return typeof row?.openapi === 'string' ? (JSON.parse(row.openapi) as ProjectOpenApi) : undefined;
