@@ -50,6 +50,7 @@ const environment = () => ({
   SPLIT_KEYPAIR: JSON.stringify([...split.secretKey]),
   PAY_TO: fixture.payTo,
   JWT_SECRET,
+  BASE_URL: 'http://localhost',
   DATABASE_URL: 'memory:',
 });
 
