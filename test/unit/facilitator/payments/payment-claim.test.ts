@@ -11,8 +11,16 @@ const LANDED = { slot: 7, signature: '5'.repeat(88) };
 const FAILED: Settlement = { status: 'failed', reason: 'insufficient_funds', message: 'Too little.' };
 const BEATING_MS = 25;
 
-/** A payment that is held, and the claim of its holder. `landed`: an earlier request has taken its money. */
-async function held({ landed = false, own = {} }: { landed?: boolean; own?: Partial<Ledger> } = {}) {
+interface Held {
+  /** An earlier request has taken its money. */
+  readonly landed?: boolean;
+  readonly own?: Partial<Ledger>;
+  /** Nobody is told of its end. */
+  readonly untold?: boolean;
+}
+
+/** A payment that is held, and the claim of its holder. */
+async function held({ landed = false, own = {}, untold = false }: Held = {}) {
   const memory = createMemoryLedger();
   const ledger = ledgerWith(memory, own);
   const leases = createLeases(memory, BEATING_MS);
@@ -27,6 +35,9 @@ async function held({ landed = false, own = {} }: { landed?: boolean; own?: Part
   const chain: { settlement: Settlement | Error } = { settlement: { status: 'settled', receipt } };
   const asked: boolean[] = [];
   let drops = 0;
+  const drop = (): void => {
+    drops += 1;
+  };
   const claim = createClaim({
     ledger,
     leases,
@@ -40,9 +51,7 @@ async function held({ landed = false, own = {} }: { landed?: boolean; own?: Part
       if (chain.settlement.status === 'settled') await land(served ? 'served' : 'confirmed');
       return chain.settlement;
     },
-    drop() {
-      drops += 1;
-    },
+    ...(untold ? {} : { drop }),
   });
   const state = async () => (await memory.find(id))?.state;
   const rival = async () => (await memory.claim(rivalOf(request))).status;
@@ -75,6 +84,12 @@ test('a claim is held by the one who works for it until it ends', async () => {
   await claim.forget();
   expect(await claim.isHeld()).toBe(false);
   expect(await rival()).toBe('won');
+});
+
+test('a claim of whose end nobody wants to know ends all the same', async () => {
+  const { claim, state, isHeld } = await held({ landed: true, untold: true });
+  await claim.keep();
+  expect([await state(), isHeld()]).toEqual(['confirmed', false]);
 });
 
 describe('before the money', () => {

@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { createPaymentService } from '../../../../src/facilitator/payments/payment-service.js';
+import type { PaymentUse } from '../../../../src/facilitator/types.js';
 import { newPayment, OUTAGE, openPaymentService } from '../../../helpers/fixtures/payment-service-fixture.js';
 
 const USE = { resource: 'GET /report' };
@@ -7,9 +8,9 @@ const USE = { resource: 'GET /report' };
 type Opened = ReturnType<typeof openPaymentService>;
 
 /** Opens a payment that nobody has brought before, and takes its money. */
-async function settleNew({ service }: Pick<Opened, 'service'>) {
+async function settleNew({ service }: Pick<Opened, 'service'>, use: PaymentUse = USE) {
   const paid = newPayment();
-  const opened = await service.openPayment(paid.payment, paid.terms, USE);
+  const opened = await service.openPayment(paid.payment, paid.terms, use);
   if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
   const { claim } = opened;
   return { ...paid, claim, settlement: await claim.settle() };
@@ -43,7 +44,7 @@ test('a payment that is given back takes no money from the next one of its payer
 describe('what is simulated', () => {
   const REFUSED = { InstructionError: [2, { Custom: 1 }] };
 
-  test('is not what a caller wants to simulate no more than it has to', async () => {
+  test('is not a payment that is to be opened without', async () => {
     const fixture = openPaymentService();
     fixture.chain.simulated = REFUSED;
     const { payment, terms } = newPayment();
@@ -52,7 +53,7 @@ describe('what is simulated', () => {
 
   test('is not what has landed: its money is gone from where it was', async () => {
     const fixture = openPaymentService();
-    const { claim, payment, terms } = await settleNew(fixture);
+    const { claim, payment, terms } = await settleNew(fixture, { ...USE, simulate: false });
     await claim.keep();
     fixture.chain.simulated = REFUSED;
     expect((await fixture.service.openPayment(payment, terms, USE)).status).toBe('open');
