@@ -11,7 +11,7 @@ const escaped = (text) => text.replaceAll(/[.*+\-?^${}()|[\]\\/]/g, String.raw`\
 function silent() {}
 
 async function main() {
-  const mocha = new Mocha({ reporter: silent });
+  const mocha = new Mocha({ reporter: silent, timeout: 0 });
   mocha.cleanReferencesAfterRun(false);
   mocha.addFile(path.join(__dirname, 'suites', `${name}.cjs`));
   await mocha.loadFilesAsync();
