@@ -50,9 +50,19 @@ export async function judgeRefusal(
   if (err === null) return { status: 'may_land' };
   const isOurs = err === 'AlreadyProcessed' && (await hasJustLanded(parts, verified, inspected, signature));
   if (isOurs) return { status: 'landed' };
-  // Whether a blockhash of ours is dead is told by the block height, and by no node that may not have got it yet.
-  const isHeightKnown = parts.blockhashes.lastValidBlockHeightOf(inspected.transaction.blockhash) !== undefined;
-  return err === 'BlockhashNotFound' && isHeightKnown ? { status: 'may_land' } : { status: 'refused', err };
+  const isAlive = err === 'BlockhashNotFound' && (await isBlockhashAlive(parts, inspected));
+  return isAlive ? { status: 'may_land' } : { status: 'refused', err };
+}
+
+/** Whether a blockhash of ours is dead is told by the block height, and by no node that may not have got it yet. */
+async function isBlockhashAlive(
+  { rpc, blockhashes }: RefusalParts,
+  { transaction }: InspectedPayment,
+): Promise<boolean> {
+  const last = blockhashes.lastValidBlockHeightOf(transaction.blockhash);
+  if (last === undefined) return false;
+  const { blockHeight } = await rpc.getTip('confirmed').catch(unknownYet);
+  return blockHeight <= last;
 }
 
 async function simulateAgain({ rpc }: RefusalParts, { transaction }: InspectedPayment): Promise<unknown> {

@@ -21,6 +21,8 @@ interface Given {
   /** What a simulation says now. */
   readonly simulated?: unknown;
   readonly isHeightKnown?: boolean;
+  /** Default 12, the last that its blockhash is good for. */
+  readonly blockHeight?: number;
   readonly remembersSince?: number;
   /** When it landed, by each reading; undefined where the chain does not tell. */
   readonly blockTimes?: readonly (number | undefined)[];
@@ -41,6 +43,7 @@ function judge(given: Given) {
         if (given.simulated instanceof Error) throw given.simulated;
         return { err: given.simulated ?? null, logs: [], slot: 1 };
       },
+      getTip: async () => ({ slot: 1, blockHeight: given.blockHeight ?? 12 }),
     }),
     blockhashes: { lastValidBlockHeightOf: () => (isHeightKnown ? 12 : undefined) },
     async landed(): Promise<LandedTransaction | undefined> {
@@ -70,6 +73,11 @@ describe('a transaction that a node simulated in vain', () => {
       'may land where its blockhash is unknown to nodes, and we know its end: the height tells',
       { said: 'BlockhashNotFound', simulated: 'BlockhashNotFound', isHeightKnown: true },
       { status: 'may_land' },
+    ],
+    [
+      'is refused where its blockhash is unknown, and its end has passed',
+      { said: 'BlockhashNotFound', simulated: 'BlockhashNotFound', isHeightKnown: true, blockHeight: 13 },
+      { status: 'refused', err: 'BlockhashNotFound' },
     ],
     ['has landed where it is processed by now', { said: FUNDS, simulated: 'AlreadyProcessed' }, { status: 'landed' }],
   ])('%s', async (_name, given, expected) => {
