@@ -111,6 +111,17 @@ describe.each(EXPRESSES)('behind a route map, %s', (_name, express) => {
     expect(ways.map(({ headers }) => headers.get(MARK))).toEqual(['by its route', 'by parameters', 'from a file']);
   });
 
+  test.each([
+    '/files%252Fgold.txt',
+    '/x%252F..%252Ffiles/gold.txt',
+    '/x/..%252Ffiles%252Fgold.txt',
+    '/%2566iles%252Fgold%252Etxt',
+    '/items%25252F7%25252Ffull',
+  ])('%s, which a handler may decode more than once, costs as much as what it means', async (path) => {
+    const { status, body } = await ask(gated, `GET ${path}`);
+    expect([status, body.includes('goods')]).toEqual([402, false]);
+  });
+
   test('no way of writing a path gets the goods unpaid', async () => {
     let reached = 0;
     const property = fc.asyncProperty(fc.constantFrom('GET', 'HEAD'), written, async (method, path) => {
