@@ -116,6 +116,8 @@ describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (_name, openData
     expect(sums).toMatchObject({ paid: [CALL_PRICE, CALL_PRICE], earned: 0n, credit: [CALL_PRICE, CALL_PRICE] });
     fixture.upstream.respond(UPSTREAMS['answers']!);
     expect((await pays(url, { headers: caller.key.headers })).status).toBe(200);
+    // It is written when the response has left.
+    await until(async () => (await sumsOf(caller, project, before)).used === CALL_PRICE);
     expect(await sumsOf(caller, project, before)).toMatchObject({
       ...{ paid: [CALL_PRICE, CALL_PRICE], earned: CALL_PRICE, credit: [0n, 0n] },
     });

@@ -249,6 +249,7 @@ test('the owner sees what is owed as credit, and no upstream error where it was 
   fixture().upstream.respond(answers);
   await call(project, {});
   const paid = String(CALL_PRICE);
+  await until(async () => JSON.stringify((await figures())['credit_owed_atomic']) === '{"USDC":"0"}');
   expect(await figures()).toMatchObject({
     totals: { calls: 2, paid: 1, revenue_atomic: { USDC: paid }, credit_used_atomic: { USDC: paid } },
     credit_owed_atomic: { USDC: '0' },
@@ -480,6 +481,7 @@ describe('the budget of a key', () => {
     expect((await show({})).status).toBe(500);
     fixture().upstream.respond(answers);
     expect((await show({})).status).toBe(200);
+    await until(async () => (await spent())['credit']?.toString() === '');
     expect(await spent()).toMatchObject({ totals, budgets: [usedUp], credit: [] });
     expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
   });
