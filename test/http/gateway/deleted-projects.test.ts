@@ -1,6 +1,7 @@
 import { proofHeader } from '../../helpers/fixtures/gateway-client.js';
 import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { until } from '../../helpers/until.js';
 
 describe.each(BOTH_DATABASES)('a project that is deleted, on %s', (_name, openDatabase) => {
   let fixture: GatewayFixture;
@@ -28,6 +29,9 @@ describe.each(BOTH_DATABASES)('a project that is deleted, on %s', (_name, openDa
     const { signature } = await fixture.pay();
     const called = await client.call(project.slug, { headers: { ...key.headers, ...proofHeader(signature) } });
     expect(called.status).toBe(200);
+    // It is written when the response has left.
+    const isBooked = async () => JSON.stringify((await read(asOwner)).analytics?.body['totals']).includes('"paid":1');
+    await until(isBooked);
     const before = await read(asOwner);
     expect(before.codes).toEqual([200, 200, 200, 200]);
     expect(before.analytics?.body['totals']).toMatchObject({ paid: 1 });

@@ -12,6 +12,7 @@ import { payingFetch } from '../../helpers/http/official-clients.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { type Receiver, startReceiver } from '../../helpers/http/webhook-receiver.js';
 import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
+import { until } from '../../helpers/until.js';
 
 /** Some fourteen payments of 10,001 lamports; a fifth is two. */
 const LIMIT = 150_000;
@@ -87,7 +88,9 @@ describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openData
     const { header } = await client.pay({ project: honest, payer: buyer.wallet, key: buyer.key });
     const shown = await client.call(honest.slug, { headers: { ...buyer.key.headers, ...header } });
     expect([shown.status, shown.text]).toEqual([200, 'paid for']);
-    const { body } = await client.ask('GET', '/api/v1/spending', undefined, buyer.by);
-    expect(body).toMatchObject({ totals: [{ amount_atomic: String(2n * CALL_PRICE), calls: 2 }] });
+    // It is written when the response has left.
+    const spent = async () => (await client.ask('GET', '/api/v1/spending', undefined, buyer.by)).body;
+    await until(async () => JSON.stringify(await spent()).includes('"calls":2'));
+    expect(await spent()).toMatchObject({ totals: [{ amount_atomic: String(2n * CALL_PRICE), calls: 2 }] });
   });
 });
