@@ -43,8 +43,8 @@ const NOT_CONFIRMED = {
 } as const;
 
 /**
- * A paid call of a project's upstream. The order is project, key, limits, the price for whoever has not paid, what can be
- * passed on at all, budget, payment, upstream.
+ * A paid call of a project's upstream. The order is project, key, credit, the price for whoever has not paid, what can be passed
+ * on at all, budget, payment, the project's limits, upstream.
  */
 export async function handleCall(parts: CallParts, req: Request, res: Response, slug: string): Promise<void> {
   const { keys, calls, suspensions, now } = parts.gateway;

@@ -22,7 +22,7 @@ export interface PassedCall {
   /** What the upstream is told of who paid. */
   readonly payment: GatewayPayment;
   /** Headers of a response that is charged. */
-  headersFor(): Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string>>;
   /** Whether the caller has had any of the response, or can have it again. */
   hasBegun(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -58,7 +58,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
 
   const result = await forward(gateway, call, passed, (status) => {
     takeOffErrorHeaders(res);
-    if (isCharged(call.project.price, status)) return headersOf(passed.headersFor());
+    if (isCharged(call.project.price, status)) return headersOf(passed.headers);
     const durationMs = performance.now() - begunAt;
     return refund({ durationMs, ...answered(status) }).then(headersOf);
   });

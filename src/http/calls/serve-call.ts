@@ -32,7 +32,7 @@ export function createCallServer(gateway: Gateway): CallServer {
       const { charged, end } = await passOn(gateway, call, {
         ...{ req, res },
         payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
-        headersFor: () => headers,
+        headers,
         hasBegun: () => recorded.begun || recorded.isKept,
         async notCharged(it) {
           await calls.ended(paid, { ...it, charged: false })();
@@ -72,15 +72,20 @@ async function serveOnCredit(
   const credited = { call, hold, paidIn: price.token, requestId: requestIdOf(res) };
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
   const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
-  const { charged, end } = await passOn(gateway, call, {
+  const passing = passOn(gateway, call, {
     ...{ req, res },
     payment: { payer: call.key.owner, amount, token: symbol },
-    headersFor: () => left,
+    headers: left,
     hasBegun: () => res.headersSent,
     async notCharged(it) {
       await endedAs(false, it);
       return creditGiven(amount, price.token);
     },
+  });
+  const { charged, end } = await passing.catch(async (error: unknown) => {
+    // Nothing has left that could be charged.
+    await calls.giveCreditBack(hold);
+    throw error;
   });
   if (charged) await endedAs(true, end);
 }
