@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { reconciled } from '../../helpers/crash/reconciled.js';
 import { CALL_PRICE, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
-import { type Caller, type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { type Fetch, payingFetch } from '../../helpers/http/official-clients.js';
 import type { Respond } from '../../helpers/http/webhook-receiver.js';
 
@@ -45,18 +45,11 @@ interface Sums {
   readonly credit: readonly [caller: bigint, owner: bigint];
 }
 
-describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (_name, openDatabase) => {
+describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
-  let stopDatabase: () => Promise<void>;
-
-  beforeAll(async () => {
-    const { url, stop } = await openDatabase();
-    stopDatabase = stop;
-    fixture = await openGatewayFixture(url);
-  });
-  afterAll(async () => {
-    await fixture?.close();
-    await stopDatabase?.();
+  const opened = useGatewayFixture([name, openDatabase]);
+  beforeAll(() => {
+    fixture = opened();
   });
 
   const usdcOf = ({ wallet }: Caller) =>

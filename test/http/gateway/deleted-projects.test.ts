@@ -1,20 +1,13 @@
 import { proofHeader } from '../../helpers/fixtures/gateway-client.js';
-import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
 import { until } from '../../helpers/until.js';
 
-describe.each(BOTH_DATABASES)('a project that is deleted, on %s', (_name, openDatabase) => {
+describe.each(BOTH_DATABASES)('a project that is deleted, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
-  let stopDatabase: () => Promise<void>;
-
-  beforeAll(async () => {
-    const { url, stop } = await openDatabase();
-    stopDatabase = stop;
-    fixture = await openGatewayFixture(url);
-  });
-  afterAll(async () => {
-    await fixture.close();
-    await stopDatabase();
+  const opened = useGatewayFixture([name, openDatabase]);
+  beforeAll(() => {
+    fixture = opened();
   });
 
   test('keeps its figures, its calls and what it owes for its owner, and for nobody else', async () => {

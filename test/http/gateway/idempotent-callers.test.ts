@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createIdentity } from '../../../src/identity/create-identity.js';
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
-import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
@@ -10,18 +10,11 @@ import { signInHeader, signInInfo, walletKeyOf } from '../../helpers/transaction
 const GENERATE = '/api/v1/keys/generate';
 const WANTED = { name: 'once' };
 
-describe.each(BOTH_DATABASES)('a kept answer is for its proven caller, on %s', (_name, openDatabase) => {
+describe.each(BOTH_DATABASES)('a kept answer is for its proven caller, on %s', (name, openDatabase) => {
   let fixture: GatewayFixture;
-  let stopDatabase: () => Promise<void>;
-
-  beforeAll(async () => {
-    const { url, stop } = await openDatabase();
-    stopDatabase = stop;
-    fixture = await openGatewayFixture(url);
-  });
-  afterAll(async () => {
-    await fixture?.close();
-    await stopDatabase?.();
+  const opened = useGatewayFixture([name, openDatabase]);
+  beforeAll(() => {
+    fixture = opened();
   });
 
   const send = (by: ProofHeaders, name: string, path = GENERATE, body: unknown = WANTED): Promise<ClientResponse> =>

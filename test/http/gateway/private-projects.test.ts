@@ -1,36 +1,25 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import type { ClientResponse, MadeProject } from '../../helpers/fixtures/gateway-client.js';
-import { type Caller, type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { type PostgresServer, startPostgres } from '../../helpers/storage/postgres.js';
+import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
 
 const NOWHERE = 'no-such-slug';
 const PRICE = '0.012347';
 /** What two requests differ in, whatever they are about: an id is a letter longer or shorter. */
 const OF_THE_REQUEST = ['date', 'x-request-id', 'keep-alive', 'content-length'];
 
-let postgres: PostgresServer;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres.stop());
-
-const STORES = [
-  ['SQLite', async () => 'memory:'],
-  ['Postgres', () => postgres.newDatabase()],
-] as const;
-
-describe.each(STORES)('a private project, on %s', (_name, newUrl) => {
+describe.each(BOTH_DATABASES)('a private project, on %s', (name, openDatabase) => {
+  const opened = useGatewayFixture([name, openDatabase]);
   let fixture: GatewayFixture;
   let project: MadeProject;
   let friend: Caller;
   let stranger: Caller;
 
   beforeAll(async () => {
-    fixture = await openGatewayFixture(await newUrl());
+    fixture = opened();
     [friend, stranger] = [await fixture.newCaller(), await fixture.newCaller()];
   });
-  afterAll(() => fixture.close());
   beforeEach(async () => {
     const allowed = [friend.wallet.publicKey.toBase58()];
     project = await fixture.newProject({ visibility: 'private', allowed });

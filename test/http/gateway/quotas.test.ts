@@ -1,19 +1,8 @@
 import type { Keypair } from '@solana/web3.js';
 import type { ClientResponse } from '../../helpers/fixtures/gateway-client.js';
-import { type GatewayFixture, openGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { type GatewayFixture, openGatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
-import { type PostgresServer, startPostgres } from '../../helpers/storage/postgres.js';
-
-let postgres: PostgresServer;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres.stop());
-
-const STORES = [
-  ['SQLite', async () => 'memory:'],
-  ['Postgres', () => postgres.newDatabase()],
-] as const;
+import { BOTH_DATABASES } from '../../helpers/storage/both-databases.js';
 
 /** What a wallet makes, where, and how much of it. */
 const KINDS = [
@@ -22,14 +11,14 @@ const KINDS = [
   { what: 'webhooks', path: '/api/v1/webhooks', most: 20, tries: 60 },
 ] as const;
 
-describe.each(STORES)('one fresh wallet, on %s', (_name, newUrl) => {
+describe.each(BOTH_DATABASES)('one fresh wallet, on %s', (name, openDatabase) => {
+  const opened = useGatewayFixture([name, openDatabase], { quotas: {} });
   let fixture: GatewayFixture;
   let made = 0;
 
   beforeAll(async () => {
-    fixture = await openGatewayFixture(await newUrl(), {}, { quotas: {} });
+    fixture = opened();
   });
-  afterAll(() => fixture.close());
 
   async function freshWallet(): Promise<ProofHeaders> {
     const wallet: Keypair = await fixture.sandbox.createWallet({});
