@@ -5,7 +5,7 @@ import { withAmountJson } from '../protocol/money/amount-json.js';
 import { KNOWN_TOKENS } from '../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../protocol/types.js';
 import { createMintPolicy } from '../solana/accounts/mint-policy.js';
-import { createSplitWallet, type SplitWallet } from '../solana/building/payout-transaction.js';
+import { createSplitWallet } from '../solana/building/payout-transaction.js';
 import { createBlockhashCache } from '../solana/confirmation/blockhash-cache.js';
 import { createTransactionDelivery } from '../solana/confirmation/delivery.js';
 import type { DeliveryTiming } from '../solana/confirmation/pending-confirmation.js';
@@ -22,7 +22,7 @@ import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './e
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
 import { createHoldingsReader } from './holdings.js';
 import { createLeases } from './payments/leases.js';
-import { createPayoutSender, type PayoutSender } from './payouts/payout-sender.js';
+import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
 import type { PaymentRequests } from './requests/payment-request-types.js';
@@ -81,7 +81,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const { idempotency = storage?.idempotency ?? createMemoryIdempotencyStore() } = resolved;
   warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
-  const splitWallet = readSplitWallet(resolved.splitKeypair, feePayers);
+  const splitWallets = readSplitWallets(resolved.splitKeypair, feePayers);
   const [feePayer = ''] = feePayers.keys();
   const rpc = createSolanaRpc({
     ...timing,
@@ -126,9 +126,9 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
       await stopUpkeep?.();
       await facilitator.close();
     },
-    ...(splitWallet === undefined
+    ...(splitWallets === undefined
       ? {}
-      : { payouts: createPayoutSender({ ...chain, tokens, splitWallet, timeoutMs: timing.payoutMs }) }),
+      : { payouts: createPayoutSender({ ...chain, tokens, splitWallets, timeoutMs: timing.payoutMs }) }),
   });
 }
 
@@ -196,18 +196,20 @@ function boundFees({ network, rpc, events, feePayer, maxFeeLamportsPerHour, coun
   return { feeLimit, flight, sponsorship };
 }
 
-function readSplitWallet(
-  keypair: KeypairInput | undefined,
+function readSplitWallets(
+  keypair: KeypairInput | readonly KeypairInput[] | undefined,
   feePayers: ReadonlyMap<string, FeePayer>,
-): SplitWallet | undefined {
+): PayoutSenderParts['splitWallets'] | undefined {
   if (keypair === undefined) return undefined;
-  const wallet = createSplitWallet(keypair, WHERE, 'splitKeypair');
-  if (!feePayers.has(wallet.address)) return wallet;
+  const [first, ...others] = [keypair].flat().map((input) => createSplitWallet(input, WHERE, 'splitKeypair'));
+  if (first === undefined) throw badOption(WHERE, 'option "splitKeypair" must hold at least one key', 'splitKeypair');
+  const wallets = [first, ...others] as const;
+  if (!wallets.some(({ address }) => feePayers.has(address))) return [...wallets];
   throw badOption(WHERE, 'option "splitKeypair" must be another key than the one that pays fees', 'splitKeypair');
 }
 
 function readFeePayers(keypair: KeypairInput | readonly KeypairInput[]): ReadonlyMap<string, FeePayer> {
-  const inputs: readonly KeypairInput[] = Array.isArray(keypair) ? keypair : [keypair];
+  const inputs = [keypair].flat();
   if (inputs.length === 0) throw badOption(WHERE, 'option "keypair" must hold at least one key', 'keypair');
   return new Map(inputs.map((input) => createFeePayer(input, WHERE)).map((feePayer) => [feePayer.address, feePayer]));
 }

@@ -29,10 +29,11 @@ export interface FacilitatorOptions {
    */
   readonly keypair: KeypairInput | readonly KeypairInput[];
   /**
-   * The key of the wallet that is paid for projects with several recipients, and pays them out; in the same forms. It must
-   * not pay fees as well, and signs nothing but payouts. Default: none, and then there are no payouts.
+   * The key of the wallet that is paid for projects with several recipients, and pays them out; in the same forms. With several,
+   * the first is paid, and what was paid to the others before is paid out of them. None may pay fees as well; they sign nothing
+   * but payouts. Default: none, and then there are no payouts.
    */
-  readonly splitKeypair?: KeypairInput;
+  readonly splitKeypair?: KeypairInput | readonly KeypairInput[];
   /**
    * What `openStorage` answered: payments, responses that can be asked for again and fees are kept there, for all instances that
    * share it; what a dead process left is brought to an end, at once and every few seconds; and what is over is forgotten, what
@@ -153,7 +154,10 @@ export const facilitatorOptions = z.strictObject({
     'the key that pays network fees',
   ),
   splitKeypair: z
-    .custom<KeypairInput>((it) => it !== undefined && it !== null, 'the key of the split wallet')
+    .custom<KeypairInput | readonly KeypairInput[]>(
+      (it) => it !== undefined && it !== null,
+      'the key of the split wallet',
+    )
     .optional(),
   storage: storageOption,
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),

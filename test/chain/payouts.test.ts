@@ -456,6 +456,84 @@ describe('what cannot be paid', () => {
   });
 });
 
+describe('a split wallet that was replaced', () => {
+  test('pays out what was paid to it, while the new one pays what is paid to that', async () => {
+    const old = await fixture.sandbox.createWallet({ usdc: '5' });
+    const oldWallet = old.publicKey.toBase58();
+    await fixture.land(database, projectId, [{ recipient: anna, amount: 5n }], oldWallet);
+    await fixture.land(database, projectId, [{ recipient: anna, amount: 7n }]);
+    const both = fixture.instance(database, undefined, { maxAgeMs: 0 }, [fixture.split, old]);
+
+    expect(both.sender).toMatchObject({ wallet: fixture.wallet, wallets: [fixture.wallet, oldWallet] });
+    const made = await pay(both);
+
+    expect(made.map(({ wallet, total }) => [wallet, total]).sort()).toEqual(
+      [
+        [fixture.wallet, 7n],
+        [oldWallet, 5n],
+      ].sort(),
+    );
+    expect([await statesOf(both), received()]).toEqual([
+      ['paid', 'paid'],
+      [12n, 0n],
+    ]);
+    expect(fixture.held(oldWallet)).toBe(4_999_995n);
+  });
+
+  test('pays by itself, from its own age on', async () => {
+    const old = await fixture.sandbox.createWallet({ usdc: '5' });
+    await fixture.land(database, projectId, [{ recipient: anna, amount: 5n }], old.publicKey.toBase58());
+    const both = fixture.instance(database, undefined, { maxAgeMs: 0 }, [fixture.split, old]);
+    await both.payouts.run();
+    expect([await statesOf(both), received()]).toEqual([['paid'], [5n, 0n]]);
+  });
+
+  test('is asked for what it has paid and the books do not know, before it pays again', async () => {
+    const old = await fixture.sandbox.createWallet({ usdc: '5' });
+    const keys = [fixture.split, old];
+    const earned = async (into: SqlDatabase) =>
+      fixture.land(into, projectId, [{ recipient: anna, amount: 5n }], old.publicKey.toBase58());
+    await earned(database);
+    await pay(fixture.instance(database, undefined, {}, keys));
+    const restored = await openSqlite(':memory:');
+    try {
+      await earned(restored);
+      const instance = fixture.instance(restored, undefined, { maxAgeMs: 0 }, keys);
+      expect(await pay(instance)).toEqual([]);
+      expect([await owedTo(instance), received()]).toEqual([{ [anna]: [5n, 'unknown_payout'] }, [5n, 0n]]);
+    } finally {
+      await restored.close();
+    }
+  });
+
+  test('fails what was planned from it when its key is taken away, and pays it when the key is back', async () => {
+    const old = await fixture.sandbox.createWallet({ usdc: '5' });
+    const keys = [fixture.split, old];
+    await fixture.land(database, projectId, [{ recipient: anna, amount: 5n }], old.publicKey.toBase58());
+    const planned = await fixture.instance(
+      database,
+      () => ({ prepare: () => Promise.reject(new Error('away')) }),
+      {},
+      keys,
+    );
+    await pay(planned);
+    await fixture.advance(LEASE_MS);
+
+    const without = fixture.instance(database);
+    await without.payouts.run();
+    expect([await statesOf(without), await owedTo(without)]).toEqual([
+      ['failed'],
+      { [anna]: [5n, 'split_wallet_replaced'] },
+    ]);
+    const back = fixture.instance(database, undefined, {}, keys);
+    await pay(back);
+    expect([await statesOf(back), received()]).toEqual([
+      ['paid', 'failed'],
+      [5n, 0n],
+    ]);
+  });
+});
+
 describe('what is owed too little', () => {
   const minimums = () => ({ minimums: new Map([[fixture.mint, 100_000n]]), maxAgeMs: 0 });
 

@@ -63,8 +63,8 @@ async function paidSince(...amounts: readonly bigint[]): Promise<SqlDatabase> {
 
 /** The one payout that the chain has and the books do not. */
 async function unknownOf({ sender }: PayoutInstance): Promise<LandedPayout> {
-  const { traces } = await sender.past.page();
-  return (await sender.past.landed(traces[0]!.signature))!;
+  const { traces } = await sender.past(fixture.wallet).page();
+  return (await sender.past(fixture.wallet).landed(traces[0]!.signature))!;
 }
 
 describe('what a payout has paid that the books do not know', () => {
@@ -191,7 +191,7 @@ test('reconciling says of such a payout that a backup may have been restored, an
   const rpc = createSolanaRpc({ urls: [fixture.sandbox.rpcUrl] });
   try {
     const { owed, reader } = createBookReaders(restored);
-    const { traces } = await sender.past.page();
+    const { traces } = await sender.past(fixture.wallet).page();
     const since = 0;
     const parts = { rpc, owed, reader, network: sender.network, splitWallets: [fixture.wallet] };
     const found = await readSplitWallets(parts, { since, known: new Set() });
@@ -223,7 +223,10 @@ test('a memo that somebody else writes, who names the split wallet, holds nobody
   const database = await newDatabase();
   await earn(database, 600n);
   const instance = fixture.instance(database);
-  expect((await instance.sender.past.page()).traces[0]).toEqual({ signature, id: 'pyo_2222222222222222222222' });
+  expect((await instance.sender.past(fixture.wallet).page()).traces[0]).toEqual({
+    signature,
+    id: 'pyo_2222222222222222222222',
+  });
   await pay(instance);
   expect(fixture.held(anna)).toBe(600n);
 });

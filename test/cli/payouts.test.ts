@@ -38,7 +38,9 @@ afterEach(async () => {
 });
 
 /** Runs `tollhouse payouts` in this process, with the server's configuration. */
-async function tollhouse(...args: readonly string[]): Promise<Ended> {
+const tollhouse = (...args: readonly string[]): Promise<Ended> => tollhouseWith({}, ...args);
+
+async function tollhouseWith(more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ended> {
   const before = { ...process.env };
   Object.assign(process.env, {
     DATABASE_URL: url,
@@ -46,6 +48,7 @@ async function tollhouse(...args: readonly string[]): Promise<Ended> {
     SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
     FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
     SPLIT_KEYPAIR: bs58.encode(fixture.split.secretKey),
+    ...more,
   });
   const lines: string[] = [];
   const keep = (line: unknown): void => void lines.push(`${line}\n`);
@@ -200,6 +203,15 @@ test('what is owed and held back is listed, and what another wallet holds', asyn
   expect(text).toMatch(new RegExp(`${anna} +0.000007 USDC .*split_wallet_replaced`));
   expect(payouts).toEqual([]);
   expect(held_back).toHaveLength(2);
+});
+
+test('with the key of a wallet that was replaced, what it holds is not held back', async () => {
+  const old = await fixture.sandbox.createWallet({ usdc: '1' });
+  await earn(500_000n, old.publicKey.toBase58());
+  const both = { SPLIT_KEYPAIR: [fixture.split, old].map(({ secretKey }) => bs58.encode(secretKey)).join() };
+
+  expect((await tollhouse()).text).toContain('split_wallet_replaced');
+  expect((await tollhouseWith(both)).text).toContain('nothing is held back');
 });
 
 test('what is too little to be paid yet is listed with that reason, and what is enough is not', async () => {

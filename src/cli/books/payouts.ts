@@ -35,7 +35,7 @@ list      the payouts that are not over, and what is owed and held back, with th
 resolve   asks every node of SOLANA_RPC_URL, its history searched, what became of one payout that was sent,
           or of all of them, and books what the chain says. What no node can prove stays as it is:
           name one whose history reaches back to when the payout was signed, and resolve it again.
-          Without an id it also books what SPLIT_KEYPAIR has paid out and the books do not know, as it is after
+          Without an id it also books what a SPLIT_KEYPAIR has paid out and the books do not know, as it is after
           a backup was restored: until then nobody is paid again whom it has paid (unknown_payout)
 
   --failed-for-certain <id>   books it as failed although no node can prove it. What it was to pay is owed again,
@@ -49,7 +49,7 @@ Environment, as of the server:
   DATABASE_URL                          default sqlite:./data/tollhouse.db
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster and key; for resolve
   SOLANA_RPC_URL                        RPC endpoints, separated by commas; all of them are asked
-  SPLIT_KEYPAIR                         the wallet that pays; what another one holds is listed as held back
+  SPLIT_KEYPAIR                         the wallets that pay; what another one holds is listed as held back
   TOKENS_FILE                           symbols and decimals of further tokens`,
   async run(args) {
     const [name] = args;
@@ -66,7 +66,7 @@ async function list(args: readonly string[]): Promise<number> {
   none(positionals, `${NAME} list [--json]`);
   const { tokens, chain } = readConfiguration(process.env);
   await withBook(async ({ payouts: book }) => {
-    const [open, held] = [await book.unfinished(), await heldBack(book, walletOf(chain), tokens)];
+    const [open, held] = [await book.unfinished(), await heldBack(book, walletsOf(chain), tokens)];
     const amountIn = ({ mint, network }: PayoutRecord | OwedSum, amount: bigint): string => {
       const token = findToken(mint, network, tokens);
       return token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
@@ -80,18 +80,20 @@ async function list(args: readonly string[]): Promise<number> {
 /** What is held back, and what waits until it is worth a transaction, as the API tells it; the oldest first. */
 async function heldBack(
   book: PayoutStore,
-  wallet: string | undefined,
+  wallets: readonly string[],
   tokens: readonly Token[],
 ): Promise<readonly OwedSum[]> {
-  const listed = await book.heldBack(wallet);
+  const listed = await book.heldBack();
   const keyOf = ({ projectId, network, wallet: of, mint, recipient }: OwedSum): string =>
     [projectId, network, of, mint, recipient].join();
   const known = new Set(listed.map(keyOf));
-  const others = (await book.owedByAll()).filter((it) => !known.has(keyOf(it)));
+  const rest = (await book.owedByAll()).filter((it) => !known.has(keyOf(it)));
+  const isReplaced = ({ wallet }: OwedSum): boolean => wallets.length > 0 && !wallets.includes(wallet);
+  const others = rest.filter((it) => !isReplaced(it));
   const named = others.flatMap(({ mint, network }) => findToken(mint, network, tokens) ?? []);
   const rules = { minimums: leastOf(named), unlistedWaitMs: UNLISTED_WAIT_MS };
   const waiting = others.map((it) => owedNow(it, rules, Date.now())).filter(({ held }) => held !== undefined);
-  return [...listed, ...waiting].sort((a, b) => a.oldestAt - b.oldestAt);
+  return [...listed, ...rest.filter(isReplaced), ...waiting].sort((a, b) => a.oldestAt - b.oldestAt);
 }
 
 type AmountIn = (of: PayoutRecord | OwedSum, amount: bigint) => string;
@@ -156,7 +158,7 @@ async function resolve(args: readonly string[]): Promise<number> {
   try {
     return await withBook(({ payouts: book }) =>
       named === undefined
-        ? resolveUnfinished(book, chain, walletOf(chain))
+        ? resolveUnfinished(book, chain, walletsOf(chain))
         : resolveOne(book, chain, named, certain !== undefined),
     );
   } catch (error) {
@@ -179,9 +181,8 @@ async function withBook<T>(work: (stores: Storage['gateway']) => Promise<T>): Pr
   }
 }
 
-function walletOf(chain: ChainConfiguration | undefined): string | undefined {
-  if (chain?.splitKeypair === undefined) return undefined;
-  return addressOf(readKeypair(chain.splitKeypair, NAME, 'SPLIT_KEYPAIR').publicKey);
+function walletsOf(chain: ChainConfiguration | undefined): readonly string[] {
+  return (chain?.splitKeypair ?? []).map((key) => addressOf(readKeypair(key, NAME, 'SPLIT_KEYPAIR').publicKey));
 }
 
 function timeOf(milliseconds: number): string {

@@ -46,7 +46,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
 
   DATABASE_URL                          default sqlite:./data/tollhouse.db
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster, and the key that pays network fees
-  SPLIT_KEYPAIR                         the key that holds what is owed to several recipients
+  SPLIT_KEYPAIR                         the keys that hold what is owed to several recipients
   SOLANA_RPC_URL                        your RPC provider`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
@@ -133,9 +133,7 @@ async function run(
   told: Told,
 ): Promise<Reconciliation> {
   const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
-  const splitWallets = (splitKeypair === undefined ? [] : [splitKeypair]).map((key) =>
-    addressOf(readKeypair(key, WHERE).publicKey),
-  );
+  const splitWallets = (splitKeypair ?? []).map((key) => addressOf(readKeypair(key, WHERE).publicKey));
   const progress = createProgress();
   const since = performance.now();
   const books = createBookReaders(database);

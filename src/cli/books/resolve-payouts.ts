@@ -14,19 +14,21 @@ import { printStep } from '../output/terminal.js';
 import { resolveUnknown } from './resolve-unknown.js';
 
 /**
- * Resolves every payout that was sent and is not over, on the configured network, and books those that the split wallet has
+ * Resolves every payout that was sent and is not over, on the configured network, and books those that split wallets have
  * made and the books do not know.
- * @param wallet - the split wallet, base58
+ * @param wallets - the split wallets, base58
  * @returns the exit code: 0 when nothing is open any more
  */
 export async function resolveUnfinished(
   book: PayoutStore,
   chain: ChainConfiguration,
-  wallet: string | undefined,
+  wallets: readonly string[],
 ): Promise<number> {
   return withChain(book, chain, async (parts, rpc) => {
-    let left =
-      wallet === undefined ? 0 : await resolveUnknown(book, chain.network, createPastPayouts(rpc, wallet), wallet);
+    let left = 0;
+    for (const wallet of wallets) {
+      left += await resolveUnknown(book, chain.network, createPastPayouts(rpc, wallet), wallet);
+    }
     const open = (await book.unfinished()).filter(({ network }) => network === chain.network);
     if (open.length === 0) printStep('payouts', 'all are over');
     for (const payout of open) left += told(await resolvePayout(parts, payout)) ? 0 : 1;

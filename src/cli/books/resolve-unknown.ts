@@ -5,7 +5,7 @@ import type { LandedPayout, PayoutStore } from '../../storage/payouts/payout-sto
 import { printStep } from '../output/terminal.js';
 
 /**
- * Books payouts that the split wallet has made and the books do not know, the oldest first, and says what could not be booked.
+ * Books payouts that a split wallet has made and the books do not know, the oldest first, and says what could not be booked.
  * @returns how many could not, and hold somebody back
  */
 export async function resolveUnknown(
@@ -21,7 +21,7 @@ export async function resolveUnknown(
     const booked = await book.bookLanded(network, landed);
     const about = `${landed.id}: the chain has it in slot ${landed.slot}, ${landed.signature}, and the books did not`;
     if (booked === undefined) {
-      const { isAwaited, why } = await unmatched(book, landed, wallet);
+      const { isAwaited, why } = await unmatched(book, landed);
       printStep('unknown', `${about}; ${why}`);
       if (isAwaited) left += 1;
       continue;
@@ -35,8 +35,8 @@ export async function resolveUnknown(
 }
 
 /** Whether it keeps somebody waiting: one who is owed nothing cannot be paid twice. */
-async function unmatched(book: PayoutStore, landed: LandedPayout, wallet: string) {
-  const held = (await book.heldBack(wallet)).filter(({ held: it }) => it === 'unknown_payout');
+async function unmatched(book: PayoutStore, landed: LandedPayout) {
+  const held = (await book.heldBack()).filter(({ held: it }) => it === 'unknown_payout');
   const waiting = held.filter(
     ({ mint, recipient }) => mint === landed.mint && landed.legs.some((it) => it.recipient === recipient),
   );

@@ -26,7 +26,8 @@ configuration before it goes live.
 
 Environment:
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
-  SPLIT_KEYPAIR                         key of the wallet that is paid for splits, and pays them out
+  SPLIT_KEYPAIR                         key of the wallet that is paid for splits, and pays them out; of several, separated
+                                        by commas, the first is paid, and all pay out what they hold
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres

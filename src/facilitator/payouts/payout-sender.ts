@@ -26,20 +26,22 @@ export type PreparedPayout =
  */
 export interface PayoutSender {
   readonly network: NetworkId;
-  /** The split wallet, from which it is paid, base58. */
+  /** The split wallet that is paid, base58. */
   readonly wallet: string;
+  /** All wallets that can be paid out of, that one first: the others still hold what was paid to them before. */
+  readonly wallets: readonly string[];
   /** A token by its mint; one that has no symbol here is called by its mint. */
   token(mint: string): Promise<Token>;
   /** Which of some recipients cannot receive a token, and why. A missing token account is never created: its rent is theirs to pay. */
   faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, HeldReason>>;
-  /** Looks whether a payout would succeed, and signs its transaction. It is not sent. */
+  /** Looks whether a payout from one of `wallets` would succeed, and signs its transaction. It is not sent. */
   prepare(payout: PayoutRecord): Promise<PreparedPayout>;
   /** Sends a signed payout and waits. Never rejects for an outage: it may have left. */
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
   resume(signed: SignedPayout): Promise<PayoutOutcome>;
-  /** What the chain knows of payouts from the split wallet, whatever the books say. */
-  readonly past: PastPayouts;
+  /** What the chain knows of payouts from a wallet, whatever the books say. */
+  past(wallet: string): PastPayouts;
   /** What a wallet holds of a token, atomic units. Rejects with `chain_unavailable`. */
   balance(wallet: string, mint: string): Promise<bigint>;
 }
@@ -53,7 +55,8 @@ export interface PayoutSenderParts {
   readonly blockhashes: BlockhashCache;
   /** By address; the first pays the network fee: a payout costs its recipients nothing. */
   readonly feePayers: ReadonlyMap<string, FeePayer>;
-  readonly splitWallet: SplitWallet;
+  /** The first is the one that is paid. */
+  readonly splitWallets: readonly [SplitWallet, ...SplitWallet[]];
   /** Bounds what the fee payer spends. */
   readonly feeLimit: FeeLimit;
   /** Longest wait for a payout to land before its outcome is unknown for now, in milliseconds. Default 30,000. */
@@ -64,9 +67,9 @@ const TIMEOUT_MS = 30_000;
 const RETRY_SECONDS = 2;
 const SIGNATURE_BYTES = 64;
 
-/** Makes what pays out of a split wallet. */
+/** Makes what pays out of split wallets. */
 export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
-  const { network, delivery, splitWallet, timeoutMs = TIMEOUT_MS } = parts;
+  const { network, delivery, splitWallets, timeoutMs = TIMEOUT_MS } = parts;
   const mints = new Map<string, Token>();
   const read = { marks: new Map() };
 
@@ -90,9 +93,10 @@ export function createPayoutSender(parts: PayoutSenderParts): PayoutSender {
 
   return {
     network,
-    wallet: splitWallet.address,
+    wallet: splitWallets[0].address,
+    wallets: splitWallets.map(({ address }) => address),
     token,
-    past: createPastPayouts(parts.rpc, splitWallet.address),
+    past: (wallet) => createPastPayouts(parts.rpc, wallet),
     faults: async (mint, recipients) => readFaults(await token(mint), recipients, parts.rpc),
     prepare: async (payout) => prepare(parts, payout, await token(payout.mint)),
     // It was simulated, and what a node says of it before it lands decides nothing: only the chain does.
@@ -123,9 +127,11 @@ async function readFaults(
 }
 
 async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: Token): Promise<PreparedPayout> {
-  const { rpc, blockhashes, feePayers, splitWallet, feeLimit } = parts;
+  const { rpc, blockhashes, feePayers, splitWallets, feeLimit } = parts;
   const [feePayer] = feePayers.values();
   if (feePayer === undefined) throw new Error('there is no key that pays network fees');
+  const splitWallet = splitWallets.find(({ address }) => address === payout.wallet);
+  if (splitWallet === undefined) return { ok: false, reason: 'split_wallet_replaced' };
   const recipients = payout.legs.map(({ recipient }) => recipient);
   const [fault] = await readFaults(token, recipients, rpc);
   if (fault !== undefined) return { ok: false, recipient: fault[0], reason: fault[1] };

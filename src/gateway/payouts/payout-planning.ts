@@ -1,4 +1,5 @@
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
+import { groupBy } from '../../lib/group-by.js';
 import {
   MAX_PAYOUT_LEGS,
   type OwedAccount,
@@ -9,31 +10,27 @@ import { waitsFor } from './payout-minimum.js';
 import { HOLD_MS, type PayoutWorkParts } from './payout-work.js';
 import { paidUnknown } from './unknown-payouts.js';
 
-/** Whether money is in the wallet that a sender pays from. */
+/** Whether money is in a wallet that a sender pays from. */
 export function isHeldBy({ network, wallet }: OwedAccount, sender: PayoutSender): boolean {
-  return network === sender.network && wallet === sender.wallet;
+  return network === sender.network && sender.wallets.includes(wallet);
 }
 
 /**
- * Plans payouts of what one project owes, token by token. Recipients who cannot receive are held back, and those are left out
+ * Plans payouts of what one project owes, by token and by the wallet that holds it. Recipients who cannot receive are held back, and those are left out
  * who are owed too little.
  */
 export async function planPayouts(parts: PayoutWorkParts, sums: readonly OwedSum[]): Promise<readonly PayoutRecord[]> {
   const time = parts.now();
   const payable = sums.filter((it) => isHeldBy(it, parts.sender) && waitsFor(it, parts, time) === undefined);
   const payouts: PayoutRecord[] = [];
-  for (const mint of new Set(payable.map((it) => it.mint))) {
-    payouts.push(
-      ...(await planToken(
-        parts,
-        payable.filter((it) => it.mint === mint),
-      )),
-    );
+  for (const sumsOfOne of groupBy(payable, ({ wallet, mint }) => `${wallet} ${mint}`).values()) {
+    payouts.push(...(await planOne(parts, sumsOfOne)));
   }
   return payouts;
 }
 
-async function planToken(
+/** Of one token in one wallet. */
+async function planOne(
   { book, sender, now, unknown }: PayoutWorkParts,
   sums: readonly OwedSum[],
 ): Promise<readonly PayoutRecord[]> {
@@ -41,7 +38,7 @@ async function planToken(
   if (account === undefined) return [];
   const recipients = sums.map(({ recipient }) => recipient);
   const since = new Map(sums.map(({ recipient, oldestAt }) => [recipient, oldestAt]));
-  const paid = paidUnknown(await unknown(), account.mint, (it) => since.get(it));
+  const paid = paidUnknown(await unknown(account.wallet), account.mint, (it) => since.get(it));
   const faults = new Map(await sender.faults(account.mint, recipients));
   for (const recipient of paid) faults.set(recipient, 'unknown_payout');
   for (const [recipient, reason] of faults) await book.hold(account, recipient, reason, now() + HOLD_MS);

@@ -9,7 +9,8 @@ import { paidUnknown, type UnknownPayouts } from './unknown-payouts.js';
 export interface PayoutWorkParts extends PayoutMinimums {
   readonly book: PayoutStore;
   readonly sender: PayoutSender;
-  readonly unknown: UnknownPayouts;
+  /** Of a split wallet. */
+  unknown(wallet: string): ReturnType<UnknownPayouts>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -39,9 +40,9 @@ export async function advancePayout(parts: PayoutWorkParts, payout: PayoutRecord
   if (payout.signed !== undefined) {
     return concludePayout(parts, payout, lease, await sender.resume(payout.signed));
   }
-  if (payout.wallet !== sender.wallet) return fail(parts, payout, lease, { reason: 'split_wallet_replaced' });
+  if (!sender.wallets.includes(payout.wallet)) return fail(parts, payout, lease, { reason: 'split_wallet_replaced' });
   // What landed before it was planned was looked at then; a backup may be of the moment after.
-  const [recipient] = paidUnknown(await parts.unknown(), payout.mint, (it) =>
+  const [recipient] = paidUnknown(await parts.unknown(payout.wallet), payout.mint, (it) =>
     payout.legs.some((leg) => leg.recipient === it) ? payout.createdAt : undefined,
   );
   if (recipient !== undefined) return fail(parts, payout, lease, { reason: 'unknown_payout', recipient });

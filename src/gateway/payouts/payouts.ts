@@ -64,8 +64,11 @@ const STEP = 200;
 /** Makes the payouts of a gateway. Nothing runs before `start`. */
 export function createPayouts(parts: PayoutsParts): Payouts {
   const { book, sender, now = Date.now, onFault = () => undefined } = parts;
-  const { network, wallet, past } = sender;
-  const work = { ...parts, now, unknown: createUnknownPayouts({ book, past, network, wallet }) };
+  const { network, wallets } = sender;
+  const unknownOf = new Map(
+    wallets.map((wallet) => [wallet, createUnknownPayouts({ book, past: sender.past(wallet), network, wallet })]),
+  );
+  const work = { ...parts, now, unknown: async (wallet: string) => (await unknownOf.get(wallet)?.()) ?? [] };
   const underWay = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -73,15 +76,16 @@ export function createPayouts(parts: PayoutsParts): Payouts {
 
   async function run(): Promise<void> {
     await accrue(book);
-    const due = (await book.ready(sender.network, sender.wallet)).filter((it) => isDue(it, parts, now()));
+    const ready = await Promise.all(wallets.map((wallet) => book.ready(network, wallet)));
+    const due = ready.flat().filter((it) => isDue(it, parts, now()));
     // What is wrong with one project must not stop the others.
     for (const total of due) await planDue(total).catch(onFault);
     await advance();
   }
 
-  async function planDue({ projectId, mint }: OwedTotal): Promise<void> {
+  async function planDue({ projectId, wallet, mint }: OwedTotal): Promise<void> {
     const sums = await book.owed(projectId);
-    const unheld = sums.filter((it) => it.mint === mint && it.heldUntil <= now());
+    const unheld = sums.filter((it) => it.wallet === wallet && it.mint === mint && it.heldUntil <= now());
     await planPayouts(work, unheld);
     await holdWaiting(work, unheld);
   }

@@ -8,7 +8,7 @@ import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js';
-import { isAddressList, jsonFile, keyText, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
+import { isAddressList, jsonFile, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 import { GATEWAY_VARIABLES, type GatewayConfiguration, gatewayConfiguration } from './gateway-variables.js';
 
 /** How much the server writes to its log, from least to most. */
@@ -81,9 +81,10 @@ export interface ChainConfiguration {
   readonly keypair: readonly string[];
   /**
    * `SPLIT_KEYPAIR`, in the same forms: the wallet that is paid for projects with several recipients, and pays them out. Its
-   * token accounts must exist. Default: none, and such projects are paid by `/create-payment` only.
+   * token accounts must exist. Of several paths or texts, separated by commas, the first is paid, and the others pay out what was
+   * paid to them before. Default: none, and such projects are paid by `/create-payment` only.
    */
-  readonly splitKeypair?: string | undefined;
+  readonly splitKeypair?: readonly string[] | undefined;
 }
 
 const MIN_SECRET_BYTES = 32;
@@ -119,7 +120,7 @@ const environment = z.object({
   SOLANA_RPC_URL: listOfUrls.optional(),
   SOLANA_WS_URL: z.url({ protocol: /^wss?$/, error: 'a ws(s) address' }).optional(),
   FACILITATOR_KEYPAIR: keyTexts.optional(),
-  SPLIT_KEYPAIR: keyText.optional(),
+  SPLIT_KEYPAIR: keyTexts.optional(),
   PAY_TO: z.string().refine(isAddress, 'a Solana wallet address').optional(),
   JWT_SECRET: z
     .string()

@@ -19,14 +19,14 @@ export async function examineChain(configuration: ServerConfiguration): Promise<
     return [risky('SOLANA_NETWORK, FACILITATOR_KEYPAIR', detail, 'set both; tollhouse keygen makes a key')];
   }
   const feePayers = chain.keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
-  const splitWallet = chain.splitKeypair && addressOf(readKeypair(chain.splitKeypair, WHERE).publicKey);
-  if (splitWallet !== undefined && feePayers.includes(splitWallet)) {
-    const detail = 'is the key that pays network fees as well';
+  const splitWallets = (chain.splitKeypair ?? []).map((key) => addressOf(readKeypair(key, WHERE).publicKey));
+  if (splitWallets.some((it) => feePayers.includes(it))) {
+    const detail = 'holds a key that pays network fees as well';
     return [broken('SPLIT_KEYPAIR', detail, 'give it a key of its own: tollhouse keygen --out split.json')];
   }
-  const recipients = [...new Set([payTo, splitWallet].flatMap((it) => it ?? []))];
+  const recipients = [...new Set([payTo, splitWallets[0]].flatMap((it) => it ?? []))];
   return [
-    ...examineKeys(chain, payTo, splitWallet),
+    ...examineKeys(chain, payTo, splitWallets),
     ...sorted(await findingsOf(configuration, recipients), chain, feePayers, recipients),
   ];
 }
@@ -34,15 +34,15 @@ export async function examineChain(configuration: ServerConfiguration): Promise<
 function examineKeys(
   { network, rpcUrl }: ChainConfiguration,
   payTo: string | undefined,
-  splitWallet: string | undefined,
+  splitWallets: readonly string[],
 ): readonly Examined[] {
   const found: Examined[] = [];
   if (rpcUrl === undefined) {
     const detail = `is not set: the public RPC of ${network} serves few requests and promises nothing`;
     found.push(risky('SOLANA_RPC_URL', detail, 'SOLANA_RPC_URL=<the address of your RPC provider>'));
   }
-  if (payTo !== undefined && payTo === splitWallet) {
-    const detail = 'is the split wallet: what is yours there cannot be told from what is owed to others';
+  if (payTo !== undefined && splitWallets.includes(payTo)) {
+    const detail = 'is a split wallet: what is yours there cannot be told from what is owed to others';
     found.push(risky('PAY_TO', detail, 'set PAY_TO to a wallet of your own'));
   }
   return found;

@@ -121,7 +121,7 @@ export const PAYOUTS = {
     text: `select project_id, network, wallet, mint, recipient, ${SUMS}, count(*) as payments, min(at) as oldest_at,
         max(held) as held, max(held_until) as held_until
       from tollhouse_owed where payout_id is null
-      group by project_id, network, wallet, mint, recipient having max(held) is not null or wallet <> coalesce($2, wallet)
+      group by project_id, network, wallet, mint, recipient having max(held) is not null
       order by min(at), project_id, mint, recipient limit $1`,
   },
   recordSigned: {

@@ -182,11 +182,8 @@ export interface PayoutStore {
   find(id: string): Promise<PayoutRecord | undefined>;
   /** Payouts that are not over, of all projects, the oldest first; at most {@link MAX_UNFINISHED}. */
   unfinished(): Promise<readonly PayoutRecord[]>;
-  /**
-   * What is owed and held back, of all projects, the oldest first; at most {@link MAX_UNFINISHED}.
-   * @param wallet - what another one holds is held back as well: nobody has its key. Default: no difference
-   */
-  heldBack(wallet?: string): Promise<readonly OwedSum[]>;
+  /** What is owed and held back, of all projects, the oldest first; at most {@link MAX_UNFINISHED}. */
+  heldBack(): Promise<readonly OwedSum[]>;
   /** All that is owed and in no payout, of all projects, deleted ones too, the oldest first; at most {@link MAX_UNFINISHED}. */
   owedByAll(): Promise<readonly OwedSum[]>;
   /** Signatures of some payouts, by id; those that have none, or are not known, are missing. */

@@ -117,8 +117,8 @@ class SqlPayoutStore implements PayoutStore {
     return (await this.#database.query(PAYOUTS.unfinished, MAX_UNFINISHED)).map(toPayout);
   }
 
-  async heldBack(wallet?: string): Promise<readonly OwedSum[]> {
-    return (await this.#database.query(PAYOUTS.heldBack, MAX_UNFINISHED, wallet ?? null)).map(toOwedSum);
+  async heldBack(): Promise<readonly OwedSum[]> {
+    return (await this.#database.query(PAYOUTS.heldBack, MAX_UNFINISHED)).map(toOwedSum);
   }
 
   async owedByAll(): Promise<readonly OwedSum[]> {

@@ -15,6 +15,20 @@ test('there are payouts where there is a split wallet, and only there', async ()
   await Promise.all([without.close(), withWallet.close()]);
 });
 
+test('of several split wallets the first is paid; none of them may pay fees, and one at least must be there', async () => {
+  const [first, second] = [Keypair.generate(), Keypair.generate()];
+  const facilitator = createFacilitator({ network, keypair, splitKeypair: [first, second] });
+  const addresses = [first, second].map(({ publicKey }) => publicKey.toBase58());
+  expect(facilitator.payouts).toMatchObject({ wallet: addresses[0], wallets: addresses });
+  await facilitator.close();
+  for (const splitKeypair of [[first, keypair], []]) {
+    expect(thrown(() => createFacilitator({ network, keypair, splitKeypair }))).toMatchObject({
+      code: 'bad_option',
+      context: { param: 'splitKeypair' },
+    });
+  }
+});
+
 test('the split wallet pays no fees, and a broken key is named without being shown', () => {
   const same = thrown(() => createFacilitator({ network, keypair, splitKeypair: keypair }));
   expect(same).toMatchObject({

@@ -85,7 +85,7 @@ function open(hasKey = true) {
     },
     blockhashes: createBlockhashCache({ rpc }),
     feePayers: new Map(hasKey ? [[feePayer.address, feePayer]] : []),
-    splitWallet: createSplitWallet(SPLIT.secretKey, 'test', 'splitKeypair'),
+    splitWallets: [createSplitWallet(SPLIT.secretKey, 'test', 'splitKeypair')],
     feeLimit: createFeeLimit({
       network: NETWORK,
       maxFeeLamportsPerHour: 25_000n,

@@ -44,7 +44,7 @@ test('a file that is not there is none', () => {
 test("the server's keys are warned of: each of the fee payers, and the split wallet's", () => {
   const [safe, open, split] = [keyFile(0o600), keyFile(0o644, second), keyFile(0o660, second)];
   const env = { SOLANA_NETWORK: 'solana-devnet', FACILITATOR_KEYPAIR: `${safe}, ${open}`, SPLIT_KEYPAIR: split };
-  expect(readConfiguration(env).chain).toMatchObject({ keypair: [first, second], splitKeypair: second });
+  expect(readConfiguration(env).chain).toMatchObject({ keypair: [first, second], splitKeypair: [second] });
   expect(warnings).toEqual([expect.stringContaining(open), expect.stringContaining(split)]);
 });
 
