@@ -1,14 +1,20 @@
 // What our tests use of jest, on Mocha: Stryker's Mocha runner tries one mutant after the other without loading anything
 // again, which costs milliseconds where jest costs seconds.
 const { expect } = require('expect');
+const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
 
 const mocker = new ModuleMocker(globalThis);
+const timers = new ModernFakeTimers({ global: globalThis, config: { fakeTimers: {}, rootDir: __dirname } });
 globalThis.expect = expect;
 globalThis.jest = {
   fn: mocker.fn.bind(mocker),
   spyOn: mocker.spyOn.bind(mocker),
   restoreAllMocks: () => mocker.restoreAllMocks(),
+  useFakeTimers: (config) => timers.useFakeTimers(config),
+  useRealTimers: () => timers.useRealTimers(),
+  getTimerCount: () => timers.getTimerCount(),
+  advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),
 };
 
 // Stryker's own connection, which tests that count the sockets of the process do not expect.
