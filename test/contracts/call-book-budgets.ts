@@ -4,8 +4,11 @@ import type { CallStore } from '../../src/storage/calls/call-store.js';
 import { DAY_MS, HOUR_MS } from '../../src/storage/calls/periods.js';
 import { newEvent } from '../../src/storage/events/events.js';
 import { SPENDING_WINDOWS } from '../../src/storage/keys/service-keys.js';
-import type { BookUnderTest } from './call-book-stand.js';
+import { createSqlLedger } from '../../src/storage/ledger/sql-ledger.js';
+import { type BookUnderTest, step } from './call-book-stand.js';
 import { ALICE, LATE_MARCH, newCall, newReservation, USDC, USDT } from './call-samples.js';
+import { newRequest } from './ledger-requests.js';
+import { newClaim } from './ledger-samples.js';
 
 /** What every book of calls must do to keep budgets. */
 export function budgetsContract(name: string, open: () => Promise<BookUnderTest>): void {
@@ -49,6 +52,44 @@ export function budgetsContract(name: string, open: () => Promise<BookUnderTest>
       const later = (at: number) => newReservation({ charge, at: LATE_MARCH + at });
       expect(await book.reserve(later(59_999))).toMatchObject({ ok: false });
       expect(await book.reserve(later(60_000))).toMatchObject({ ok: true });
+    });
+
+    describe.each(['payment', 'payment request'])('what is held back for a %s', (named) => {
+      const charge = { mint: USDC, amount: 30_000n };
+
+      /** Brings a payment so far, and holds back what it costs under its own name, or that of its request. */
+      async function held(until: 'claimed' | 'broadcast' | 'confirmed' | 'expired') {
+        const ledger = createSqlLedger(fixture.database, fixture.now);
+        const [claim, request] = [newClaim(), newRequest()];
+        const id = named === 'payment' ? claim.id : request.id;
+        await ledger.savePaymentRequest(request);
+        await ledger.claim(claim);
+        await ledger.attachAttempt(request.id, claim.id);
+        expect(await book.reserve(newReservation({ id, charge }))).toEqual({ ok: true, isNew: true });
+        if (until !== 'claimed') await ledger.recordBroadcast(claim.id, claim.lease, { signature: '5'.repeat(88) });
+        const landed = { state: 'confirmed', slot: 7, signature: '5'.repeat(88) } as const;
+        const lost = { state: 'expired', reason: 'invalid_exact_svm_transaction_expired' } as const;
+        if (until === 'confirmed') await ledger.recordOutcome(claim.id, claim.lease, landed);
+        if (until === 'expired') await ledger.recordOutcome(claim.id, claim.lease, lost);
+        await fixture.advance(120_000);
+        await book.prune(0, 0, 100);
+        return { id, next: () => book.reserve(newReservation({ at: LATE_MARCH + 120_000 })) };
+      }
+
+      test.each(['broadcast', 'confirmed'] as const)('that is %s counts until its call is written', async (state) => {
+        const { id, next } = await held(state);
+        expect(await next()).toMatchObject({ ok: false, used: 30_000n });
+        expect(await book.reserve(newReservation({ id, charge }))).toEqual({ ok: true, isNew: false });
+        await book.finish(newCall({ charge }), { reservationId: id });
+        expect(await usedOf()).toContainEqual([USDC, 'day', 30_000n]);
+        expect(await next()).toMatchObject({ ok: false, used: 30_000n });
+      });
+
+      test.each(['claimed', 'expired'] as const)('that is %s counts no more when its lease is over', async (state) => {
+        const { next } = await held(state);
+        expect(await next()).toMatchObject({ ok: true });
+        expect(await fixture.database.query(...step('select id from tollhouse_reservation'))).toHaveLength(1);
+      });
     });
 
     test('what was spent is spent, also after the lease was over', async () => {

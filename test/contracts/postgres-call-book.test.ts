@@ -8,7 +8,8 @@ import { creditContract } from './credit.js';
 
 const NAME = 'the book of calls on Postgres';
 const TABLES =
-  'tollhouse_call, tollhouse_rollup, tollhouse_spend, tollhouse_reservation, tollhouse_credit, tollhouse_credit_hold, tollhouse_event, tollhouse_mark';
+  'tollhouse_call, tollhouse_rollup, tollhouse_spend, tollhouse_reservation, tollhouse_credit, tollhouse_credit_hold, tollhouse_event, tollhouse_mark, ' +
+  'tollhouse_payment, tollhouse_payment_request';
 let server: PostgresServer;
 let url: string;
 let databases: readonly [SqlDatabase, SqlDatabase];

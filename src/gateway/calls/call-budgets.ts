@@ -1,6 +1,5 @@
 import type { Claim } from '../../facilitator/types.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
-import type { CallStore } from '../../storage/calls/call-store.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import type { Spending } from '../figures/spending.js';
 import type { Call } from './call.js';
@@ -13,20 +12,20 @@ export interface CallBudgets {
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
    */
   hold(call: Call, claim: Pick<Claim, 'id' | 'resource' | 'terms' | 'receipt'>): Promise<void>;
-  /** Gives back what was held for a call that is not in the books, unless its payment may have been taken. */
+  /**
+   * Gives back what was held for a call that is not in the books, unless its payment may have been taken: what has left the
+   * wallet counts until its call is written.
+   */
   giveBack(call: Call): Promise<void>;
   /**
    * Holds back what a payment request is going to cost the key that it was made with.
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
    */
   holdRequest(key: ServiceKey, request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount'>): Promise<void>;
-  /** A payment request is paid: what was held back for it counts until its call is written. */
-  requestPaid(requestId: string): Promise<void>;
 }
 
 /** What {@link createCallBudgets} works with. */
 export interface CallBudgetsParts {
-  readonly book: Pick<CallStore, 'keepReserved'>;
   readonly spending: Pick<Spending, 'hold' | 'giveBack'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -36,7 +35,7 @@ export interface CallBudgetsParts {
 const REQUEST = 'pay_';
 
 /** Makes the budgets of a gateway's calls. */
-export function createCallBudgets({ book, spending, now }: CallBudgetsParts): CallBudgets {
+export function createCallBudgets({ spending, now }: CallBudgetsParts): CallBudgets {
   return {
     async hold(call, { id, resource, terms, receipt }) {
       const { key, at } = call;
@@ -51,6 +50,5 @@ export function createCallBudgets({ book, spending, now }: CallBudgetsParts): Ca
     async holdRequest(key, { id, token, amount }) {
       await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);
     },
-    requestPaid: (requestId) => book.keepReserved(requestId),
   };
 }

@@ -73,7 +73,7 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
 
 /** What {@link createCalls} works with. */
 export interface CallsParts {
-  readonly book: Pick<CallStore, 'finish' | 'refuse' | 'keepReserved'>;
+  readonly book: Pick<CallStore, 'finish' | 'refuse'>;
   readonly credit: Pick<CreditStore, 'hold' | 'giveBack'>;
   readonly spending: Spending;
   readonly limits: CallLimits;
@@ -90,7 +90,7 @@ export interface CallsParts {
 export function createCalls(parts: CallsParts): Calls {
   const { book, credit, spending, limits, describeToken, wake, onFault, now } = parts;
 
-  const { giveBack, ...budgets } = createCallBudgets({ book, spending, now });
+  const { giveBack, ...budgets } = createCallBudgets({ spending, now });
 
   async function finish(record: CallRecord, shown: Shown, options: FinishOptions): Promise<boolean> {
     const events = [callEvent(shown, record, now())];

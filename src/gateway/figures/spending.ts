@@ -17,7 +17,7 @@ export interface SpendingCall {
 
 /** What is held back of a budget. */
 export interface BudgetHold {
-  /** For `CallStore.finish`, `giveBack` and `keepReserved`. */
+  /** For `CallStore.finish` and `giveBack`. */
   readonly id: string;
   /** Whether it was held back for the same payment before. */
   readonly isShared: boolean;

@@ -28,15 +28,13 @@ export interface ContractSettlement {
   readonly facilitator: EmbeddedFacilitator;
   /** Whether the seller still takes money. Default: nobody is asked. */
   readonly askSeller: AskSeller | undefined;
-  /** Told of a payment request that is paid, before its payer is. Default: nobody is. */
-  readonly requestPaid: ((id: string) => Promise<void>) | undefined;
   /** Address of a block explorer, without `/tx/…`. */
   readonly explorerUrl: string;
 }
 
 /** `POST /settle` in the contract's shape. */
 export async function settleContract(
-  { facilitator, askSeller, requestPaid, explorerUrl }: ContractSettlement,
+  { facilitator, askSeller, explorerUrl }: ContractSettlement,
   body: unknown,
   res: Response,
 ): Promise<void> {
@@ -44,8 +42,6 @@ export async function settleContract(
   const bytes = decodeBase64(text);
   if (!bytes.ok) return sendProblem(res, 'invalid_transaction', `signed_transaction is not base64: ${bytes.detail}.`);
   const settlement = await facilitator.settleRequest(id, bytes.value, askSeller);
-  // What is not known yet is held back for a while as it is: it may still fail.
-  if (settlement.status === 'settled') await requestPaid?.(id);
   sendOutcome(res, settlement, explorerUrl);
 }
 

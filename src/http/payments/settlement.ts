@@ -87,8 +87,7 @@ export const settleOperation = defineOperation({
   async handler({ req, res, body }, parts: SettlementParts) {
     const { facilitator, gateway } = parts;
     const askSeller = gateway && countedByKey(createAskSeller(gateway), res);
-    const requestPaid = gateway?.calls.requestPaid;
-    const contract = { facilitator, askSeller, requestPaid, explorerUrl: explorerOf(parts, req) };
+    const contract = { facilitator, askSeller, explorerUrl: explorerOf(parts, req) };
     if (isContractSettle(body)) await settleContract(contract, body, res);
     else await settleX402(facilitator, req, res);
   },

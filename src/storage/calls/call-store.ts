@@ -79,7 +79,10 @@ export interface BudgetLimit {
 
 /** What a call is going to cost its key, held back until it is over. */
 export interface ReservationRequest {
-  /** Names the reservation in `finish` and `giveBack`. Of those that name the same one, the first reserves and the others share it. */
+  /**
+   * Names the reservation in `finish` and `giveBack`: the payment, or the payment request, that it is for. Of those that name the
+   * same one, the first reserves and the others share it.
+   */
   readonly id: string;
   readonly caller: KeyedCaller;
   readonly charge: Charge;
@@ -87,7 +90,10 @@ export interface ReservationRequest {
   readonly budgets: readonly BudgetLimit[];
   /** When the call came in: the `at` of the call that `finish` writes. */
   readonly at: number;
-  /** After this long the reservation of a process that vanished counts no more: longer than the longest call. Milliseconds. */
+  /**
+   * After this long the reservation of a process that vanished counts no more, unless its payment was sent and not lost: longer than the
+   * longest call. Milliseconds.
+   */
   readonly leaseMs: number;
 }
 
@@ -199,10 +205,8 @@ export interface CallStore {
    * instances, what is spent and held back never exceeds a limit.
    */
   reserve(request: ReservationRequest): Promise<ReservationResult>;
-  /** Ends a reservation without spending anything. */
+  /** Ends a reservation without spending anything: nothing has left the wallet, and nothing will. */
   giveBack(reservationId: string): Promise<void>;
-  /** The money of a reservation has left the wallet: it is held until the call that it pays is written. */
-  keepReserved(reservationId: string): Promise<void>;
   /**
    * Writes a call, its sums, what its key has spent, and its events, in one transaction with the payment's completion.
    * @returns false when the payment, or the credit, was not held any more; then nothing was written, and the response must not

@@ -28,11 +28,18 @@ function spent(window: BudgetWindow, at: BudgetPlaces): string {
       and project_id = ''), 0)`;
 }
 
-/** What is held back in a window for calls under way. */
+/** The payment that a reservation is named by, or that of the payment request that it is named by. */
+const PAID_WITH = `(tollhouse_reservation.id, (
+    select attempt from tollhouse_payment_request where tollhouse_payment_request.id = tollhouse_reservation.id))`;
+/** What has left the wallet, or may have, counts until the call that it pays is written, whatever became of who held it back. */
+const IS_PAID = `exists (
+    select 1 from tollhouse_payment where tollhouse_payment.id in ${PAID_WITH} and tollhouse_payment.state in ('broadcast', 'confirmed'))`;
+
+/** What is held back in a window, for calls under way and for payments that wait for theirs. */
 function heldBack(window: BudgetWindow, at: BudgetPlaces): string {
   const inWindow = window === 'total' ? '' : `and ${window} = ${at[window]}`;
   return `(select coalesce(sum(amount), 0) from tollhouse_reservation
-    where key_id = ${at.key} and mint = ${at.mint} ${inWindow} and ends_at > ${at.now})`;
+    where key_id = ${at.key} and mint = ${at.mint} ${inWindow} and (ends_at > ${at.now} or ${IS_PAID}))`;
 }
 
 const RESERVE: BudgetPlaces = { key: '$2', mint: '$3', hour: '$5', day: '$6', month: '$7', total: '0', now: '$9' };
@@ -76,16 +83,12 @@ export const SPEND = {
       returning id`,
   },
   reserved: { name: 'tollhouse_is_reserved', text: 'select id from tollhouse_reservation where id = $1' },
-  keepReserved: {
-    name: 'tollhouse_keep_reserved',
-    text: 'update tollhouse_reservation set ends_at = $2 where id = $1 returning id',
-  },
   used: { name: 'tollhouse_used_budget', text: `select ${SPENDING_WINDOWS.map(usedIn).join(', ')}` },
   giveBack: { name: 'tollhouse_give_back', text: 'delete from tollhouse_reservation where id = $1' },
   pruneReservations: {
     name: 'tollhouse_prune_reservations',
     text: `delete from tollhouse_reservation where id in (
-        select id from tollhouse_reservation where ends_at <= $1 limit $2)
+        select id from tollhouse_reservation where ends_at <= $1 and not ${IS_PAID} limit $2)
       returning id`,
   },
   pruneHours: {

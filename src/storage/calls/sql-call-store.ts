@@ -20,9 +20,6 @@ import { DAY_MS, dayOf, HOUR_MS, hourOf, startsOf, windowStart } from './periods
 import { createRefusalCounter } from './refusal-counter.js';
 import { SPEND } from './spend-statements.js';
 
-/** As long as the books are kept. */
-const KEPT_MS = 400 * DAY_MS;
-
 /**
  * A book of calls on SQLite or Postgres. The database is not closed with it.
  * @param now - clock, milliseconds since the epoch; tells which reservations have ended when they are forgotten
@@ -43,7 +40,6 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
     prune,
     reserve: (request) => reserve(database, request),
     giveBack: async (id) => void (await database.query(SPEND.giveBack, id)),
-    keepReserved: async (id) => void (await database.query(SPEND.keepReserved, id, now() + KEPT_MS)),
     refuse: refusals.add,
     flush: refusals.flush,
     close: refusals.close,

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { verifyGateway } from '../../../src/gateway/proxy/verify-gateway.js';
 import { CALL_PRICE, type ClientResponse, type MadeProject } from '../../helpers/fixtures/gateway-client.js';
-import { type Caller, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
+import { useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { type Respond, startReceiver } from '../../helpers/http/webhook-receiver.js';
 import { createGate, signPayment } from '../../helpers/transactions/payments.js';
@@ -393,97 +393,6 @@ describe('who does not get to pay', () => {
       if (status === 429) await until(async () => (await again()).status === 200);
     }
     expect(fixture().hits()).toBe(before + payments.length);
-  });
-});
-
-describe('the budget of a key', () => {
-  const PRICE = 0.012347;
-
-  /** A caller who may spend so many calls a day. */
-  const callerFor = (calls: number): Promise<Caller> =>
-    fixture().newCaller({ spending: { limit: (PRICE * calls).toFixed(6), token: 'USDC', window: 'day' } });
-
-  /** Payments of x402 for a project, signed and not sent. */
-  async function signedBy(caller: Caller, project: MadeProject, count: number): Promise<readonly ProofHeaders[]> {
-    const { client, sandbox } = fixture();
-    const url = `${client.url}/v1/${project.slug}`;
-    const sign = async () =>
-      (await signPayment({ sandbox, payer: caller.wallet }, url, { init: { headers: caller.key.headers } })).v2;
-    return Promise.all(Array.from({ length: count }, sign));
-  }
-
-  test('for three calls, ten paid at once through x402: exactly three', async () => {
-    const caller = await callerFor(3);
-    const { project, sandbox } = fixture();
-    const payments = await signedBy(caller, project, 10);
-    const held = () => sandbox.tokenBalance(caller.wallet.publicKey.toBase58(), sandbox.tokens[0]!.mint);
-    const [before, money] = [fixture().hits(), held()];
-    const show = (payment: ProofHeaders) => call(project, { ...payment, ...caller.key.headers });
-    const all = await Promise.all(payments.map(show));
-    expect(all.filter(({ status }) => status === 200)).toHaveLength(3);
-    const others = all.filter(({ status }) => status !== 200).map(outcome);
-    expect(others).toEqual(Array.from({ length: 7 }, () => [403, 'spending_limit_reached']));
-    expect([fixture().hits() - before, money - held()]).toEqual([3, 3n * CALL_PRICE]);
-
-    const again = await Promise.all(payments.map(show));
-    expect(again.filter((it) => it.headers.get('idempotency-replayed') === 'true')).toHaveLength(3);
-    expect(fixture().hits() - before).toBe(3);
-  });
-
-  test('for three calls, ten payment requests at once: exactly three are made, and what is paid is served', async () => {
-    const caller = await callerFor(3);
-    const { client, project } = fixture();
-    const asked = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
-    const make = () => client.ask('POST', '/create-payment', asked, caller.key.headers);
-    const made = await Promise.all(Array.from({ length: 10 }, make));
-    const codes = made.filter(({ status }) => status !== 200).map(outcome);
-    expect(codes).toEqual(Array.from({ length: 7 }, () => [403, 'spending_limit_reached']));
-  });
-
-  test('counts what is paid and not called yet, and what is paid is served', async () => {
-    const caller = await callerFor(3);
-    const { client, project } = fixture();
-    const paid = [await fixture().pay({ caller }), await fixture().pay({ caller })];
-    const [payment] = await signedBy(caller, project, 1);
-    const show = (header: ProofHeaders) => call(project, { ...header, ...caller.key.headers });
-    expect((await show(payment!)).status).toBe(200);
-    const asked = { amount: '0.012347', token: 'USDC', recipient: project.split[0]?.recipient, project: project.slug };
-    expect(outcome(await client.ask('POST', '/create-payment', asked, caller.key.headers))).toEqual([
-      403,
-      'spending_limit_reached',
-    ]);
-    for (const { header } of paid) expect((await show(header)).status).toBe(200);
-    expect((await show(paid[0]!.header)).headers.get('idempotency-replayed')).toBe('true');
-  });
-
-  test('counts what left the wallet: credit given is spent, and spends nothing more', async () => {
-    const caller = await callerFor(1);
-    const project = await fixture().newProject();
-    const by = { caller, project };
-    const good = await fixture().pay(by);
-    const next = { header: (await signedBy(caller, project, 1))[0]! };
-    const foreign = await fixture().pay({ project });
-    const show = ({ header = {} }: { readonly header?: ProofHeaders }) =>
-      call(project, { ...header, ...caller.key.headers });
-    expect(outcome(await show(foreign))).toEqual([402, 'payment_invalid']);
-    expect(outcome(await show({ header: { 'x-service-payment': 'AAAA' } }))).toEqual([400, 'invalid_payment_header']);
-    fixture().upstream.respond(fails);
-    expect((await show(good)).status).toBe(500);
-    expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
-    const spent = async () =>
-      (await fixture().client.ask('GET', '/api/v1/spending', undefined, caller.key.headers)).body;
-    const [usedUp, credit] = [
-      { used_atomic: String(CALL_PRICE), left_atomic: '0' },
-      { project_id: project.id, key_id: caller.key.id, amount_atomic: String(CALL_PRICE), token: 'USDC' },
-    ];
-    const totals = [{ amount_atomic: String(CALL_PRICE), token: 'USDC', calls: 1 }];
-    expect(await spent()).toMatchObject({ totals, budgets: [usedUp], credit: [credit] });
-    expect((await show({})).status).toBe(500);
-    fixture().upstream.respond(answers);
-    expect((await show({})).status).toBe(200);
-    await until(async () => (await spent())['credit']?.toString() === '');
-    expect(await spent()).toMatchObject({ totals, budgets: [usedUp], credit: [] });
-    expect(outcome(await show(next))).toEqual([403, 'spending_limit_reached']);
   });
 });
 
