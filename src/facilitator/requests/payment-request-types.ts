@@ -116,8 +116,13 @@ export interface PaymentRequests {
   /**
    * Asks for a payment. Rejects with `invalid_amount`, `invalid_token`, `invalid_recipient`, `invalid_payer`,
    * `invalid_split` or `invalid_request` when the request is wrong, with `payment_backend_unavailable` in an outage.
+   * @param accept - asked before the request is written down: where it rejects nothing is created, and nobody is told. Default:
+   *   nobody is asked
    */
-  createPayment(request: PaymentRequestInput): Promise<CreatedPayment>;
+  createPayment(
+    request: PaymentRequestInput,
+    accept?: (request: PaymentRequestRecord) => Promise<void>,
+  ): Promise<CreatedPayment>;
   /**
    * The transaction with which a wallet pays a request; undefined when there is no such request. Rejects with
    * `payment_already_settled`, `payment_in_progress` or `payment_expired` when there is nothing left to pay.

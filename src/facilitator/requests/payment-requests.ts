@@ -54,10 +54,11 @@ export function createPaymentRequests(parts: PaymentRequestParts): PaymentReques
   }
 
   return {
-    async createPayment(wanted) {
+    async createPayment(wanted, accept) {
       const request = await newPaymentRequest(readAddresses(wanted), context);
       const { payer } = request;
       const created = payer === undefined ? await outline(request) : await prepare(request, payer, feePayer);
+      await accept?.(request);
       await ledger.savePaymentRequest(request, [requestEvent(request)]);
       parts.events.emit('payment.created', { request });
       return created;

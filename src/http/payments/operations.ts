@@ -4,6 +4,7 @@ import type { NewPaymentRequest } from '../../facilitator/requests/payment-reque
 import { createAskSeller, sellerParts } from '../../gateway/projects/seller.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
 import { readServiceKey } from '../../middleware/service-key/read-service-key.js';
+import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { defineOperation } from '../framework/operation.js';
 import { readInput } from '../framework/read-input.js';
 import {
@@ -84,10 +85,11 @@ const createPayment = defineOperation({
     const isCall = 'project' in asked;
     const priced = isCall ? await sellerParts(gateway ?? NO_PROJECTS, asked, key) : { ...asked, seller: {} };
     const seller = key === undefined ? priced.seller : { ...priced.seller, keyId: key.id };
-    const created = await facilitator.createPayment(
-      withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller }),
-    );
-    if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, created.request);
+    const accept = async (request: PaymentRequestRecord) => {
+      if (key !== undefined && isCall) await gateway?.calls.holdRequest(key, request);
+    };
+    const wanted = withoutUndefined({ ...asked, expiresInSeconds, ...priced, seller });
+    const created = await facilitator.createPayment(wanted, accept);
     return createdPaymentView(created, mountAddress(req, baseUrl));
   },
 });
