@@ -77,6 +77,18 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
         expect(await eventsOf(project)).toEqual(['project.created', 'project.updated']);
       });
 
+      test('has an owner, who stays known when it is deleted; nobody owns what never was', async () => {
+        const [project, other] = [await add({ owner: ANNA }), await add({ owner: BORIS })];
+        expect([await store.ownerOf(project.id), await store.ownerOf(other.id)]).toEqual([ANNA, BORIS]);
+        await store.replace(nextVersion(project, { state: 'deleted' }), 'keep', []);
+        expect(await store.ownerOf(project.id)).toBe(ANNA);
+        const again = await add({ owner: BORIS, slug: project.slug, createdAt: project.updatedAt + 2 * SLUG_REST_MS });
+        expect([await store.ownerOf(project.id), await store.ownerOf(again.id)]).toEqual([ANNA, BORIS]);
+        for (const none of [newProject().id, project.slug, '', 'prj_\0']) {
+          expect(await store.ownerOf(none)).toBeUndefined();
+        }
+      });
+
       test('that is deleted is not found, not listed and not changed any more', async () => {
         const project = await add();
         const deleted = nextVersion(project, { state: 'deleted' });

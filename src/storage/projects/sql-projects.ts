@@ -21,10 +21,15 @@ const ANYTHING = '%';
 
 /** Projects on SQLite or Postgres. The database is not closed with it. */
 export function createSqlProjects(database: SqlDatabase): ProjectStore {
-  async function one(statement: Statement, value: string): Promise<ProjectRecord | undefined> {
+  async function rowOf(statement: Statement, value: string): Promise<Row | undefined> {
     // Postgres takes no text with this character, and no project has it.
     if (value.includes('\0')) return undefined;
     const [row] = await database.query(statement, value);
+    return row;
+  }
+
+  async function one(statement: Statement, value: string): Promise<ProjectRecord | undefined> {
+    const row = await rowOf(statement, value);
     return row === undefined ? undefined : toProject(row);
   }
 
@@ -61,11 +66,11 @@ export function createSqlProjects(database: SqlDatabase): ProjectStore {
     find: (id) => one(PROJECTS.find, id),
     findBySlug: (slug) => one(PROJECTS.findBySlug, slug),
     async ownerOf(id) {
-      const [row] = await database.query(PROJECTS.ownerOf, id);
+      const row = await rowOf(PROJECTS.ownerOf, id);
       return row === undefined ? undefined : String(row.owner);
     },
     async openApiOf(id) {
-      const [row] = await database.query(PROJECTS.openApiOf, id);
+      const row = await rowOf(PROJECTS.openApiOf, id);
       return typeof row?.openapi === 'string' ? (JSON.parse(row.openapi) as ProjectOpenApi) : undefined;
     },
     async list(owner, limit, after = { createdAt: Number.MAX_SAFE_INTEGER, id: '' }) {
