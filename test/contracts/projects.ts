@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../src/storage/calls/periods.js';
+import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import {
   type MarketQuery,
   type ProjectRecord,
@@ -7,16 +9,12 @@ import {
 } from '../../src/storage/projects/projects.js';
 import { createSqlProjects } from '../../src/storage/projects/sql-projects.js';
 import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { newCall } from './call-samples.js';
 import { ANNA, BORIS, eventOf, newProject, nextVersion, tokenOf } from './project-samples.js';
 
 const EVENTS = { name: 'test_events', text: 'select type from tollhouse_event where project_id = $1 order by seq' };
-const COUNT = {
-  name: 'test_count_calls',
-  text: 'insert into tollhouse_rollup (project_id, kind, hour, label, value) values ($1, $2, $3, $4, $5)',
-};
 const CREATED = { status: 'created' };
 const TAKEN = { status: 'slug_taken' };
-const HOUR = 3_600_000;
 
 /** What every database must do for projects. */
 export function projectsContract(name: string, open: () => Promise<SqlDatabase>): void {
@@ -247,28 +245,33 @@ export function projectsContract(name: string, open: () => Promise<SqlDatabase>)
         expect(await pages('new')).toEqual(['c', 'b', 'a']);
       });
 
-      test('goes by calls since a time, most first, page by page', async () => {
-        const [few, many, none] = [
-          await add({ slug: 'few' }),
-          await add({ slug: 'many' }),
-          await add({ slug: 'none' }),
-        ];
-        const counted: readonly (readonly [ProjectRecord, string, number, string, number])[] = [
-          [few, 'calls', 10 * HOUR, '', 3],
-          [many, 'calls', 10 * HOUR, '', 2],
-          [many, 'calls', 12 * HOUR, '', 2],
-          [few, 'calls', 9 * HOUR, '', 100],
-          [few, 'refused', 10 * HOUR, '', 100],
-          [none, 'calls', 10 * HOUR, 'x', 100],
-        ];
-        for (const [project, ...values] of counted) await database.query(COUNT, project.id, ...values);
-        const found = await store.market({ ...query, sort: 'calls', since: 10 * HOUR });
+      test('goes by the wallets that paid since a day, most first, page by page', async () => {
+        const book = createSqlCallStore(database);
+        const called = (project: ProjectRecord, payer: string, day: number, times = 1) =>
+          Promise.all(
+            Array.from({ length: times }, () =>
+              book.finish(newCall({ projectId: project.id, payer, at: day * DAY_MS + 1 })),
+            ),
+          );
+        const three = await add({ slug: 'three' });
+        const [two, one, none] = [await add({ slug: 'two' }), await add({ slug: 'one' }), await add({ slug: 'none' })];
+        for (const payer of ['x', 'y', 'z']) await called(three, payer, 10);
+        await called(two, 'x', 10, 2);
+        await called(two, 'y', 12);
+        // One wallet that pays itself all the time, an owner who buys from himself, and what is long ago.
+        await called(one, 'x', 10, 20);
+        await called(one, 'x', 11, 20);
+        await called(none, none.owner, 10, 20);
+        for (const payer of ['x', 'y', 'z', 'v', 'w']) await called(two, payer, 9);
+        const found = await store.market({ ...query, sort: 'calls', since: 10 * DAY_MS });
         expect(found.map(({ project, rank }) => [project.slug, rank])).toEqual([
-          ['many', 4],
-          ['few', 3],
+          ['three', 3],
+          ['two', 2],
+          ['one', 1],
           ['none', 0],
         ]);
-        expect(await pages('calls')).toEqual(['few', 'many', 'none']);
+        expect(await pages('calls')).toEqual(['two', 'three', 'one', 'none']);
+        await book.close();
       });
     });
   });

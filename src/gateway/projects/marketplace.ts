@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
+import { DAY_MS, dayOf } from '../../storage/calls/periods.js';
 import { MAX_WORDS, type MarketEntry, type MarketQuery, type ProjectStore } from '../../storage/projects/projects.js';
 import type { Suspensions } from '../owners/suspensions.js';
 import type { DocumentedProject, Projects } from './projects.js';
@@ -30,7 +31,7 @@ export interface MarketplaceParts {
 export interface MarketSearch extends Omit<MarketQuery, 'words' | 'since'> {
   /** Text of which every word must occur. */
   readonly text?: string;
-  /** Time that the search before this page gave; calls from then on count for the order. Default: thirty days ago. */
+  /** Time that the search before this page gave; payers from then on count for the order. Default: the start of the day thirty days ago. */
   readonly since?: number;
 }
 
@@ -53,15 +54,14 @@ export interface Marketplace {
   find(slug: string): Promise<DocumentedProject & Pick<MarketItem, 'figures'>>;
 }
 
-const HOUR_MS = 3_600_000;
-const COUNTED_MS = 30 * 24 * HOUR_MS;
+const COUNTED_MS = 30 * DAY_MS;
 const NONE: ProjectFigures = { calls: 0, succeeded: 0 };
 
 /** Makes the marketplace of a gateway's projects. */
 export function createMarketplace(parts: MarketplaceParts): Marketplace {
   const { store, projects, suspended = () => undefined, figures, now = Date.now } = parts;
   return {
-    async search({ text = '', since = startOfHour(now() - COUNTED_MS), ...query }) {
+    async search({ text = '', since = dayOf(now() - COUNTED_MS), ...query }) {
       const token = query.token === undefined ? {} : { token: moneyOf(query.token) };
       const entries = await store.market({ ...query, ...token, words: wordsOf(text), since });
       const known = await figures(entries.map(({ project }) => project.id));
@@ -77,10 +77,6 @@ export function createMarketplace(parts: MarketplaceParts): Marketplace {
       return { project, openapi, figures: known.get(project.id) ?? NONE };
     },
   };
-}
-
-function startOfHour(time: number): number {
-  return time - (time % HOUR_MS);
 }
 
 function wordsOf(text: string): readonly string[] {

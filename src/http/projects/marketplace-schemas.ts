@@ -28,11 +28,13 @@ export const marketQuery = z.object({
   sort: z
     .enum(['calls', 'price', 'new'], 'must be "calls", "price" or "new"')
     .default(DEFAULT_SORT)
-    .describe('Most calls in thirty days first, lowest price first, or newest first.'),
+    .describe(
+      'By calls: the most wallets that have paid for calls in thirty days first, the owner not counted. Or lowest price first, or newest first.',
+    ),
   ...pageQuery,
 });
 
-/** What the cursors of `GET /api/v1/marketplace` hold, by sort: sort, rank, id, and since when calls are counted. */
+/** What the cursors of `GET /api/v1/marketplace` hold, by sort: sort, rank, id, and since when payers are counted. */
 export const marketCursors = {
   calls: z.tuple([z.literal('calls'), z.int(), projectIdText, z.int()]),
   price: z.tuple([z.literal('price'), z.string().regex(/^[\d.]+$/), projectIdText, z.int()]),

@@ -75,20 +75,24 @@ function notSuspended(id: string, owner: string): string {
     where (stopped.kind = 'project' and stopped.target = ${id}) or (stopped.kind = 'owner' and stopped.target = ${owner}))`;
 }
 
-/** Calls of each project since a time; the sums of hours are written with the calls. */
-const CALLED = `left join (
-    select project_id, cast(sum(value) as bigint) as calls from tollhouse_rollup
-    where kind = 'calls' and label = '' and hour >= $${7 + MAX_WORDS} group by project_id
-  ) as called on called.project_id = project.id`;
+/** So many days of wallets are looked at of each project: nobody's calls make the search slow. */
+const MAX_PAYER_DAYS = 5_000;
+
+/** Distinct wallets that have paid a project since the start of a day, its owner's not among them; written with the calls. */
+const PAYERS = `(select count(*) from (
+    select distinct label from (
+      select label from tollhouse_rollup
+      where project_id = project.id and kind = 'payers_day' and hour >= $${7 + MAX_WORDS} and label <> project.owner
+      order by hour, label limit ${MAX_PAYER_DAYS}) as payer_day) as payer)`;
 
 /** In Postgres the default, in SQLite there is none. */
 const ESCAPE = `escape '\\'`;
 
 /** By what the marketplace is ordered, which way, and what comes before the first. */
 const ORDERS = {
-  calls: { rank: 'coalesce(called.calls, 0)', join: CALLED, way: 'desc', start: Number.MAX_SAFE_INTEGER },
-  price: { rank: 'project.price_key', join: '', way: 'asc', start: '' },
-  new: { rank: 'project.created_at', join: '', way: 'desc', start: Number.MAX_SAFE_INTEGER },
+  calls: { rank: PAYERS, way: 'desc', start: Number.MAX_SAFE_INTEGER },
+  price: { rank: 'project.price_key', way: 'asc', start: '' },
+  new: { rank: 'project.created_at', way: 'desc', start: Number.MAX_SAFE_INTEGER },
 } as const;
 
 /** A rank that comes before all others in an order. */
@@ -98,7 +102,7 @@ export function marketStart(sort: MarketSort): number | string {
 
 /**
  * The lists of the marketplace. `$1` is a pattern for the tags, `$2` a token or empty, `$3` the highest price key, `$4` how
- * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words; for calls the time at last.
+ * many, `$5` and `$6` rank and id after which it begins, then come the patterns of the words; for calls the day at last.
  */
 export const MARKET: Readonly<Record<MarketSort, Statement>> = {
   calls: marketStatement('calls'),
@@ -107,16 +111,16 @@ export const MARKET: Readonly<Record<MarketSort, Statement>> = {
 };
 
 function marketStatement(sort: MarketSort): Statement {
-  const { rank, join, way } = ORDERS[sort];
-  const columns = PROJECT_COLUMNS.map((column) => `project.${column}`).join(', ');
+  const { rank, way } = ORDERS[sort];
   const words = Array.from({ length: MAX_WORDS }, (_, at) => ` and project.search like $${7 + at} ${ESCAPE}`).join('');
   return {
     name: `tollhouse_market_${sort}`,
-    text: `select ${columns}, ${rank} as rank from tollhouse_project as project ${join}
+    text: `select * from (
+      select ${COLUMNS}, ${rank} as rank from tollhouse_project as project
       where project.state = 'active' and project.visibility = 'listed' and project.tags like $1 ${ESCAPE}
         and $2 in ('', project.symbol, project.mint) and project.price_key <= $3
-        and ${notSuspended('project.id', 'project.owner')}
-        and (${rank}, project.id) ${way === 'desc' ? '<' : '>'} ($5, $6)${words}
+        and ${notSuspended('project.id', 'project.owner')}${words}) as offered
+      where (rank, id) ${way === 'desc' ? '<' : '>'} ($5, $6)
       order by rank ${way}, id ${way} limit $4`,
   };
 }

@@ -104,7 +104,10 @@ export interface ProjectPlace {
   readonly id: string;
 }
 
-/** How the marketplace is ordered: most calls, lowest price or newest first. */
+/**
+ * How the marketplace is ordered. `calls`: by how many wallets have paid for its calls, most first, its owner's not counted: what
+ * one wallet pays itself, however often, is one at most. `price`: lowest first. `new`: newest first.
+ */
 export type MarketSort = 'calls' | 'price' | 'new';
 
 /** What is looked for in the marketplace. */
@@ -118,13 +121,13 @@ export interface MarketQuery {
   /** In the token's own unit, as {@link priceKey} writes it. */
   readonly maxPrice?: string;
   readonly sort: MarketSort;
-  /** Calls from then on are counted for the order, milliseconds since the epoch. */
+  /** Start of the day of UTC from which on payers are counted for the order, milliseconds since the epoch. */
   readonly since: number;
   readonly after?: { readonly rank: number | string; readonly id: string };
   readonly limit: number;
 }
 
-/** A listed project and the value by which it was ordered: calls, {@link priceKey}, or when it was created. */
+/** A listed project and the value by which it was ordered: payers, {@link priceKey}, or when it was created. */
 export interface MarketEntry {
   readonly project: ProjectRecord;
   readonly rank: number | string;

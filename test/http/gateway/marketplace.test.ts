@@ -5,6 +5,8 @@ import { DISCOVERY_OPERATIONS } from '../../../src/http/discovery/operations.js'
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import { serviceInfo } from '../../../src/http/framework/service-info.js';
 import { projectListings } from '../../../src/http/projects/project-listings.js';
+import { createSqlCallStore } from '../../../src/storage/calls/sql-call-store.js';
+import { newCall } from '../../contracts/call-samples.js';
 import {
   openProjectsFixture,
   outcomeOf,
@@ -15,15 +17,10 @@ import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-f
 import type { ProofHeaders } from '../../helpers/http/sign-in.js';
 import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
+const DAY = 86_400_000;
 const alice = walletKey('alice');
 const bob = walletKey('bob');
 const SOL = 'So11111111111111111111111111111111111111112';
-const COUNT = {
-  name: 'test_count_calls',
-  text: `insert into tollhouse_rollup (project_id, kind, hour, label, value) values ($1, 'calls', $2, '', $3)`,
-};
 
 type Item = Readonly<Record<string, unknown>> & { readonly slug: string };
 type Page = { readonly data: readonly Item[]; readonly has_more: boolean; readonly next_cursor: string | null };
@@ -57,8 +54,14 @@ async function offer(slug: string, changes: object = {}, headers = asAlice): Pro
   return String(answer.body['id']);
 }
 
-const called = (id: string, before: number, calls: number) =>
-  fixture.database.query(COUNT, id, fixture.keys.fixture.now() - (fixture.keys.fixture.now() % HOUR) - before, calls);
+/** Wallets call a project so many times each, a while ago. */
+async function called(projectId: string, before: number, wallets: number, times = 1): Promise<void> {
+  const book = createSqlCallStore(fixture.database);
+  const at = fixture.keys.fixture.now() - before;
+  const payers = Array.from({ length: wallets * times }, (_, n) => `wallet ${n % wallets}`);
+  await Promise.all(payers.map((payer) => book.finish(newCall({ projectId, payer, at }))));
+  await book.close();
+}
 const search = (query = '') => fixture.ask('GET', `/marketplace?${query}`);
 const pageOf = async (query = '') => (await search(query)).body as object as Page;
 const slugsOf = ({ data }: Page) => data.map(({ slug }) => slug);
@@ -210,22 +213,39 @@ describe('the order', () => {
     return slugs;
   }
 
+  /** Wallets that paid each item ten days ago, and those of them that came again. */
+  const PAYERS = [1, 2, 5, 4, 6];
+  const CAME_AGAIN = [0, 2, 1, 2, 3];
+
   beforeEach(async () => {
     await empty();
     const prices = ['0.01', '2', '0.01', '10', '0.5'];
     for (const [at, price] of prices.entries()) {
       const id = await offer(`item-${at}`, priced(price, 'USDC'));
-      await called(id, 0, at % 3);
-      await called(id, 10 * DAY, at);
-      await called(id, 31 * DAY, 1_000 - at);
+      await called(id, 0, CAME_AGAIN[at]!, 5 - at);
+      await called(id, 10 * DAY, PAYERS[at]!);
+      await called(id, 32 * DAY, 10 - at);
     }
   });
 
-  test('is by calls of the last thirty days unless another is asked for', async () => {
-    // Of the days that count: 0, 2, 4, 3 and 5.
-    const byCalls = ['item-4', 'item-2', 'item-3', 'item-1', 'item-0'];
-    expect(await read('')).toEqual(byCalls);
-    expect(await read('sort=calls')).toEqual(byCalls);
+  const BY_PAYERS = ['item-4', 'item-2', 'item-3', 'item-1', 'item-0'];
+
+  test('is by wallets that paid in the last thirty days unless another is asked for', async () => {
+    expect(await read('')).toEqual(BY_PAYERS);
+    expect(await read('sort=calls')).toEqual(BY_PAYERS);
+  });
+
+  test('is not bought by one wallet that pays itself, nor by an owner, however often; a buyer more is', async () => {
+    const vain = await offer('vain', priced('0.000001', 'USDC'), asBob);
+    await called(vain, DAY, 1, 200);
+    const book = createSqlCallStore(fixture.database);
+    const at = fixture.keys.fixture.now();
+    const own = newCall({ projectId: vain, payer: bob.address, at });
+    await Promise.all(Array.from({ length: 50 }, () => book.finish({ ...own, id: newCall().id })));
+    await book.close();
+    expect((await read('')).slice(0, 4)).toEqual(BY_PAYERS.slice(0, 4));
+    await called(vain, DAY, 7);
+    expect((await read('')).slice(0, 5)).toEqual(['vain', ...BY_PAYERS.slice(0, 4)]);
   });
 
   test('by price has the lowest first, those of one price in a fixed order', async () => {
@@ -253,7 +273,7 @@ describe('the order', () => {
     },
   );
 
-  test('by calls counts the same hours on every page', async () => {
+  test('by calls counts the same days on every page', async () => {
     const first = await pageOf('limit=3');
     fixture.keys.fixture.advance(25 * DAY);
     const second = await pageOf(`limit=3&cursor=${first.next_cursor}`);
