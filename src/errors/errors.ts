@@ -71,6 +71,7 @@ export const ERRORS = {
   payment_already_settled: { status: 400, title: 'The payment was settled by another transaction', retryable: false },
   blockchain_error: { status: 500, title: 'The transaction failed on the chain', retryable: false },
   invalid_payment_header: { status: 400, title: 'The payment header cannot be read', retryable: false },
+  sign_in_required: { status: 402, title: 'Sign in with a wallet', retryable: false },
   payment_required: { status: 402, title: 'Payment required', retryable: false },
   no_matching_requirements: {
     status: 402,

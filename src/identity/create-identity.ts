@@ -7,6 +7,7 @@ import { networkWanted } from '../protocol/networks/network-name.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
+import { createIssuedNonces } from './sign-in/issued-nonce.js';
 import type { Addressed } from './sign-in/site.js';
 import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
 import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
@@ -14,8 +15,8 @@ import type { SignInSetup } from './sign-in-options.js';
 import { type AccessCheck, type AccessTokens, createAccessTokens } from './tokens/access-token.js';
 import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './tokens/key-ring.js';
 import { createRefreshTokens } from './tokens/refresh-token.js';
-import { createWalletTokens, type TokenGrant, type WalletTokens } from './tokens/wallet-tokens.js';
-import type { Identity, IdentityRequest, Proof } from './types.js';
+import { createWalletTokens, type RevokeExtent, type TokenGrant, type WalletTokens } from './tokens/wallet-tokens.js';
+import type { Identity, IdentityRequest, InspectedProof, Proof } from './types.js';
 
 /** What the sign-in endpoints need beside what gates do. All of it rejects with `not_configured` where no tokens are issued. */
 export interface WalletIdentity extends Identity {
@@ -36,7 +37,7 @@ export interface WalletIdentity extends Identity {
   /** See {@link WalletTokens.refresh}. */
   refresh(refreshToken: string): Promise<TokenGrant>;
   /** See {@link WalletTokens.revoke}. */
-  revoke(token: string): Promise<void>;
+  revoke(token: string, extent?: RevokeExtent): Promise<void>;
   /** The public keys of access tokens; empty for secrets. */
   jwks(): Jwks;
 }
@@ -63,11 +64,14 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
   const { jwtSecret, keys, ...setup } = resolve(options);
   // Who keeps the set-up must not keep the secrets with it.
   const issuing = createIssuing(setup, ringOf({ jwtSecret, keys }));
-  const siwx = createSiwx(setup);
-  const challenges = createWalletChallenges(setup);
+  const signIns = { ...setup, nonces: createIssuedNonces(setup) };
+  const siwx = createSiwx(signIns);
+  const challenges = createWalletChallenges(signIns);
+  const inspect = (request: IdentityRequest) => inspectRequest(request, issuing?.access, siwx.inspect);
 
   return Object.freeze({
-    prove: (request: IdentityRequest) => prove(request, issuing?.access, siwx.prove),
+    prove: (request: IdentityRequest) => whenKnown(inspect(request), useUp),
+    inspect,
     challenge: async (request: IdentityRequest) => siwx.challenge(request),
     issueChallenge: async (wallet: string, url: string, baseUrl?: string) => {
       required(issuing);
@@ -79,7 +83,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
       return tokens.grant(answer.wallet);
     },
     refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
-    revoke: async (token: string) => required(issuing).tokens.revoke(token),
+    revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
     jwks: () => issuing?.jwks ?? { keys: [] },
   });
 }
@@ -131,23 +135,35 @@ function required(issuing: Issuing | undefined): Issuing {
 }
 
 /** Where no tokens are issued, an Authorization header is somebody else's business. */
-function prove(request: IdentityRequest, access: AccessTokens | undefined, proveSiwx: ProveSiwx): MaybePromise<Proof> {
+function inspectRequest(
+  request: IdentityRequest,
+  access: AccessTokens | undefined,
+  inspectSiwx: InspectSiwx,
+): MaybePromise<InspectedProof> {
   const [, token] = BEARER.exec(request.header('authorization') ?? '') ?? [];
-  if (access === undefined || token === undefined) return proveBySignIn(request, proveSiwx, ABSENT);
+  if (access === undefined || token === undefined) return inspectSignIn(request, inspectSiwx, ABSENT);
   return whenKnown(access.check(token), (check) => {
-    const byToken = proofOf(check);
-    return byToken.status === 'proven' ? byToken : proveBySignIn(request, proveSiwx, byToken);
+    const byToken = { proof: proofOf(check) };
+    return byToken.proof.status === 'proven' ? byToken : inspectSignIn(request, inspectSiwx, byToken);
   });
 }
 
-type ProveSiwx = (header: string, asked: Addressed) => Promise<Proof>;
+type InspectSiwx = (header: string, asked: Addressed) => Promise<InspectedProof>;
 
 const BEARER = /^Bearer +(\S+) *$/i;
-const ABSENT: Proof = { status: 'absent' };
+const ABSENT: InspectedProof = { proof: { status: 'absent' } };
 
-function proveBySignIn(request: IdentityRequest, proveSiwx: ProveSiwx, otherwise: Proof): MaybePromise<Proof> {
+function inspectSignIn(
+  request: IdentityRequest,
+  inspectSiwx: InspectSiwx,
+  otherwise: InspectedProof,
+): MaybePromise<InspectedProof> {
   const header = request.header(SIWX_HEADER.toLowerCase());
-  return header === undefined ? otherwise : proveSiwx(header, request);
+  return header === undefined ? otherwise : inspectSiwx(header, request);
+}
+
+function useUp({ proof, use }: InspectedProof): MaybePromise<Proof> {
+  return use === undefined ? proof : use.take().then((refusal) => refusal ?? proof);
 }
 
 function proofOf(check: AccessCheck): Proof {

@@ -26,11 +26,32 @@ export interface ProvenWallet {
 /** Codes of refused proofs; each is in the error table. */
 export type ProofFault = 'invalid_access_token' | 'token_expired' | 'invalid_sign_in' | 'sign_in_replayed';
 
+/** A proof that is no good. */
+export type RefusedProof = { readonly status: 'refused'; readonly code: ProofFault; readonly detail: string };
+
 /** What came out of looking for a proof. A wallet that is merely named, in a query or body, is never proof of anything. */
 export type Proof =
   | { readonly status: 'proven'; readonly wallet: ProvenWallet }
   | { readonly status: 'absent' }
-  | { readonly status: 'refused'; readonly code: ProofFault; readonly detail: string };
+  | RefusedProof;
+
+/** A proof that was looked at and not used up. */
+export interface InspectedProof {
+  readonly proof: Proof;
+  /** How to use it up; missing where it is good for many requests, or for none. */
+  readonly use?: ProofUse;
+}
+
+/** The one use of a proof. */
+export interface ProofUse {
+  /**
+   * Takes it, for one request alone. The refusal where another request has it.
+   * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
+   */
+  take(): Promise<RefusedProof | undefined>;
+  /** Gives it back, once taken, for the next request: this one was let in by it and is then asked to pay. */
+  giveBack(): Promise<void>;
+}
 
 /** A sign-in that a client can answer: the `sign-in-with-x` extension as it goes into a 401 or 402. */
 export interface SignInChallenge {
@@ -45,6 +66,11 @@ export interface Identity {
    * asked about is answered without a promise.
    */
   prove(request: IdentityRequest): MaybePromise<Proof>;
+  /**
+   * Looks for a proof like `prove` and leaves it unused, for a gate that has more to ask before it lets a request in. Default:
+   * gates use `prove`, and a sign-in is used up by a request that is refused as well.
+   */
+  inspect?(request: IdentityRequest): MaybePromise<InspectedProof>;
   /**
    * A fresh challenge for the address of a request. Rejects with `not_configured` where nothing says what the site is called
    * and the request was not made to a loopback host.

@@ -26,7 +26,7 @@ export interface Resource {
 /** Everything a 402 says. */
 export interface Challenge {
   readonly resource: Resource;
-  /** At least one. */
+  /** None where nothing is sold and `extensions` asks for a sign-in. */
   readonly terms: readonly Terms[];
   readonly hint?: BlockhashHint;
   readonly paymentFlow?: PaymentFlow;

@@ -87,13 +87,13 @@ const revokeToken = defineOperation({
   id: 'revokeToken',
   tag: TAG,
   scope: 'public',
-  summary: 'End a session, or one access token',
+  summary: 'End a session, one access token, or all sessions of a wallet',
   noStore: true,
   body: revokeBody,
   responses: { 204: { description: 'It is over, or never was.' } },
   errors: ['validation_failed', 'not_configured'],
   async handler({ body }, { identity }: AuthParts) {
-    await identity.revoke(body.token);
+    await identity.revoke(body.token, { everywhere: body.everywhere });
   },
 });
 

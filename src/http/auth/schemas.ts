@@ -20,13 +20,22 @@ const opaque = (max: number) =>
 export const challengeBody = z.object({ wallet }, object);
 
 /** Body of `POST /api/v1/auth/token`. */
-export const tokenBody = z.object({ wallet, nonce: opaque(128), signature: opaque(128) }, object);
+export const tokenBody = z.object({ wallet, nonce: opaque(512), signature: opaque(128) }, object);
 
 /** Body of `POST /api/v1/auth/refresh`. */
 export const refreshBody = z.object({ refresh_token: opaque(128) }, object);
 
-/** Body of `POST /api/v1/auth/revoke`: a refresh token, whose session ends, or one access token. */
-export const revokeBody = z.object({ token: opaque(4_096) }, object);
+/** Body of `POST /api/v1/auth/revoke`: a refresh token, whose session ends, or one access token; or everything of its wallet. */
+export const revokeBody = z.object(
+  {
+    token: opaque(4_096),
+    everywhere: z
+      .boolean('must be true or false')
+      .optional()
+      .describe('true ends all sessions of the wallet that the token is of, with their access tokens. Default false.'),
+  },
+  object,
+);
 
 /** Response of `POST /api/v1/auth/challenge`. */
 export const challengeResponse = z.object({

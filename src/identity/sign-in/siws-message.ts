@@ -47,7 +47,7 @@ const LINES: readonly Line[] = [
   { field: 'uri', label: 'URI: ', optional: false, isValid: matches(URI) },
   { field: 'version', label: 'Version: ', optional: false, isValid: (it) => it === '1' },
   { field: 'chainId', label: 'Chain ID: ', optional: false, isValid: matches(/^[-_:A-Za-z0-9]{1,64}$/) },
-  { field: 'nonce', label: 'Nonce: ', optional: false, isValid: matches(/^[A-Za-z0-9]{8,128}$/) },
+  { field: 'nonce', label: 'Nonce: ', optional: false, isValid: matches(/^[A-Za-z0-9]{8,512}$/) },
   { field: 'issuedAt', label: 'Issued At: ', optional: false, isValid: isTime },
   { field: 'expirationTime', label: 'Expiration Time: ', optional: true, isValid: isTime },
   { field: 'notBefore', label: 'Not Before: ', optional: true, isValid: isTime },

@@ -1,10 +1,11 @@
-import bs58 from 'bs58';
 import { z } from 'zod';
 import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { toCaip2 } from '../../protocol/networks/networks.js';
 import { readHeader } from '../../protocol/wire/json.js';
-import { CLOCK_SKEW_MS, NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
-import type { Proof, SignInChallenge } from '../types.js';
+import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
+import type { IssuedNonces } from './issued-nonce.js';
+import { createSignInUses, type SignInUses } from './sign-in-uses.js';
 import { type Addressed, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
@@ -12,9 +13,9 @@ import { isSignedBy, readBase58Signature } from './wallet-signature.js';
 /** The x402 extension `sign-in-with-x`: a wallet proves itself with one header. */
 export interface Siwx {
   /** A challenge for the address of a request. Nothing is stored for it. */
-  challenge(asked: Addressed): SignInChallenge;
-  /** Judges the header of a request, and uses up its nonce when the proof is good. */
-  prove(header: string, asked: Addressed): Promise<Proof>;
+  challenge(asked: Addressed): Promise<SignInChallenge>;
+  /** Judges the header of a request. Nothing is written down before its use is taken. */
+  inspect(header: string, asked: Addressed): Promise<InspectedProof>;
 }
 
 /** Name of the header and, in lower case, of the extension. */
@@ -67,50 +68,74 @@ interface SignedMessage {
   readonly signature: Uint8Array;
 }
 
+type SiwxSetup = SignInSetup & { readonly nonces: IssuedNonces };
+
 /** Makes the extension for one network. */
-export function createSiwx(setup: SignInSetup): Siwx {
-  return { challenge: (asked) => challenge(setup, asked), prove: (header, asked) => prove(setup, header, asked) };
+export function createSiwx(setup: SiwxSetup): Siwx {
+  const uses = createSignInUses('siwx', setup);
+  return {
+    challenge: (asked) => challenge(setup, asked),
+    inspect: (header, asked) => inspect(setup, uses, header, asked),
+  };
 }
 
-function challenge(setup: SignInSetup, asked: Addressed): SignInChallenge {
+async function challenge(setup: SiwxSetup, asked: Addressed): Promise<SignInChallenge> {
   const site = siteOf(setup, asked);
   if (!site.ok) throw site.error;
   const { domain, origin, path } = site.value;
   const uri = `${origin}${path}`;
-  const now = setup.now();
+  const { nonce, issuedAt } = await setup.nonces.issue(boundTo(domain));
   const info = {
     domain,
     uri: uri.length > MAX_URI_LENGTH ? `${origin}/` : uri,
     version: '1',
-    nonce: bs58.encode(setup.random(16)),
-    issuedAt: new Date(now).toISOString(),
-    expirationTime: new Date(now + SIGN_IN_MS).toISOString(),
+    nonce,
+    issuedAt: new Date(issuedAt).toISOString(),
+    expirationTime: new Date(issuedAt + SIGN_IN_MS).toISOString(),
     statement: setup.statement,
   };
   const supportedChains = [{ chainId: toCaip2(setup.network), type: 'ed25519', signatureScheme: 'siws' }];
   return { extensions: { [EXTENSION]: { info, supportedChains, schema: PAYLOAD_SCHEMA } } };
 }
 
-async function prove(setup: SignInSetup, header: string, asked: Addressed): Promise<Proof> {
+async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked: Addressed): Promise<InspectedProof> {
   const site = siteOf(setup, asked);
   const signed = readProof(header, toCaip2(setup.network));
-  if (!site.ok) return refused(site.error.message.replace(/\.$/, ''));
-  if (!signed.ok) return refused(signed.detail);
+  if (!site.ok) return { proof: refused(site.error.message.replace(/\.$/, '')) };
+  if (!signed.ok) return { proof: refused(signed.detail) };
   const { message, text, signature } = signed.value;
-  const now = setup.now();
-  const fault = siteFault(message, site.value) ?? timeFault(message, now);
-  if (fault !== undefined) return refused(fault);
-  if (!isSignedBy(message.address, text, signature)) {
-    return refused(`its signature is not that of ${message.address} over this message`);
+  const { address: wallet, nonce } = message;
+  const fault = siteFault(message, site.value) ?? timeFault(message, setup.now());
+  if (fault !== undefined) return { proof: refused(fault) };
+  if (!isSignedBy(wallet, text, signature)) {
+    return { proof: refused(`its signature is not that of ${wallet} over this message`) };
   }
-  if (!(await setup.counters.takeOnce(`siwx:${message.nonce}`, endOf(message) - now + NONCE_MARGIN_MS))) {
-    const detail = `${SIWX_HEADER}: its nonce was used before; ask for a new challenge and sign that.`;
-    return { status: 'refused', code: 'sign_in_replayed', detail };
+  if ((await setup.nonces.open(nonce, boundTo(message.domain))) === undefined) {
+    const detail = `its nonce ${shown(nonce)} was not issued here, or more than 5 minutes ago; ask for a new challenge and sign that`;
+    return { proof: refused(detail) };
   }
-  return { status: 'proven', wallet: { address: message.address, by: 'siwx', scopes: [] } };
+  if (await uses.isUsed(nonce)) return { proof: REPLAYED };
+  return {
+    proof: { status: 'proven', wallet: { address: wallet, by: 'siwx', scopes: [] } },
+    use: {
+      take: async () => ((await uses.take({ nonce, wallet })) ? undefined : REPLAYED),
+      giveBack: () => uses.giveBack(nonce),
+    },
+  };
 }
 
-function refused(detail: string): Proof {
+const REPLAYED: RefusedProof = {
+  status: 'refused',
+  code: 'sign_in_replayed',
+  detail: `${SIWX_HEADER}: its nonce was used before; ask for a new challenge and sign that.`,
+};
+
+/** Whoever asks for a challenge is not known, so a nonce is bound to the site alone. */
+function boundTo(domain: string): string {
+  return `siwx ${domain}`;
+}
+
+function refused(detail: string): RefusedProof {
   return { status: 'refused', code: 'invalid_sign_in', detail: `${SIWX_HEADER}: ${detail}.` };
 }
 

@@ -1,10 +1,12 @@
-import bs58 from 'bs58';
+import { createHash } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { shown } from '../../lib/parsed.js';
 import type { NetworkId } from '../../protocol/types.js';
-import { NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+import { SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+import type { IssuedNonces } from './issued-nonce.js';
+import { createSignInUses } from './sign-in-uses.js';
 import { type Addressed, siteOf } from './site.js';
-import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
+import { buildSiwsMessage } from './siws-message.js';
 import { isSignedBy, readSignature } from './wallet-signature.js';
 
 /** A message for a wallet to sign. */
@@ -51,48 +53,51 @@ const CHAIN_NAMES: Readonly<Record<NetworkId, string>> = {
 
 const ASK_AGAIN = 'Ask for a new challenge and sign that.';
 
-/** Makes challenges that are kept in the counters until they are answered or five minutes old. */
-export function createWalletChallenges(setup: SignInSetup): WalletChallenges {
-  const { counters, now } = setup;
+type ChallengeSetup = SignInSetup & { readonly nonces: IssuedNonces };
+
+/** What a message is made of again when it is answered. */
+interface Issued {
+  readonly wallet: string;
+  readonly nonce: string;
+  readonly issuedAt: number;
+  /** Scheme and host. */
+  readonly origin: string;
+}
+
+/**
+ * Makes challenges of which nothing is kept: the nonce says when and where it was asked for, and is good for one wallet, so that the
+ * message can be written once more. What was answered is remembered.
+ */
+export function createWalletChallenges(setup: ChallengeSetup): WalletChallenges {
+  const { nonces } = setup;
+  const uses = createSignInUses('challenge-used', setup);
 
   async function issue(wallet: string, asked: Addressed): Promise<WalletChallenge> {
     const site = siteOf(setup, asked);
     if (!site.ok) throw site.error;
-    const issuedAt = now();
-    const expiresAt = issuedAt + SIGN_IN_MS;
-    const nonce = bs58.encode(setup.random(16));
-    const message = buildSiwsMessage({
-      domain: site.value.domain,
-      address: wallet,
-      statement: setup.statement,
-      uri: site.value.origin,
-      version: '1',
-      chainId: CHAIN_NAMES[setup.network],
-      nonce,
-      issuedAt: new Date(issuedAt).toISOString(),
-      expirationTime: new Date(expiresAt).toISOString(),
-    });
-    await counters.put(challengeKey(nonce), message, SIGN_IN_MS);
-    return { message, nonce, expiresAt };
+    const { origin } = site.value;
+    const { nonce, issuedAt } = await nonces.issue(boundTo(wallet), siteNote(setup, origin));
+    return { message: messageOf(setup, { wallet, nonce, issuedAt, origin }), nonce, expiresAt: issuedAt + SIGN_IN_MS };
   }
 
   async function redeem({ wallet, nonce, signature }: SignedChallenge): Promise<void> {
     const bytes = readSignature(signature);
     if (bytes === undefined) throw invalid('The signature is neither base58 nor base64 of 64 bytes.');
-    const stored = await counters.get(challengeKey(nonce));
-    const message = parseSiwsMessage(stored ?? '');
-    if (stored === undefined || !message.ok || !isAlive(message.value, now())) {
+    const opened = await nonces.open(nonce, boundTo(wallet));
+    const origin = opened && originOf(setup, opened.note);
+    if (opened === undefined || origin === undefined) {
       throw invalid(
-        `There is no challenge with the nonce ${shown(nonce)}, or it is older than 5 minutes. ${ASK_AGAIN}`,
+        `There is no challenge with the nonce ${shown(nonce)} for this wallet, or it is older than 5 minutes. ${ASK_AGAIN}`,
       );
     }
-    if (message.value.address !== wallet) throw invalid(`The challenge was made for another wallet. ${ASK_AGAIN}`);
-    if (!isSignedBy(wallet, stored, bytes)) {
+    if (!isSignedBy(wallet, messageOf(setup, { wallet, nonce, issuedAt: opened.issuedAt, origin }), bytes)) {
       throw invalid(
         `The signature is not that of ${wallet} over the message of the challenge, character by character.`,
       );
     }
-    if (!(await counters.takeOnce(`challenge-used:${nonce}`, SIGN_IN_MS + NONCE_MARGIN_MS))) {
+    // A key of the store is short, and the nonce may hold a long host.
+    const name = createHash('sha256').update(nonce).digest('base64url');
+    if (!(await uses.take({ nonce: name, wallet }))) {
       throw new TollhouseError('sign_in_replayed', `The challenge was answered before. ${ASK_AGAIN}`);
     }
   }
@@ -100,12 +105,34 @@ export function createWalletChallenges(setup: SignInSetup): WalletChallenges {
   return { issue, redeem };
 }
 
-function isAlive({ expirationTime }: SiwsMessage, now: number): boolean {
-  return expirationTime !== undefined && now < Date.parse(expirationTime);
+function messageOf({ statement, network }: SignInSetup, { wallet, nonce, issuedAt, origin }: Issued): string {
+  return buildSiwsMessage({
+    domain: new URL(origin).host,
+    address: wallet,
+    statement,
+    uri: origin,
+    version: '1',
+    chainId: CHAIN_NAMES[network],
+    nonce,
+    issuedAt: new Date(issuedAt).toISOString(),
+    expirationTime: new Date(issuedAt + SIGN_IN_MS).toISOString(),
+  });
 }
 
-function challengeKey(nonce: string): string {
-  return `challenge:${nonce}`;
+/** The site in a nonce: the scheme, and the host where none is configured for good. */
+function siteNote({ domain }: SignInSetup, origin: string): Uint8Array {
+  const { protocol, host } = new URL(origin);
+  return Buffer.from(`${protocol === 'https:' ? 's' : 'p'}${domain === undefined ? host : ''}`);
+}
+
+function originOf({ domain }: SignInSetup, note: Uint8Array): string | undefined {
+  const [scheme, host] = [Buffer.from(note).toString('utf8', 0, 1), domain ?? Buffer.from(note).toString('utf8', 1)];
+  const origin = `${scheme === 's' ? 'https' : 'http'}://${host}`;
+  return host !== '' && URL.canParse(origin) ? new URL(origin).origin : undefined;
+}
+
+function boundTo(wallet: string): string {
+  return `wallet ${wallet}`;
 }
 
 function invalid(detail: string): TollhouseError {

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { Counters } from '../../storage/counters/counters.js';
+import { createHash, createHmac } from 'node:crypto';
+import { createSessionStore, type KeptSession, type SessionSetup } from './session-store.js';
 
 /** Who a session belongs to and what it may. */
 export interface Session {
@@ -20,82 +19,96 @@ export type Rotation =
 
 /** Refresh tokens: opaque, each good for one use; a session is a family of them (RFC 9700 §4.14). */
 export interface RefreshTokens {
-  /** Opens a session and answers its first token. */
+  /** Opens a session and answers its first token. Of too many sessions of a wallet the one that was not used for longest ends. */
   open(owner: Omit<Session, 'id'>): Promise<{ readonly token: string; readonly session: Session }>;
-  /** Uses a token up for the next one of its session. */
+  /**
+   * Uses a token up for the next one of its session. The same token once more, within {@link REFRESH_GRACE_MS}, gets that next one
+   * too: two tabs that refresh at once, or a response that got lost.
+   */
   rotate(token: string): Promise<Rotation>;
-  /** Ends the session of a token, used or not; returns its id, undefined when there is no such session. */
-  end(token: string): Promise<string | undefined>;
+  /** Ends the session of a token, used or not; undefined when there is no such session. */
+  end(token: string): Promise<Session | undefined>;
+  /** The session of a token, used or not. */
+  find(token: string): Promise<Session | undefined>;
+  /** Ends all sessions of a wallet; returns their ids. */
+  endAll(address: string): Promise<readonly string[]>;
 }
 
-/** What refresh tokens are made with. */
-export interface RefreshTokenSetup {
-  readonly counters: Counters;
-  /** How long a session lives from its sign-in, in milliseconds. */
-  readonly sessionMs: number;
-  /** Clock, milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Random bytes, as many as asked for. */
-  readonly random: (size: number) => Uint8Array;
-}
+/** How long a used token still gets the next one, in milliseconds. Whoever brings it later has a copy. */
+export const REFRESH_GRACE_MS = 10_000;
 
 // The handle names the session, the secret is new with every rotation.
 const TOKEN = /^trt_([-_A-Za-z0-9]{22})\.([-_A-Za-z0-9]{43})$/;
 
-const recordSchema = z.object({
-  address: z.string(),
-  scopes: z.array(z.string()),
-  current: z.string(),
-  endsAt: z.number(),
-});
-type SessionRecord = z.infer<typeof recordSchema>;
-
-/**
- * Makes refresh tokens whose sessions live in the counters, one entry each, under hashes: who reads the store can use
- * nothing of it. An entry that the store forgets early ends its session.
- */
-export function createRefreshTokens({ counters, sessionMs, now, random }: RefreshTokenSetup): RefreshTokens {
+/** Makes refresh tokens, whose sessions live in the counters. */
+export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
+  const { sessionMs, now, random } = setup;
+  const store = createSessionStore(setup);
   const newText = (size: number): string => Buffer.from(random(size)).toString('base64url');
-  const timeLeft = (record: SessionRecord): number => Math.max(1, record.endsAt - now());
 
-  async function open(owner: Omit<Session, 'id'>): Promise<{ token: string; session: Session }> {
-    const [handle, secret] = [newText(16), newText(32)];
-    const { address, scopes } = owner;
-    const record = { address, scopes: [...scopes], current: hash(secret), endsAt: now() + sessionMs };
-    const id = sessionId(handle);
-    await counters.put(sessionKey(id), JSON.stringify(record), timeLeft(record));
-    return { token: tokenOf(handle, secret), session: { id, address, scopes } };
+  /** Puts the next secret of a session in the place of the current one; undefined when this is not that, or not any more. */
+  async function advance(kept: KeptSession, secret: string): Promise<string | undefined> {
+    const { record } = kept;
+    if (record.current !== hash(secret)) return undefined;
+    const salt = newText(16);
+    const next = nextSecret(secret, salt);
+    const used = { hash: record.current, salt, at: now() };
+    return (await store.replace(kept, { ...record, current: hash(next), used })) ? next : undefined;
   }
 
-  async function rotate(token: string): Promise<Rotation> {
-    const [, handle, secret] = TOKEN.exec(token) ?? [];
-    if (handle === undefined || secret === undefined) return { status: 'unknown' };
-    const id = sessionId(handle);
-    const stored = await counters.get(sessionKey(id));
-    const record = stored === undefined ? undefined : recordSchema.parse(JSON.parse(stored));
-    if (stored === undefined || record === undefined || record.endsAt <= now()) return { status: 'unknown' };
-    const next = newText(32);
-    const renewed = JSON.stringify({ ...record, current: hash(next) });
-    const isCurrent = record.current === hash(secret);
-    if (isCurrent && (await counters.replace(sessionKey(id), stored, renewed, timeLeft(record)))) {
-      const { address, scopes } = record;
-      return { status: 'rotated', token: tokenOf(handle, next), session: { id, address, scopes } };
-    }
-    // Only holders of a token of this session know its handle, so this one was used before, now or by somebody else.
-    await counters.remove(sessionKey(id));
-    return { status: 'reused', session: id };
-  }
-
-  async function end(token: string): Promise<string | undefined> {
+  async function find(token: string): Promise<KeptSession | undefined> {
     const [, handle] = TOKEN.exec(token) ?? [];
-    if (handle === undefined) return undefined;
-    const id = sessionId(handle);
-    if ((await counters.get(sessionKey(id))) === undefined) return undefined;
-    await counters.remove(sessionKey(id));
-    return id;
+    return handle === undefined ? undefined : store.find(sessionId(handle));
   }
 
-  return { open, rotate, end };
+  return {
+    async open({ address, scopes }) {
+      const [handle, secret] = [newText(16), newText(32)];
+      const id = sessionId(handle);
+      await store.add(id, { address, scopes: [...scopes], current: hash(secret), endsAt: now() + sessionMs });
+      return { token: tokenOf(handle, secret), session: { id, address, scopes } };
+    },
+    async rotate(token) {
+      const [, handle, secret] = TOKEN.exec(token) ?? [];
+      const kept = await find(token);
+      if (handle === undefined || secret === undefined || kept === undefined) return { status: 'unknown' };
+      // Who loses the race for a token finds it used, just now, by the one who won.
+      const next = (await advance(kept, secret)) ?? nextWithin(await store.find(kept.id), secret, now());
+      if (next !== undefined) {
+        await store.touch(kept.id, kept.record);
+        return { status: 'rotated', token: tokenOf(handle, next), session: sessionOf(kept) };
+      }
+      // Only holders of a token of this session know its handle, so this one was used before, by somebody else.
+      await store.end(kept);
+      return { status: 'reused', session: kept.id };
+    },
+    async end(token) {
+      const kept = await find(token);
+      if (kept !== undefined) await store.end(kept);
+      return kept && sessionOf(kept);
+    },
+    async find(token) {
+      const kept = await find(token);
+      return kept && sessionOf(kept);
+    },
+    endAll: store.endAll,
+  };
+}
+
+/** The next secret, for who shows the one that was used a moment ago and that the current one was made of. */
+function nextWithin(kept: KeptSession | undefined, secret: string, time: number): string | undefined {
+  const used = kept?.record.used;
+  if (used === undefined || used.hash !== hash(secret) || time - used.at > REFRESH_GRACE_MS) return undefined;
+  return nextSecret(secret, used.salt);
+}
+
+/** Made of the secret before it, which the store does not know, so that it can be given again without being kept. */
+function nextSecret(secret: string, salt: string): string {
+  return createHmac('sha256', secret).update(salt).digest('base64url');
+}
+
+function sessionOf({ id, record: { address, scopes } }: KeptSession): Session {
+  return { id, address, scopes };
 }
 
 function tokenOf(handle: string, secret: string): string {
@@ -104,10 +117,6 @@ function tokenOf(handle: string, secret: string): string {
 
 function sessionId(handle: string): string {
   return hash(handle).slice(0, 22);
-}
-
-function sessionKey(id: string): string {
-  return `session:${id}`;
 }
 
 function hash(text: string): string {

@@ -21,8 +21,17 @@ export interface WalletTokens {
    * @throws TollhouseError `invalid_refresh_token`; when the token was used before, its whole session is over
    */
   refresh(refreshToken: string): Promise<TokenGrant>;
-  /** Ends the session of a refresh token, or refuses one access token from now on. Anything else is left alone. */
-  revoke(token: string): Promise<void>;
+  /**
+   * Ends the session of a refresh token, or refuses one access token from now on; with `everywhere` all sessions of the wallet that
+   * the token is of end, with their access tokens. Anything that is no good token is left alone.
+   */
+  revoke(token: string, extent?: RevokeExtent): Promise<void>;
+}
+
+/** How much is revoked. */
+export interface RevokeExtent {
+  /** All sessions of the wallet. Default: that of the token, or the one access token. */
+  readonly everywhere?: boolean | undefined;
 }
 
 /** Puts access and refresh tokens together. `scopes` are what every wallet may. */
@@ -34,6 +43,20 @@ export function createWalletTokens(
   async function grantOf(refreshToken: string, { id, address, scopes }: Session): Promise<TokenGrant> {
     const accessToken = await access.issue({ address, scopes, session: id });
     return { accessToken, refreshToken, expiresInSeconds: ACCESS_TOKEN_MS / 1_000 };
+  }
+
+  async function revokeAll(token: string): Promise<void> {
+    const session = (await refresh.find(token)) ?? (await sessionOf(token));
+    if (session === undefined) return;
+    const ended = await refresh.endAll(session.address);
+    // A list that the store has forgotten does not hold it.
+    await refresh.end(token);
+    for (const id of new Set([...ended, session.id])) await access.denySession(id);
+  }
+
+  async function sessionOf(accessToken: string): Promise<Pick<Session, 'id' | 'address'> | undefined> {
+    const check = await access.check(accessToken);
+    return check.ok ? { id: check.claims.session, address: check.claims.address } : undefined;
   }
 
   return {
@@ -52,10 +75,11 @@ export function createWalletTokens(
         'The refresh token was used before, so somebody may have a copy: its session is over. Sign in again.',
       );
     },
-    async revoke(token) {
+    async revoke(token, { everywhere = false } = {}) {
+      if (everywhere) return revokeAll(token);
       const session = await refresh.end(token);
       if (session === undefined) await access.deny(token);
-      else await access.denySession(session);
+      else await access.denySession(session.id);
     },
   };
 }

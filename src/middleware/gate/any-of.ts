@@ -1,6 +1,7 @@
+import type { Request, Response } from 'express';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { mistakeIn } from '../../lib/options.js';
-import { type Admit, admitOf, createGate, type Gate, type Refused } from './gate.js';
+import { type Admit, admitOf, askFirstOf, createGate, type Decision, type Gate, type Refused } from './gate.js';
 
 const WHERE = 'anyOf';
 
@@ -9,7 +10,8 @@ const WHERE = 'anyOf';
  * opens to holders and asks the rest to pay. The gates are asked in their order and the first that admits serves, so a
  * payment is not taken from a holder when the payment gate comes last. Refusals become one response: the 402 where a payment
  * would open, with the challenge to sign in as one of its extensions; else that of the last gate. Who shows a service key
- * that is refused is told so and not asked to pay instead, since many clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the response is 503, so that
+ * that is refused, or an access token or a sign-in that is no good, is told so with 401 and not asked to pay instead, since many
+ * clients would, unasked. When a gate cannot decide because the chain or a store is out of reach, the others still may; if none admits, the response is 503, so that
  * nobody is asked to pay for what a holder has.
  * @param gates - made by `requireTier`, `requireTokenBalance`, `serviceKeyAuth`, `requirePayment` or `anyOf`
  * @throws TollhouseError `bad_option` when something else is given
@@ -17,7 +19,8 @@ const WHERE = 'anyOf';
 export function anyOf(...gates: readonly Gate[]): Gate {
   if (gates.length === 0) throw badOption(WHERE, 'give at least one gate');
   const admits = gates.map(readGate);
-  return createGate(WHERE, async (req, res) => {
+  const askFirst = gates.map(askFirstOf).findLast((it) => it !== undefined);
+  async function admit(req: Request, res: Response): Promise<Decision> {
     const refusals: Refused[] = [];
     let outage: TollhouseError | undefined;
     for (const admit of admits) {
@@ -31,7 +34,8 @@ export function anyOf(...gates: readonly Gate[]): Gate {
       }
     }
     return answerOf(refusals, outage);
-  });
+  }
+  return createGate(WHERE, admit, askFirst);
 }
 
 /** What is answered: first of all to somebody who has tried to pay. */
@@ -42,9 +46,17 @@ function answerOf(refusals: readonly Refused[], outage: TollhouseError | undefin
   if (outage !== undefined) throw outage;
   const wrongKey = refusals.find(({ wants, presented }) => wants === 'key' && presented);
   if (wrongKey !== undefined) return wrongKey;
+  const noProof = faultyProof(refusals);
+  if (noProof !== undefined) return noProof;
   const refused = byPayment.at(-1) ?? refusals.at(-1);
   if (refused === undefined) throw new Error('no gate has decided');
   return refused;
+}
+
+/** Nobody is told of a proof that is no good who has another that is, and merely holds too little. */
+function faultyProof(refusals: readonly Refused[]): Refused | undefined {
+  const presented = refusals.filter(({ wants, presented }) => wants === 'wallet' && presented);
+  return presented.every(({ isFaulty }) => isFaulty) ? presented.at(-1) : undefined;
 }
 
 function readGate(gate: Gate, index: number): Admit {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { TollhouseError } from '../../errors/errors.js';
+import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
@@ -23,6 +23,8 @@ export interface Refused {
   readonly wants: 'wallet' | 'payment' | 'key';
   /** Whether the request brought any of that, good or not. */
   readonly presented: boolean;
+  /** Whether what it brought is no proof, as an old token: its sender is told so, and not asked to pay instead. Default: no. */
+  readonly isFaulty?: boolean;
   /** Tells the client what is wrong or missing. */
   answer(): MaybePromise<void>;
 }
@@ -32,6 +34,19 @@ export interface Refused {
  * out of reach. What is known already is decided without a promise, and the request goes on in the same turn. Whoever is told "admitted" must enter.
  */
 export type Admit = (req: Request, res: Response) => MaybePromise<Decision>;
+
+/** Answers a request that another gate refuses with what this gate asks for: 402 with its terms, and the reason of the other. */
+export type AskFirst = (req: Request, res: Response, reason: RefusalReason) => Promise<void>;
+
+/** Why another gate refuses. */
+export interface RefusalReason {
+  readonly code: ErrorCode;
+  /** Sentence for people. */
+  readonly detail: string;
+}
+
+/** Where a gate keeps its {@link AskFirst}, if it has one. */
+const ASK_FIRST: unique symbol = Symbol.for('tollhouse.ask-first');
 
 /** Where a gate keeps its {@link Admit}; the same symbol in every copy of this package. */
 const ADMIT: unique symbol = Symbol.for('tollhouse.admit');
@@ -46,6 +61,8 @@ export type Middleware = (req: IncomingMessage, res: ServerResponse, next: (erro
 export interface Gate extends Middleware {
   /** For `anyOf`. */
   readonly [ADMIT]: (...request: never[]) => unknown;
+  /** For gates before it on a route. */
+  readonly [ASK_FIRST]?: (...request: never[]) => unknown;
 }
 
 /** Middleware for Express's own types as {@link Middleware}. Express gives it nothing but its own requests. */
@@ -57,8 +74,9 @@ export function asMiddleware(middleware: (req: Request, res: Response, next: Nex
  * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
  * no credentials, is answered here and lets nothing behind the gate run; any other OPTIONS request is judged as all are.
  * @param where - the function that makes the gate, for messages to the developer
+ * @param askFirst - for a gate that asks for a payment
  */
-export function createGate(where: string, admit: Admit): Gate {
+export function createGate(where: string, admit: Admit, askFirst?: AskFirst): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
     if (!isExpress(where, req, next)) return;
     if (isPreflight(req)) return answerPreflight(res);
@@ -70,7 +88,14 @@ export function createGate(where: string, admit: Admit): Gate {
       answerFault(res, next, error);
     }
   }
-  return Object.assign(asMiddleware(tollhouseGate), { [ADMIT]: admit });
+  const gate = Object.assign(asMiddleware(tollhouseGate), { [ADMIT]: admit });
+  return askFirst === undefined ? gate : Object.assign(gate, { [ASK_FIRST]: askFirst });
+}
+
+/** How a gate asks for a payment where another has refused; undefined for those that ask for none. */
+export function askFirstOf(handler: unknown): AskFirst | undefined {
+  const askFirst: unknown = Reflect.get(Object(handler), ASK_FIRST);
+  return isAskFirst(askFirst) ? askFirst : undefined;
 }
 
 /** The decision function of a gate; undefined for other middleware. */
@@ -87,6 +112,10 @@ export function answerFault(res: Response, next: NextFunction, error: unknown): 
 
 function carryOut(decision: Decision, next: NextFunction): MaybePromise<void> {
   return decision.admitted ? decision.enter(next) : decision.answer();
+}
+
+function isAskFirst(value: unknown): value is AskFirst {
+  return typeof value === 'function';
 }
 
 function isAdmit(value: unknown): value is Admit {

@@ -12,6 +12,7 @@ import type { NetworkId, Refusal, Settlement, Terms, Token } from '../../protoco
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
 import { EXPOSE_HEADERS, noteProblemCode, privateCacheControl, setHeaders, withExposed } from '../gate/respond.js';
+import { wantsPage } from '../gate/wants-page.js';
 import { describeRoute, paymentFlowOf } from '../terms/list-route.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { type WrittenChallenge, writtenChallenge } from './challenge-cache.js';
@@ -125,12 +126,6 @@ export function sendPaymentRequired(
   }
   if (wantsPage(req)) sendPaywall(res, written.challenge, options, cause);
   else sendJson(res, written, id);
-}
-
-/** Most clients name no text and no preferences; then JSON, which we name first, is what they get. */
-function wantsPage(req: Request): boolean {
-  const { accept } = req.headers;
-  return accept !== undefined && /html|text\/|;/i.test(accept) && req.accepts(['json', 'html']) === 'html';
 }
 
 function writeOffer(

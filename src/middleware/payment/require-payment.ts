@@ -1,5 +1,6 @@
 import { createGate, type Gate } from '../gate/gate.js';
 import type { RequirePaymentOptions } from '../terms/payment-options.js';
+import { askFirstAt } from './ask-first.js';
 import { createPaymentGate } from './create-payment-gate.js';
 import { decidePayment } from './paid-request.js';
 
@@ -16,5 +17,5 @@ const WHERE = 'requirePayment';
  */
 export function requirePayment(options: RequirePaymentOptions): Gate {
   const gate = createPaymentGate(WHERE, options);
-  return createGate(WHERE, (req, res) => decidePayment(gate, req, res));
+  return createGate(WHERE, (req, res) => decidePayment(gate, req, res), askFirstAt(gate));
 }

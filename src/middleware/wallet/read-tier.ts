@@ -5,11 +5,11 @@ import { resolveOptions } from '../../lib/options.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
+import { refuseStranger } from './refuse-stranger.js';
 import { readStanding } from './tier-gate.js';
-import { offerSignIn, proofOf } from './wallet-auth.js';
+import { inspectProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
 import {
   enterPrivately,
-  refuseStranger,
   varyByCaller,
   type WalletGateOptions,
   type WalletGateParts,
@@ -66,15 +66,17 @@ async function read(
   res: Response,
   next: NextFunction,
 ): Promise<void> {
-  const proof = await proofOf(req, parts);
+  const proof = await inspectProof(req, parts);
   if (proof.status === 'refused') return refuseStranger(WHERE, req, res, parts, proof).answer();
   if (proof.status === 'absent') {
     offerSignIn(req, parts);
     varyByCaller(res);
     return next();
   }
-  tell(req, parts.requestNames, 'wallet', proof.wallet);
   const { tier } = await readStanding(WHERE, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
+  const taken = isToken(proof) ? proof : await proofOf(req, parts);
+  if (taken.status !== 'proven') return refuseStranger(WHERE, req, res, parts, taken).answer();
+  tell(req, parts.requestNames, 'wallet', taken.wallet);
   if (tier !== undefined) tell(req, parts.requestNames, 'tier', tier);
   enterPrivately(res, next);
 }

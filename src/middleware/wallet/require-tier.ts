@@ -53,8 +53,9 @@ export function requireTier(given: RequireTierOptions): Gate {
   const names = resolved.requestNames;
   return walletGate(WHERE, parts, (req, wallet) =>
     whenKnown(readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings), (reading) => {
-      if (reading.tier !== undefined) tell(req, names, 'tier', reading.tier);
-      return judge(wallet, tiers, required, reading);
+      const verdict = judge(wallet, tiers, required, reading);
+      const { tier } = reading;
+      return tier === undefined ? verdict : { ...verdict, tell: () => tell(req, names, 'tier', tier) };
     }),
   );
 }

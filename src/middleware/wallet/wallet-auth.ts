@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
-import type { Identity, IdentityRequest, Proof } from '../../identity/types.js';
-import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
+import type { Identity, IdentityRequest, InspectedProof, Proof } from '../../identity/types.js';
+import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
 
@@ -12,19 +12,56 @@ export interface CallerParts {
   readonly baseUrl: string | undefined;
 }
 
-const proofs = createRequestNote<Request, Map<Identity, MaybePromise<Proof>>>();
+/** A proof of a request, and what came of using it up. */
+interface HeldProof extends InspectedProof {
+  taken?: Promise<Proof>;
+}
+
+const proofs = createRequestNote<Request, Map<Identity, MaybePromise<HeldProof>>>();
 const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 
-/** The proof that a request carries. Several gates on one request share it, since a sign-in is used up when it is read. */
-export function proofOf(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<Proof> {
+/** The proof that a request carries, not used up by this. Several gates on one request share it. */
+export function inspectProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
+  return whenKnown(heldProof(req, parts), ({ proof }) => proof);
+}
+
+/**
+ * The proof that a request carries, used up for this request: whoever lets a request in asks for it, once the rest is decided.
+ * Another request that came with the same sign-in at the same time finds it refused.
+ */
+export function proofOf(req: Request, parts: CallerParts): MaybePromise<Proof> {
+  return whenKnown(heldProof(req, parts), (held) => {
+    const { proof, use } = held;
+    if (use === undefined) return proof;
+    held.taken ??= use.take().then((refusal) => refusal ?? proof);
+    return held.taken;
+  });
+}
+
+/** Gives back what a request has used up of its proofs: it is asked to pay, and comes again with the same sign-in and a payment. */
+export async function giveBackProofs(req: Request): Promise<void> {
+  for (const soon of proofs.of(req)?.values() ?? []) {
+    const held = await soon;
+    if ((await held.taken)?.status === 'proven') await held.use?.giveBack();
+    delete held.taken;
+  }
+}
+
+function heldProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<HeldProof> {
   const known = proofs.of(req);
   const earlier = known?.get(identity);
   if (earlier !== undefined) return earlier;
-  const proof = identity.prove(new CallerRequest(req, baseUrl));
+  const held = inspect(identity, new CallerRequest(req, baseUrl));
   // A token that is good now is not used up by that, and asking again costs less than the note.
-  if (!isPending(proof) && isToken(proof)) return proof;
-  proofs.put(req, (known ?? new Map<Identity, MaybePromise<Proof>>()).set(identity, proof));
-  return proof;
+  if (!isPending(held) && isToken(held.proof)) return held;
+  proofs.put(req, (known ?? new Map<Identity, MaybePromise<HeldProof>>()).set(identity, held));
+  return held;
+}
+
+function inspect(identity: Identity, request: IdentityRequest): MaybePromise<HeldProof> {
+  // Somebody else's identity may know of no proof that is not used up.
+  if (identity.inspect === undefined) return whenKnown(identity.prove(request), (proof) => ({ proof }));
+  return whenKnown(identity.inspect(request), ({ proof, use }) => (use === undefined ? { proof } : { proof, use }));
 }
 
 /** The proof that a request carries, looked at once more. A sign-in, which is used up, stays what it was. */
@@ -33,7 +70,8 @@ export async function proofAgain(req: Request, parts: CallerParts): Promise<Proo
   return isToken(before) ? parts.identity.prove(new CallerRequest(req, parts.baseUrl)) : before;
 }
 
-function isToken(proof: Proof): boolean {
+/** Whether a proof is good for many requests. */
+export function isToken(proof: Proof): proof is Extract<Proof, { status: 'proven' }> {
   return proof.status === 'proven' && proof.wallet.by === 'jwt';
 }
 
@@ -55,9 +93,15 @@ export function signInExtensions(req: Request): MaybePromise<Readonly<Record<str
 
 /**
  * The same for a 402, which can be answered with money alone: where the site has no name to sign in at, nothing is offered
- * instead of turning payers away.
+ * instead of turning payers away. The sign-in that a request came with is good for the one that pays, too.
  */
 export function signInBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
+  return proofs.of(req) === undefined
+    ? extensionsBesidePayment(req)
+    : giveBackProofs(req).then(() => extensionsBesidePayment(req));
+}
+
+function extensionsBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
   const extensions = signInExtensions(req);
   return isPending(extensions) ? extensions.catch(withoutName) : extensions;
 }

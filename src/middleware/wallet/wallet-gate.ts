@@ -4,13 +4,14 @@ import { type Holdings, holdingsOf } from '../../access/holdings.js';
 import type { ErrorCode } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
-import type { Identity, Proof } from '../../identity/types.js';
+import type { Identity, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { keepPrivate } from './cache-control.js';
-import { type CallerParts, offerSignIn, proofOf, signInExtensions } from './wallet-auth.js';
+import { refuseStranger } from './refuse-stranger.js';
+import { type CallerParts, inspectProof, isToken, proofOf } from './wallet-auth.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -68,7 +69,7 @@ export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts
 }
 
 /** What a rule says about a proven wallet: it may pass, or what it lacks. */
-export type Verdict =
+export type Verdict = (
   | { readonly ok: true }
   | {
       readonly ok: false;
@@ -77,7 +78,11 @@ export type Verdict =
       readonly detail: string;
       /** Further members of the problem body. */
       readonly missing: Readonly<Record<string, unknown>>;
-    };
+    }
+) & {
+  /** Tells the handlers what was learned on the way. */
+  readonly tell?: () => void;
+};
 
 /** The verdict on a wallet that has what it takes. */
 export const PASSED: Verdict = { ok: true };
@@ -91,11 +96,32 @@ export function walletGate(
   judge: (req: Request, wallet: string) => MaybePromise<Verdict>,
 ): Gate {
   function decide(req: Request, res: Response): MaybePromise<Decision> {
+    return whenKnown(inspectProof(req, parts), (proof) => {
+      if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
+      return whenKnown(judge(req, proof.wallet.address), (verdict) => {
+        if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, verdict) : enterOnce(req, res, verdict);
+        // A sign-in that lets nobody in stays unused, and is not told of: it could be sent again.
+        if (isToken(proof)) tellOf(req, proof.wallet, verdict);
+        return tooLittle(verdict, res);
+      });
+    });
+  }
+
+  function enterOnce(req: Request, res: Response, verdict: Verdict): MaybePromise<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
-      tell(req, parts.requestNames, 'wallet', proof.wallet);
-      return whenKnown(judge(req, proof.wallet.address), (verdict) => decisionOn(verdict, res));
+      return enter(req, res, proof.wallet, verdict);
     });
+  }
+
+  function enter(req: Request, res: Response, wallet: ProvenWallet, verdict: Verdict): Decision {
+    tellOf(req, wallet, verdict);
+    return { admitted: true, enter: (next) => enterPrivately(res, next) };
+  }
+
+  function tellOf(req: Request, wallet: ProvenWallet, verdict: Verdict): void {
+    tell(req, parts.requestNames, 'wallet', wallet);
+    verdict.tell?.();
   }
 
   return createGate(where, (req, res) =>
@@ -113,62 +139,12 @@ export function walletGate(
   );
 }
 
-function decisionOn(verdict: Verdict, res: Response): Decision {
-  if (verdict.ok) return { admitted: true, enter: (next) => enterPrivately(res, next) };
-  const { code, detail, missing } = verdict;
+function tooLittle({ code, detail, missing }: Extract<Verdict, { ok: false }>, res: Response): Refused {
   const answer = () => sendProblem(res, code, detail, { more: missing });
   return { admitted: false, wants: 'wallet', presented: true, answer };
 }
 
-/** The refusal of a caller whose wallet is not proven: 401, with a challenge that a client can answer. */
-export function refuseStranger(
-  where: string,
-  req: Request,
-  res: Response,
-  parts: CallerParts,
-  proof: Exclude<Proof, { status: 'proven' }>,
-): Refused {
-  offerSignIn(req, parts);
-  const absent = proof.status === 'absent';
-  const code = absent ? 'unauthenticated' : proof.code;
-  // A token that is taken is good or refused.
-  const unheeded = absent && /^bearer /i.test(req.headers.authorization ?? '');
-  if (unheeded) warnOfToken(where);
-  const detail = absent ? (unheeded ? NO_TOKENS : UNPROVEN) : proof.detail;
-  const challenge = TOKEN_FAULTS.has(code) ? `${BEARER}, error="invalid_token", ${SIGN_IN}` : `${BEARER}, ${SIGN_IN}`;
-  return {
-    admitted: false,
-    wants: 'wallet',
-    presented: !absent,
-    async answer() {
-      const more = { extensions: await signInExtensions(req) };
-      sendProblem(res, code, detail, { more, headers: { 'WWW-Authenticate': challenge } });
-    },
-  };
-}
-
-/** Faults of an access token, which RFC 6750 §3.1 has a name for. */
-const TOKEN_FAULTS: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['invalid_access_token', 'token_expired']);
-const BEARER = 'Bearer realm="tollhouse"';
-const SIGN_IN = 'SIWX realm="tollhouse", header="SIGN-IN-WITH-X"';
 const WALLET_HEADERS = 'Authorization, SIGN-IN-WITH-X';
-const UNPROVEN =
-  'Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X, or send an access token.';
-const NO_TOKENS =
-  'No access tokens are taken here. Prove your wallet: sign the challenge in "extensions" and send it in the header SIGN-IN-WITH-X.';
-
-let hasWarned = false;
-
-/** Whoever issues tokens means them to be taken; the client is told no more than that they are not. */
-function warnOfToken(where: string): void {
-  if (hasWarned) return;
-  hasWarned = true;
-  process.emitWarning(
-    `${where}: a request came with an access token (Authorization: Bearer), and this gate takes none. If your createIdentity ` +
-      `issues them, give it to the gate: ${where}({ facilitator, identity, … })`,
-    { code: 'TOLLHOUSE_NO_IDENTITY' },
-  );
-}
 
 /**
  * Lets a request on whose response is for its caller only.

@@ -1,11 +1,20 @@
 import { PaymentPayloadV2Schema } from '@x402/core/schemas';
 import type { PaymentRequired, ResourceInfo } from '@x402/core/types';
+import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
 import { firstFault } from '../../lib/parsed.js';
 import type { Challenge, Resource } from '../challenge.js';
 import type { Payment } from '../types.js';
 import { writeHeader } from '../wire/json.js';
-import { readNonce, readTerms, readTransaction, unreadable, type WireReading, writeTerms } from '../wire/terms.js';
+import {
+  readNonce,
+  readTerms,
+  readTransaction,
+  signInTerms,
+  unreadable,
+  type WireReading,
+  writeTerms,
+} from '../wire/terms.js';
 import type { PaymentCodec } from './codec.js';
 import { headerWithNonce } from './nonce-header.js';
 import { readPaymentHeader } from './payment-header.js';
@@ -17,6 +26,9 @@ const SIGNATURE = 'PAYMENT-SIGNATURE';
 const RESPONSE = 'PAYMENT-RESPONSE';
 
 // Clients echo the resource. Nothing depends on the copy, so a fault in it is no reason to refuse the payment.
+const SignIn = z.object({
+  supportedChains: z.array(z.object({ chainId: z.templateLiteral([z.string(), ':', z.string()]) })),
+});
 const Payload = PaymentPayloadV2Schema.omit({ resource: true });
 
 /** x402 version 2 over HTTP: terms, payment and receipt travel in headers (protocol/README.md, "Version 2"). */
@@ -63,9 +75,16 @@ function paymentRequired(challenge: Challenge, nonce: string): PaymentRequired {
     x402Version: 2,
     ...defined({ error }),
     resource: resourceInfo(resource),
-    accepts: terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
+    accepts:
+      terms.length === 0 ? signInChains(extensions) : terms.map((it) => writeTerms(it, { hint, nonce, paymentFlow })),
     ...(extensions === undefined ? {} : { extensions: { ...extensions } }),
   };
+}
+
+/** An entry for each chain that the sign-in extension names. */
+function signInChains(extensions: Challenge['extensions']): PaymentRequired['accepts'] {
+  const signIn = SignIn.safeParse(extensions?.['sign-in-with-x']);
+  return signIn.success ? signIn.data.supportedChains.map(({ chainId }) => signInTerms(chainId)) : [];
 }
 
 function resourceInfo({ tags, ...rest }: Resource): ResourceInfo {

@@ -12,6 +12,8 @@ import { decodeBase64 } from './json.js';
 
 /** The one scheme that is spoken. */
 export const EXACT = 'exact';
+const SIGN_IN = 'sign-in-with-x';
+const SIGN_IN_SECONDS = 300;
 
 /** Something of the wire that is no payment, or none for us. */
 export interface Unreadable {
@@ -98,6 +100,15 @@ export function writeTerms(terms: Terms, extras: WireExtras = {}): PaymentRequir
     maxTimeoutSeconds,
     extra: writeExtra(terms, extras),
   };
+}
+
+/**
+ * What stands in the place of terms where a sign-in is asked for and nothing is sold: version 2 has one entry at least, and the official
+ * sign-in client takes from it which chain it signs for. Of a scheme that nobody pays, and without addresses.
+ */
+export function signInTerms(network: PaymentRequirements['network']): PaymentRequirements {
+  const none = { asset: 'none', amount: '0', payTo: 'none' };
+  return { scheme: SIGN_IN, network, ...none, maxTimeoutSeconds: SIGN_IN_SECONDS, extra: {} };
 }
 
 /** Writes the `extra` of terms. The block height is text, as the official server writes it. */

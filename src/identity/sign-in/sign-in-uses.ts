@@ -1,0 +1,61 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+
+/** A sign-in that was found good. */
+export interface GoodSignIn {
+  readonly nonce: string;
+  /** Whose it is, base58. */
+  readonly wallet: string;
+}
+
+/** Which sign-ins were used. A wallet has a bound of its own on those, so that it fills nothing that others need. */
+export interface SignInUses {
+  /** Whether a sign-in was used, and not given back. Nothing is written. */
+  isUsed(nonce: string): MaybePromise<boolean>;
+  /**
+   * Uses a sign-in. True for exactly one caller until it is given back.
+   * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
+   */
+  take(signIn: GoodSignIn): Promise<boolean>;
+  /** Gives a sign-in back that its caller has taken: the request was let in and got nothing, since it was asked to pay. */
+  giveBack(nonce: string): Promise<void>;
+}
+
+/** How many sign-ins a wallet may use in five minutes; who needs more takes an access token. */
+const MAX_USES = 600;
+const KEPT_MS = SIGN_IN_MS + NONCE_MARGIN_MS;
+const FREE = 'free';
+const TAKEN = 'taken';
+
+/**
+ * Keeps uses in counters: a mark for each nonce, which never goes, and beside it a value where the use was given back. Should a store
+ * forget the value, the sign-in counts as used.
+ * @param space - what is signed in for; the same nonce is another in each
+ */
+export function createSignInUses(space: string, { counters, now }: Pick<SignInSetup, 'counters' | 'now'>): SignInUses {
+  const markOf = (nonce: string) => `${space}:${nonce}`;
+  const backOf = (nonce: string) => `${space}-back:${nonce}`;
+
+  async function countUse(wallet: string): Promise<void> {
+    const { count, resetsAt } = await counters.increment(`${space}-uses:${wallet}`, SIGN_IN_MS);
+    if (count <= MAX_USES) return;
+    const detail = `The wallet ${wallet} has signed in more than ${MAX_USES} times in five minutes; take an access token, which is good for many requests.`;
+    throw new TollhouseError('rate_limited', detail, {
+      retryAfterSeconds: Math.max(1, Math.ceil((resetsAt - now()) / 1_000)),
+    });
+  }
+
+  return {
+    isUsed: (nonce) =>
+      whenKnown(counters.anyTaken([markOf(nonce)]), (isMarked) =>
+        isMarked ? whenKnown(counters.get(backOf(nonce)), (back) => back !== FREE) : false,
+      ),
+    async take({ nonce, wallet }) {
+      await countUse(wallet);
+      if (await counters.takeOnce(markOf(nonce), KEPT_MS)) return true;
+      return counters.replace(backOf(nonce), FREE, TAKEN, KEPT_MS);
+    },
+    giveBack: (nonce) => counters.put(backOf(nonce), FREE, KEPT_MS),
+  };
+}

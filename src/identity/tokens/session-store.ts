@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { Counters } from '../../storage/counters/counters.js';
+import { createWalletSessions } from './wallet-sessions.js';
+
+/** What sessions are kept with. */
+export interface SessionSetup {
+  readonly counters: Counters;
+  /** How long a session lives from its sign-in, in milliseconds. */
+  readonly sessionMs: number;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Random bytes, as many as asked for. */
+  readonly random: (size: number) => Uint8Array;
+}
+
+const recordSchema = z.object({
+  address: z.string(),
+  scopes: z.array(z.string()),
+  /** Hash of the secret that is good. */
+  current: z.string(),
+  endsAt: z.number(),
+  /** The secret that was used last, and what with it makes the current one. */
+  used: z.object({ hash: z.string(), salt: z.string(), at: z.number() }).optional(),
+});
+
+/** A session as it is kept: hashes only, so that who reads the store can use nothing of it. */
+export type SessionRecord = z.infer<typeof recordSchema>;
+
+/** A session that is kept, and the text that it is kept as. */
+export interface KeptSession {
+  readonly id: string;
+  readonly record: SessionRecord;
+  readonly stored: string;
+}
+
+/** Sessions, one entry each. One that the store forgets early is over. */
+export interface SessionStore {
+  add(id: string, record: SessionRecord): Promise<void>;
+  /** A session that is not over. */
+  find(id: string): Promise<KeptSession | undefined>;
+  /** Puts a record in the place of the one that was found; false when another was quicker. */
+  replace(session: KeptSession, record: SessionRecord): Promise<boolean>;
+  /** Notes that a session was used: of too many sessions of a wallet, the one that was not for longest ends. */
+  touch(id: string, record: SessionRecord): Promise<void>;
+  end(session: KeptSession): Promise<void>;
+  /** Ends all sessions of a wallet; returns their ids. */
+  endAll(address: string): Promise<readonly string[]>;
+}
+
+/** Keeps sessions in counters. */
+export function createSessionStore(setup: SessionSetup): SessionStore {
+  const { counters, now } = setup;
+  const lists = createWalletSessions(setup);
+  const timeLeft = ({ endsAt }: SessionRecord): number => Math.max(1, endsAt - now());
+
+  async function forget(ids: readonly string[]): Promise<void> {
+    await Promise.all(ids.map((id) => counters.remove(keyOf(id))));
+  }
+
+  async function touch(id: string, { address, endsAt }: SessionRecord): Promise<void> {
+    await forget(await lists.add(address, { id, endsAt }));
+  }
+
+  return {
+    async add(id, record) {
+      await counters.put(keyOf(id), JSON.stringify(record), timeLeft(record));
+      await touch(id, record);
+    },
+    async find(id) {
+      const stored = await counters.get(keyOf(id));
+      if (stored === undefined) return undefined;
+      const record = recordSchema.parse(JSON.parse(stored));
+      return record.endsAt <= now() ? undefined : { id, record, stored };
+    },
+    replace: ({ id, stored }, record) => counters.replace(keyOf(id), stored, JSON.stringify(record), timeLeft(record)),
+    touch,
+    async end({ id, record }) {
+      await forget([id]);
+      await lists.remove(record.address, id);
+    },
+    async endAll(address) {
+      const ids = await lists.removeAll(address);
+      await forget(ids);
+      return ids;
+    },
+  };
+}
+
+function keyOf(id: string): string {
+  return `session:${id}`;
+}
