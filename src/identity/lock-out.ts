@@ -16,8 +16,9 @@ export interface LockOutSetup {
 }
 
 /**
- * Who has failed too often to prove who they are: locked out for a minute at first, twice as long each
- * further time within a day, an hour at most.
+ * Who has failed too often to prove who they are: for a minute at first, twice as long each further time within a day, an hour at
+ * most. Whoever asks refuses their failures and lets what is right pass: failures can come from a page of somebody else, shown to the
+ * one whose address it is.
  */
 export interface LockOuts {
   /**
@@ -37,12 +38,15 @@ const LONGEST_LOCK_MS = 60 * MINUTE_MS;
 const MEMORY_MS = 24 * 60 * MINUTE_MS;
 /** How long a client that was not locked out is let pass without another look: most never fail. */
 const FREE_MS = 1_000;
-const MAX_FREE = 10_000;
+/** How many clients of each kind are remembered in this process. */
+const MAX_CLIENTS = 10_000;
 
 /** Keeps lock-outs in counters. */
 export function createLockOuts({ space, counters, failures, onStoreError, now }: LockOutSetup): LockOuts {
   /** Clients that were not locked out, and when that was. */
-  const free = new LRUCache<string, number>({ max: MAX_FREE });
+  const free = new LRUCache<string, number>({ max: MAX_CLIENTS });
+  /** Clients that are locked out, and until when: they may ask as often as they like. */
+  const locked = new LRUCache<string, number>({ max: MAX_CLIENTS });
   /** Rises with each failure: what was read before one is not remembered after it. */
   let epoch = 0;
 
@@ -55,13 +59,16 @@ export function createLockOuts({ space, counters, failures, onStoreError, now }:
     const time = now();
     const seenAt = free.get(client);
     if (seenAt !== undefined && time >= seenAt && time < seenAt + FREE_MS) return 0;
+    const until = locked.get(client) ?? 0;
+    if (until > time) return until - time;
     return lookUp(client, time, epoch);
   }
 
   function lookUp(client: string, time: number, begun: number): MaybePromise<number> {
     function remaining(until: string | undefined): number {
       const lockedMs = Number(until ?? 0) - time;
-      if (lockedMs <= 0 && begun === epoch) free.set(client, time);
+      if (lockedMs > 0) locked.set(client, time + lockedMs);
+      else if (begun === epoch) free.set(client, time);
       return lockedMs;
     }
     return whenKnownOr(() => counters.get(`${space}-lock:${client}`), remaining, unlocked);

@@ -9,6 +9,8 @@ export interface KeyCache {
    * @param maxAgeMs - how old what is known of it may be; so late is known here what another process has changed
    */
   find(publicKey: string, maxAgeMs: number): MaybePromise<ServiceKeyRecord | undefined>;
+  /** What is known of a key, however old; the store is not asked. */
+  known(publicKey: string): ServiceKeyRecord | undefined;
   /** Forgets a key that was changed by this process. */
   forget(publicKey: string): void;
 }
@@ -49,6 +51,7 @@ export function createKeyCache(store: Pick<ServiceKeyStore, 'findByPublicKey'>, 
       if (found !== undefined && now() - found.readAt < maxAgeMs) return found.record;
       return pending.get(publicKey) ?? read(publicKey);
     },
+    known: (publicKey) => known.get(publicKey)?.record,
     forget(publicKey) {
       for (const entries of [known, unknown, pending]) entries.delete(publicKey);
     },

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
-import { type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
+import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import { isFailedProof, lockedOutSeconds } from './locked-out.js';
 import { requestIdOf } from './request-id.js';
 import { createRequestNote } from './request-note.js';
 
@@ -33,6 +34,11 @@ export interface ProblemExtras extends Omit<ProblemMembers, 'request_id'> {
  * has said so yet (RFC 9110 §11.6.1).
  */
 export function sendProblem(res: Response, code: ErrorCode, detail: string, extras: ProblemExtras = {}): void {
+  const lockedSeconds = isFailedProof(ERRORS[code].status, code) ? lockedOutSeconds(res) : undefined;
+  if (lockedSeconds !== undefined) {
+    const lockedOut = `Too many authentications from this address have failed, this one as well; it is locked out for ${lockedSeconds} s, but for what is right.`;
+    return sendProblem(res, 'rate_limited', lockedOut, { retryAfterSeconds: lockedSeconds });
+  }
   const { headers, retryAfterSeconds, more, ...members } = extras;
   const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
   noteProblemCode(res, code);
