@@ -38,6 +38,7 @@ export { createIdentity, type WalletIdentity } from './identity/create-identity.
 export type { IdentityOptions } from './identity/identity-options.js';
 export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
 export { anyOf } from './middleware/gate/any-of.js';
+export { type CrossOriginOptions, crossOrigin } from './middleware/gate/cross-origin.js';
 export type { Gate, Middleware } from './middleware/gate/gate.js';
 export {
   paymentOf,

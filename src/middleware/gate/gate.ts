@@ -72,14 +72,15 @@ export function asMiddleware(middleware: (req: Request, res: Response, next: Nex
 
 /**
  * Makes middleware of a decision: admitted requests go on, the others are answered, outages too. A preflight, which carries
- * no credentials, is answered here and lets nothing behind the gate run; any other OPTIONS request is judged as all are.
+ * no credentials, is answered here and lets nothing behind the gate run; which origins may ask is for `crossOrigin` or the app's
+ * own policy before the gate to say. Any other OPTIONS request is judged as all are.
  * @param where - the function that makes the gate, for messages to the developer
  * @param askFirst - for a gate that asks for a payment
  */
 export function createGate(where: string, admit: Admit, askFirst?: AskFirst): Gate {
   function tollhouseGate(req: Request, res: Response, next: NextFunction): void {
     if (!isExpress(where, req, next)) return;
-    if (isPreflight(req)) return answerPreflight(res);
+    if (isPreflight(req)) return answerPreflight(req, res);
     try {
       const decision = admit(req, res);
       const passing = isPending(decision) ? decision.then((it) => carryOut(it, next)) : carryOut(decision, next);

@@ -17,6 +17,7 @@ const EXCHANGE_HEADERS = new Set(
     'RateLimit',
     'RateLimit-Policy',
     'Access-Control-Allow-Origin',
+    'Access-Control-Allow-Credentials',
     'Connection',
     'Keep-Alive',
     'Transfer-Encoding',
