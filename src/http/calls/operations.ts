@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import { GATEWAY_ERROR_HEADERS } from '../../gateway/proxy/upstream-proxy.js';
+import { keepPrivate, varyBy } from '../../middleware/gate/cache-control.js';
 import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
 import { noteCallStep } from '../../middleware/service-key/read-service-key.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -11,6 +12,7 @@ import { handled, type Routes } from '../framework/routes.js';
 import { type CallParts, handleCall } from './handle-call.js';
 
 const PAYMENT_HEADERS = [SERVICE_PAYMENT_HEADER, ...CODECS.map((it) => it.requestHeader)].map((it) => it.toLowerCase());
+const DECIDING_HEADERS = ['x-service-key', 'x-service-secret', ...PAYMENT_HEADERS].join(', ');
 const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
 
 /** Every method and every path below it: POST stands for them. */
@@ -84,8 +86,13 @@ export const markOwnErrors: RequestHandler = (_req, res, next) => {
   next();
 };
 
-/** Notes whether a call brings its payment or asks for the price, which count by themselves; goes before what reads the key. */
-export const noteStepOfCall: RequestHandler = (req, _res, next) => {
+/**
+ * Notes whether a call brings its payment or asks for the price, which count by themselves, and that its response is its
+ * caller's; goes before what reads the key.
+ */
+export const noteStepOfCall: RequestHandler = (req, res, next) => {
+  varyBy(res, DECIDING_HEADERS);
+  keepPrivate(res);
   if (!PAYMENT_HEADERS.some((name) => req.headers[name] !== undefined)) noteCallStep(req, 'price');
   next();
 };

@@ -12,7 +12,7 @@ import {
   type Undelivered,
 } from '../../gateway/proxy/upstream-proxy.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
-import { EXPOSE_HEADERS, privateCacheControl, sendProblem, withExposed } from '../../middleware/gate/respond.js';
+import { EXPOSE_HEADERS, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
 
 /** A call that is passed on to its upstream, and what is made of how that ends. */
@@ -52,7 +52,6 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   };
   const headersOf = (more: Readonly<Record<string, string>>) => ({
     ...more,
-    'Cache-Control': privateCacheControl(res.getHeader('Cache-Control')),
     [EXPOSE_HEADERS]: withExposed(res.getHeader(EXPOSE_HEADERS), EXPOSED),
   });
 

@@ -1,5 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { groupBy } from '../../lib/group-by.js';
+import { keepUncached } from '../../middleware/gate/cache-control.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
 import { type CallerFor, callerOf } from './api-caller.js';
 import { jsonBody } from './json-body.js';
@@ -89,7 +90,7 @@ function allowedOf(operations: readonly OperationDescription[]): string[] {
 
 /** It holds secrets, or is for its caller only. */
 const keepOutOfCaches: RequestHandler = (_req, res, next) => {
-  res.setHeader('Cache-Control', 'no-store');
+  keepUncached(res);
   next();
 };
 

@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
+import { keepUncached } from './cache-control.js';
 import { isFailedProof, lockedOutSeconds } from './locked-out.js';
 import { requestIdOf } from './request-id.js';
 import { createRequestNote } from './request-note.js';
@@ -43,7 +44,8 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
   const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
   noteProblemCode(res, code);
   res.statusCode = body.status;
-  setHeaders(res, { ...headers, 'Cache-Control': 'no-store', 'Content-Type': 'application/problem+json' });
+  setHeaders(res, { ...headers, 'Content-Type': 'application/problem+json' });
+  keepUncached(res);
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
   res.end(JSON.stringify({ ...body, ...more }));
@@ -89,14 +91,4 @@ function joinExposed(value: unknown, names: readonly string[]): string {
     .split(',')
     .map((it) => it.trim());
   return [...new Set([...present, ...names].filter((it) => it !== ''))].join(', ');
-}
-
-/** The `Cache-Control` of a paid response: never in a cache that others share, otherwise as the handler wants it. */
-export function privateCacheControl(value: unknown): string {
-  if (value === undefined) return 'private';
-  const directives = String(value ?? '')
-    .split(',')
-    .map((it) => it.trim());
-  const kept = directives.filter((it) => it !== '' && !/^(public$|s-maxage|private$)/i.test(it));
-  return kept.some((it) => /^no-store$/i.test(it)) ? kept.join(', ') : ['private', ...kept].join(', ');
 }

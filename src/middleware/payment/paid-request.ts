@@ -3,9 +3,10 @@ import { TollhouseError } from '../../errors/errors.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
+import { keepPrivate, varyBy } from '../gate/cache-control.js';
 import type { Decision, Refused } from '../gate/gate.js';
 import { tellPayment } from '../gate/request-properties.js';
-import { exposeHeaders, privateCacheControl, sendError, sendProblem, setHeaders } from '../gate/respond.js';
+import { exposeHeaders, sendError, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
@@ -31,6 +32,7 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  */
 export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
   gate.watch?.();
+  varyBy(res, required.PAYMENT_VARY);
   const { options } = gate;
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return paidBefore;
@@ -123,6 +125,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
 async function serve(paid: PaidRequest): Promise<void> {
   const { req, res, gate, claim, identified, kept } = paid;
   const { options } = gate;
+  keepPrivate(res);
   try {
     if (!(await identified.take())) {
       await giveBack(paid);
@@ -196,10 +199,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   if (isClientGone(res) && gate.run === undefined) return claim.keep();
   tellPayment(req, options.requestNames, claim, settlement.receipt);
   setHeaders(res, paid.receiptHeaders(settlement));
-  onHeaders(res, () => {
-    res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
-    exposeHeaders(res, required.EXPOSED_HEADERS);
-  });
+  onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
   const recorded = recordResponse(res, async (response) => {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });

@@ -9,9 +9,10 @@ import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { NetworkId, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
+import { keepUncached } from '../gate/cache-control.js';
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
-import { EXPOSE_HEADERS, noteProblemCode, privateCacheControl, setHeaders, withExposed } from '../gate/respond.js';
+import { EXPOSE_HEADERS, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
 import { wantsPage } from '../gate/wants-page.js';
 import { describeRoute, paymentFlowOf } from '../terms/list-route.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
@@ -19,6 +20,9 @@ import { type WrittenChallenge, writtenChallenge } from './challenge-cache.js';
 
 /** Headers that scripts of other origins must be able to read. */
 export const EXPOSED_HEADERS: readonly string[] = [...CODECS.flatMap((codec) => codec.exposedHeaders), 'Retry-After'];
+
+/** Headers of a request that decide if it is paid, as `Vary` lists them. */
+export const PAYMENT_VARY = CODECS.map((codec) => codec.requestHeader).join(', ');
 
 /** Why a 402 is sent. */
 export interface RequiredCause {
@@ -79,7 +83,7 @@ export function readPayment(req: Request): PresentedPayment | undefined {
   return undefined;
 }
 
-/** The headers of a paid response: those of its handler, never for shared caches, with the receipt. */
+/** The headers of a paid response: those of its handler, with the receipt. */
 export function paidHeaders(
   headers: OutgoingHttpHeaders,
   receipt: Readonly<Record<string, string>>,
@@ -87,7 +91,6 @@ export function paidHeaders(
   return {
     ...headers,
     ...receipt,
-    'Cache-Control': privateCacheControl(headers['cache-control']),
     [EXPOSE_HEADERS]: withExposed(headers[EXPOSE_HEADERS.toLowerCase()], EXPOSED_HEADERS),
   };
 }
@@ -110,7 +113,7 @@ export function sendPaymentRequired(
   const { network } = options.facilitator;
   noteProblemCode(res, cause.code);
   res.statusCode = ERRORS[cause.code].status;
-  res.setHeader('Cache-Control', 'no-store');
+  keepUncached(res);
   const id = requestIdOf(res);
   const { terms, hint, extensions } = open;
   const write = () => writeOffer(url, options, open, cause);

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { keepPrivate } from '../gate/cache-control.js';
 import { sendProblem } from '../gate/respond.js';
 import { discardBody } from '../idempotency/request-fingerprint.js';
 import { type BufferEnd, sendStored } from '../response/response-buffer.js';
@@ -37,6 +38,7 @@ export async function sendAgain(
 ): Promise<void> {
   await discardBody(req);
   gate.beforeReplay?.(res);
+  keepPrivate(res);
   sendReplay(res, { ...stored, headers: paidHeaders(stored.headers, receipt) });
 }
 

@@ -5,10 +5,10 @@ import { requireScopes, SCOPES, type Scope } from '../../identity/service-keys/s
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import { whenKnownOr } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import { keepPrivate, varyBy } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate } from '../gate/gate.js';
 import { type RequestNames, type RequestServiceKey, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendError, sendProblem } from '../gate/respond.js';
-import { enterPrivately } from '../wallet/wallet-gate.js';
 import { type KeyGateway, keyGatewayOption } from './key-gateway.js';
 import { readServiceKey } from './read-service-key.js';
 
@@ -51,6 +51,7 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
     refused(false, () => sendProblem(res, 'unauthenticated', ABSENT, { headers: CHALLENGE }));
   return createGate(WHERE, (req, res) => {
     exposeHeaders(res, EXPOSED);
+    varyBy(res, HEADERS);
     return whenKnownOr<ServiceKey | undefined, Decision>(
       () => readServiceKey(req, res, gateway.keys),
       (key) => {
@@ -60,7 +61,8 @@ export function serviceKeyAuth(given: ServiceKeyAuthOptions): Gate {
           admitted: true,
           enter(next) {
             tell(req, requestNames, 'serviceKey', shownOf(key));
-            enterPrivately(res, next, HEADERS);
+            keepPrivate(res);
+            next();
           },
         };
       },

@@ -10,7 +10,6 @@ import { readStanding } from './tier-gate.js';
 import { inspectProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
 import {
   enterPrivately,
-  varyByCaller,
   type WalletGateOptions,
   type WalletGateParts,
   walletGateOptions,
@@ -70,7 +69,6 @@ async function read(
   if (proof.status === 'refused') return refuseStranger(WHERE, req, res, parts, proof).answer();
   if (proof.status === 'absent') {
     offerSignIn(req, parts);
-    varyByCaller(res);
     return next();
   }
   const { tier } = await readStanding(WHERE, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);

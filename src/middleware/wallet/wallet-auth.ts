@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Identity, IdentityRequest, InspectedProof, Proof } from '../../identity/types.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { varyBy } from '../gate/cache-control.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
 
@@ -11,6 +12,10 @@ export interface CallerParts {
   /** Address under which clients reach the server. Default: from the request. */
   readonly baseUrl: string | undefined;
 }
+
+/** What an identity of ours reads: as `Vary` lists it, and name by name. */
+const PROOF_HEADERS = 'Authorization, SIGN-IN-WITH-X';
+const PROOF_NAMES: ReadonlySet<string> = new Set(PROOF_HEADERS.toLowerCase().split(', '));
 
 /** A proof of a request, and what came of using it up. */
 interface HeldProof extends InspectedProof {
@@ -48,6 +53,7 @@ export async function giveBackProofs(req: Request): Promise<void> {
 }
 
 function heldProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<HeldProof> {
+  if (req.res !== undefined) varyBy(req.res, PROOF_HEADERS);
   const known = proofs.of(req);
   const earlier = known?.get(identity);
   if (earlier !== undefined) return earlier;
@@ -136,6 +142,8 @@ class CallerRequest implements IdentityRequest {
 
   header(name: string): string | undefined {
     const value = this.#req.headers[name.toLowerCase()];
+    // An identity of somebody else may read more, such as a cookie.
+    if (this.#req.res !== undefined && !PROOF_NAMES.has(name)) varyBy(this.#req.res, name);
     return typeof value === 'string' ? value : value?.join(', ');
   }
 }

@@ -6,10 +6,10 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
-import { keepPrivate } from './cache-control.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { type CallerParts, inspectProof, isToken, proofOf } from './wallet-auth.js';
 
@@ -144,20 +144,8 @@ function tooLittle({ code, detail, missing }: Extract<Verdict, { ok: false }>, r
   return { admitted: false, wants: 'wallet', presented: true, answer };
 }
 
-const WALLET_HEADERS = 'Authorization, SIGN-IN-WITH-X';
-
-/**
- * Lets a request on whose response is for its caller only.
- * @param proofs - the headers that say who is calling
- */
-export function enterPrivately(res: Response, next: NextFunction, proofs = WALLET_HEADERS): void {
-  if (res.hasHeader('Vary')) res.vary(proofs);
-  else res.setHeader('Vary', proofs);
+/** Lets a request on whose response is for its caller only. */
+export function enterPrivately(res: Response, next: NextFunction): void {
   keepPrivate(res);
   next();
-}
-
-/** Tells caches that the response depends on who is calling. */
-export function varyByCaller(res: Response): void {
-  res.vary(WALLET_HEADERS);
 }

@@ -11,7 +11,8 @@ import {
   readAllowedAddress,
 } from '../../../src/identity/service-keys/allowed-addresses.js';
 import { parseSiwsMessage } from '../../../src/identity/sign-in/siws-message.js';
-import { privateCacheControl, withExposed } from '../../../src/middleware/gate/respond.js';
+import { privateCacheControl } from '../../../src/middleware/gate/cache-control.js';
+import { withExposed } from '../../../src/middleware/gate/respond.js';
 import { escapeHtml } from '../../../src/pages/escape-html.js';
 import { CODECS } from '../../../src/protocol/codecs/codecs.js';
 import { parseDecimal, readPrice } from '../../../src/protocol/money/money.js';

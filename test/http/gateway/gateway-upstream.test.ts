@@ -432,3 +432,19 @@ test('a preflight of a browser is answered without a key, and never reaches the 
   expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, '*']);
   expect(hits()).toBe(before);
 });
+
+test('what an upstream tells shared caches stays behind: a call is its caller’s, and says what it was decided by', async () => {
+  const { newProject, upstream } = fixture();
+  const said = { 'cache-control': 'public, max-age=60', 'cdn-cache-control': 'max-age=60', 'x-accel-expires': '60' };
+  upstream.respond((res) => void res.writeHead(200, { ...said, vary: 'Accept' }).end('paid for'));
+  const project = await newProject();
+  const { header } = await fixture().pay({ project });
+  for (const replayed of [null, 'true']) {
+    const { status, headers } = await call(project, header);
+    expect([status, headers.get('idempotency-replayed')]).toEqual([200, replayed]);
+    expect(Object.keys(said).map((name) => headers.get(name))).toEqual(['private, max-age=60', null, null]);
+    const vary = (headers.get('vary') ?? '').toLowerCase().split(', ');
+    const decisive = ['x-service-key', 'x-service-secret', 'x-service-payment', 'payment-signature', 'x-payment'];
+    expect(vary).toEqual(expect.arrayContaining(['accept', ...decisive]));
+  }
+});

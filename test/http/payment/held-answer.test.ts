@@ -167,6 +167,7 @@ const ADDED = new Set([
   'access-control-expose-headers',
   'cache-control',
   'date',
+  'vary',
 ]);
 /** A held answer has a known length, so it comes in one piece. */
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive']);
