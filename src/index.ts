@@ -5,7 +5,14 @@ export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors/e
 export { createFacilitator, type EmbeddedFacilitator } from './facilitator/create-facilitator.js';
 export type { PaymentEvents } from './facilitator/events/events.js';
 export type { FacilitatorOptions, TokenInput } from './facilitator/facilitator-options.js';
-export type { Holding, HoldingQuery, HoldingsReader, MintFacts } from './facilitator/holdings.js';
+export type {
+  Collection,
+  CollectionQuery,
+  Holding,
+  HoldingQuery,
+  HoldingsReader,
+  MintFacts,
+} from './facilitator/holdings/holding.js';
 export { remoteFacilitator } from './facilitator/remote/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote/remote-options.js';
 export type { FacilitatorHealth, HealthFault } from './facilitator/setup/health.js';

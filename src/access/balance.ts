@@ -3,7 +3,7 @@ import { badOption } from '../errors/errors.js';
 import { type MaybePromise, whenKnown } from '../lib/maybe-promise.js';
 import { type Parsed, parsed } from '../lib/parsed.js';
 import { formatAmount, parseDecimal } from '../protocol/money/money.js';
-import type { Holdings } from './holdings.js';
+import type { Lookups } from './holdings.js';
 
 /** A minimum as it is written: decimal digits with at most one point, or a number, read through its shortest decimal text. */
 export type BalanceInput = string | number;
@@ -60,7 +60,7 @@ export function atomicMinimum(where: string, text: string, decimals: number): bi
  * Decimal places of a configured mint.
  * @throws TollhouseError `bad_option` when there is no mint at the address; `chain_unavailable`
  */
-export function decimalsOf(where: string, mint: string, reader: Pick<Holdings, 'readMint'>): MaybePromise<number> {
+export function decimalsOf(where: string, mint: string, reader: Pick<Lookups, 'readMint'>): MaybePromise<number> {
   return whenKnown(reader.readMint(mint), (facts) => {
     if (facts !== undefined) return facts.decimals;
     throw badOption(where, `there is no mint at ${mint} on this network; check the address and the network`, 'mint');

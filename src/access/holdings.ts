@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Holding, HoldingQuery, MintFacts } from '../facilitator/holdings.js';
+import { TollhouseError } from '../errors/errors.js';
+import type { CollectionQuery, Holding, HoldingQuery, MintFacts } from '../facilitator/holdings/holding.js';
 import type { Facilitator } from '../facilitator/types.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
+import { createPublicLooks, type LookFor, PUBLIC_LOOKS_PER_SECOND } from './public-looks.js';
 
 /** Options of {@link createHoldings}. */
 export interface HoldingsOptions {
@@ -13,21 +15,37 @@ export interface HoldingsOptions {
    * Default 15,000.
    */
   readonly staleMs?: number;
+  /**
+   * How often a second the chain is asked for those who may name any wallet ({@link Holdings.forAnybody}), all together; twice as
+   * often for a moment. Default 10.
+   */
+  readonly publicLooksPerSecond?: number;
   /** Clock in milliseconds, never going back. Default `performance.now`. */
   readonly now?: () => number;
 }
 
-/**
- * What wallets hold, remembered for a stated time. What is remembered is answered without a promise; the rest rejects with
- * `chain_unavailable` when the chain cannot be asked.
- */
-export interface Holdings {
-  /** How old a response may be, in milliseconds. */
-  readonly staleMs: number;
+/** What is looked up of tokens and wallets. What is remembered is answered without a promise. */
+export interface Lookups {
   /** Decimals and token program of a mint; undefined when the address is none. */
   readMint(mint: string): MaybePromise<MintFacts | undefined>;
   /** What a wallet holds, over all its token accounts. */
   readHolding(query: HoldingQuery): MaybePromise<Holding>;
+}
+
+/**
+ * What wallets hold, remembered for a stated time. Rejects with `chain_unavailable` when the chain cannot be asked, and with
+ * `wallet_too_large` when a wallet has more token accounts than are looked at.
+ */
+export interface Holdings extends Lookups {
+  /** How old a response may be, in milliseconds. */
+  readonly staleMs: number;
+  /** How many NFTs of a collection a wallet holds. A collection that is another object is another collection. */
+  readCollection(query: CollectionQuery): MaybePromise<Holding>;
+  /**
+   * The same for callers who may name any wallet and any token, and so have the chain asked as often as they like: what has to be
+   * looked up rejects with `rate_limited` beyond `publicLooksPerSecond`. What is remembered of them is answered always.
+   */
+  readonly forAnybody: Lookups;
 }
 
 const MAX_REMEMBERED = 50_000;
@@ -44,6 +62,7 @@ const holdingsOptions = z.strictObject({
     .min(0, 'at least 0')
     .max(MAX_STALE_MS, `at most ${MAX_STALE_MS}`)
     .default(15_000),
+  publicLooksPerSecond: z.number('a number above 0').positive('a number above 0').default(PUBLIC_LOOKS_PER_SECOND),
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => () => performance.now()),
 });
 
@@ -56,11 +75,21 @@ interface Look {
   found?: Holding;
 }
 
+/** A question about a wallet. */
+interface Question {
+  /** The same for questions that one look answers. */
+  readonly key: string;
+  readonly atLeast: bigint | undefined;
+  ask(): Promise<Holding>;
+}
+
 /** What the chain said of a mint. */
 interface KnownMint {
   readonly startedAt: number;
   readonly facts: MintFacts;
 }
+
+const forGates: LookFor = (look) => look();
 
 /**
  * Remembers what wallets hold, nothing included. One look at a wallet and mint is under way at a time; whoever asks
@@ -68,16 +97,56 @@ interface KnownMint {
  * @throws TollhouseError `bad_option` when an option is wrong
  */
 export function createHoldings(options: HoldingsOptions): Holdings {
-  const { facilitator, staleMs, now } = resolveOptions('createHoldings', holdingsOptions, options);
-  const looks = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
+  const resolved = resolveOptions('createHoldings', holdingsOptions, options);
+  const { facilitator, staleMs, publicLooksPerSecond, now } = resolved;
   const mints = new LRUCache<string, KnownMint>({ max: MAX_MINTS });
-  const nameOf = createMintNames();
+  const answer = createLooks({ staleMs, now });
+  const nameOf = createNames();
 
-  function look(key: string, query: HoldingQuery): Look {
-    const holding = facilitator.readHolding(query);
-    const started: Look = { atLeast: query.atLeast, startedAt: now(), holding };
+  function readMint(mint: string, lookFor: LookFor): MaybePromise<MintFacts | undefined> {
+    const known = mints.get(mint);
+    return known !== undefined && now() - known.startedAt < staleMs ? known.facts : askForMint(mint, lookFor);
+  }
+
+  async function askForMint(mint: string, lookFor: LookFor): Promise<MintFacts | undefined> {
+    const startedAt = now();
+    const facts = await lookFor(() => facilitator.readMint(mint));
+    // An address that is no mint yet may become one.
+    if (facts !== undefined) mints.set(mint, { startedAt, facts });
+    return facts;
+  }
+
+  function readHolding(query: HoldingQuery, lookFor: LookFor): MaybePromise<Holding> {
+    const [only] = query.mints;
+    const name = query.mints.length === 1 && only !== undefined ? only : nameOf(query.mints);
+    // What strangers ask for takes nothing from what gates remember, and no gate waits for it.
+    const whose = lookFor === forGates ? '' : ' public';
+    const ask = () => lookFor(() => facilitator.readHolding(query));
+    return answer({ key: `${query.wallet} ${name}${whose}`, atLeast: query.atLeast, ask });
+  }
+
+  function readCollection(query: CollectionQuery): MaybePromise<Holding> {
+    const key = `${query.wallet} ${nameOf(query.collection)}`;
+    return answer({ key, atLeast: query.atLeast, ask: () => facilitator.readCollection(query) });
+  }
+
+  const forAll = createPublicLooks({ perSecond: publicLooksPerSecond, now });
+  const lookups = (lookFor: LookFor): Lookups => ({
+    readMint: (mint) => readMint(mint, lookFor),
+    readHolding: (query) => readHolding(query, lookFor),
+  });
+  return { staleMs, ...lookups(forGates), readCollection, forAnybody: lookups(forAll) };
+}
+
+/** Answers questions about wallets from what is remembered, or by a look that all who ask the same share. */
+function createLooks({ staleMs, now }: Pick<Required<HoldingsOptions>, 'staleMs' | 'now'>) {
+  const looks = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
+
+  function look({ key, atLeast, ask }: Question): Promise<Holding> {
+    const startedAt = now();
+    const started: Look = { atLeast, startedAt, holding: ask() };
     looks.set(key, started);
-    holding.then(
+    started.holding.then(
       (found) => {
         started.found = found;
       },
@@ -85,45 +154,31 @@ export function createHoldings(options: HoldingsOptions): Holdings {
         if (looks.peek(key) === started) looks.delete(key);
       },
     );
-    return started;
+    return started.holding;
   }
 
-  function isFresh({ startedAt }: Look | KnownMint): boolean {
-    return now() - startedAt < staleMs;
-  }
+  const isFresh = ({ startedAt }: Look): boolean => now() - startedAt < staleMs;
 
-  async function askForMint(mint: string): Promise<MintFacts | undefined> {
-    const startedAt = now();
-    const facts = await facilitator.readMint(mint);
-    // An address that is no mint yet may become one.
-    if (facts !== undefined) mints.set(mint, { startedAt, facts });
-    return facts;
-  }
-
-  async function waitFor(key: string, query: HoldingQuery): Promise<Holding> {
+  async function waitFor(question: Question): Promise<Holding> {
     for (;;) {
-      const known = looks.get(key);
-      if (known === undefined || !isFresh(known)) return look(key, query).holding;
-      const holding = await known.holding;
-      if (suffices(holding, query)) return holding;
-      // It looked for less. Whoever comes first looks again, the others share that look.
-      if (looks.peek(key) === known) return look(key, query).holding;
+      const known = looks.get(question.key);
+      if (known === undefined || !isFresh(known)) return look(question);
+      const holding = await known.holding.catch((error: unknown) => {
+        if (isOfWiderLook(error, known, question)) return undefined;
+        throw error;
+      });
+      if (holding !== undefined && suffices(holding, question)) return holding;
+      // It looked for less, or for more. Whoever comes first looks again, the others share that look.
+      const latest = looks.peek(question.key);
+      if (latest === known || latest === undefined) return look(question);
     }
   }
 
-  return {
-    staleMs,
-    readMint(mint) {
-      const known = mints.get(mint);
-      return known !== undefined && isFresh(known) ? known.facts : askForMint(mint);
-    },
-    readHolding(query) {
-      const key = `${query.wallet} ${nameOf(query.mints)}`;
-      const known = looks.get(key);
-      const found = known?.found;
-      if (known !== undefined && found !== undefined && isFresh(known) && suffices(found, query)) return found;
-      return waitFor(key, query);
-    },
+  return (question: Question): MaybePromise<Holding> => {
+    const known = looks.get(question.key);
+    const found = known?.found;
+    if (known !== undefined && found !== undefined && isFresh(known) && suffices(found, question)) return found;
+    return waitFor(question);
   };
 }
 
@@ -136,19 +191,22 @@ export function holdingsOf(facilitator: Facilitator): Holdings {
   return holdings;
 }
 
-function suffices({ amount, exact }: Holding, { atLeast }: HoldingQuery): boolean {
+function suffices({ amount, exact }: Holding, { atLeast }: Pick<Question, 'atLeast'>): boolean {
   return exact || (atLeast !== undefined && amount >= atLeast);
 }
 
-/** A short name for what may be a collection of thousands of mints: the same list has the same name. */
-function createMintNames(): (mints: readonly string[]) => string {
-  const numbers = new WeakMap<readonly string[], number>();
-  let lists = 0;
-  return (mints) => {
-    const [only] = mints;
-    if (mints.length === 1 && only !== undefined) return only;
-    const number = numbers.get(mints) ?? lists++;
-    numbers.set(mints, number);
+/** Whether a look that was shared failed since it wanted to know of more: one account may answer the question. */
+function isOfWiderLook(error: unknown, { atLeast: wanted }: Look, { atLeast }: Question): boolean {
+  return error instanceof TollhouseError && error.code === 'wallet_too_large' && atLeast !== wanted;
+}
+
+/** A short name for what may be a collection of thousands of mints: the same object has the same name. */
+function createNames(): (named: object) => string {
+  const numbers = new WeakMap<object, number>();
+  let last = 0;
+  return (named) => {
+    const number = numbers.get(named) ?? last++;
+    numbers.set(named, number);
     return `#${number}`;
   };
 }

@@ -1,5 +1,5 @@
 import { badOption } from '../errors/errors.js';
-import { SOL_ASSET } from '../facilitator/holdings.js';
+import { SOL_ASSET } from '../facilitator/holdings/holdings.js';
 import { didYouMean } from '../lib/did-you-mean.js';
 import { type Parsed, parsed, shown, unparsed } from '../lib/parsed.js';
 import { isAddress } from '../protocol/address.js';

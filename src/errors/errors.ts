@@ -43,6 +43,7 @@ export const ERRORS = {
   address_not_allowed: { status: 403, title: 'The service key may not be used from this address', retryable: false },
   insufficient_balance: { status: 403, title: 'The wallet holds too little of the token', retryable: false },
   insufficient_tier: { status: 403, title: 'The wallet has not reached the tier', retryable: false },
+  wallet_too_large: { status: 403, title: 'The wallet has too many token accounts to be looked at', retryable: false },
   invalid_wallet: { status: 400, title: 'This is not a wallet address', retryable: false },
   chain_unavailable: { status: 503, title: 'The chain cannot be asked at the moment', retryable: true },
   rate_limited: { status: 429, title: 'Too many requests', retryable: true },

@@ -6,7 +6,7 @@ import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
 import type { Storage } from '../storage/storage.js';
 import type { SettlementBackend } from './backend/backend.js';
 import type { PaymentEventBus } from './events/events.js';
-import type { HoldingsReader } from './holdings.js';
+import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';

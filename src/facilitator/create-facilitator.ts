@@ -20,7 +20,7 @@ import { createLandedReader } from './backend/landed-reader.js';
 import { createChainBackend } from './chain/chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
 import { type FacilitatorOptions, facilitatorOptions, PUBLIC_RPC } from './facilitator-options.js';
-import { createHoldingsReader } from './holdings.js';
+import { createHoldingsReader } from './holdings/holdings.js';
 import { createLeases } from './payments/leases.js';
 import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from './payouts/payout-sender.js';
 import { createRecovery } from './recovery/recovery.js';

@@ -15,7 +15,7 @@ import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.
 import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
-import type { HoldingsReader } from './holdings.js';
+import type { HoldingsReader } from './holdings/holding.js';
 import type { FacilitatorHealth } from './setup/health.js';
 import type { SetupCheck } from './setup/setup-finding.js';
 import type { SetupTarget } from './setup/setup-target.js';

@@ -1,5 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
+import { createHoldings } from '../access/holdings.js';
+import { PUBLIC_LOOKS_PER_SECOND } from '../access/public-looks.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import { createRouter } from '../http/create-router.js';
@@ -61,8 +63,9 @@ export function createApp(parts: AppParts): Express {
     const gate = demoGate(facilitator, payTo, baseUrl);
     app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));
   }
+  const holdings = createHoldings({ facilitator, publicLooksPerSecond: PUBLIC_LOOKS_PER_SECOND * scale });
   const options = defined({ baseUrl, tiers });
-  app.use(createRouter({ facilitator, gateway, identity, counters, metrics, limits: { scale }, ...options }));
+  app.use(createRouter({ facilitator, gateway, identity, counters, holdings, metrics, limits: { scale }, ...options }));
   app.use(limits.requests, answerNotFound);
   app.use(problemHandler);
   return app;

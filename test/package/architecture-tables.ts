@@ -73,7 +73,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   ],
   facilitator: [
     'events/',
-    'holdings',
+    'holdings/',
     'setup/',
     'types',
     'backend/',

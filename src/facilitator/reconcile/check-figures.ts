@@ -1,6 +1,6 @@
 import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { FigureReader, MischargedCall, WrongSum } from '../../storage/books/figure-reader.js';
-import { SOL_ASSET } from '../holdings.js';
+import { SOL_ASSET } from '../holdings/holdings.js';
 import type { Findings } from './finding.js';
 
 /** What checking calls and their sums needs. */

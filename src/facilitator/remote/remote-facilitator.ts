@@ -5,7 +5,7 @@ import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
 import { assembleFacilitator, ledgerOrMemory } from '../assemble-facilitator.js';
 import { createPaymentEventBus } from '../events/events.js';
-import type { HoldingsReader } from '../holdings.js';
+import type { HoldingsReader } from '../holdings/holding.js';
 import { createLeases } from '../payments/leases.js';
 import type { Facilitator } from '../types.js';
 import { createRemote } from './remote.js';
@@ -60,7 +60,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
 }
 
 /** The HTTP API of a facilitator tells nothing about wallets. */
-const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain };
+const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain, readCollection: noChain };
 
 async function noChain(): Promise<never> {
   const detail = `${WHERE} does not read the chain; give gates by token balance or tier a facilitator made by createFacilitator.`;

@@ -1,5 +1,5 @@
 import { TollhouseError } from '../../errors/errors.js';
-import { tokenAccountOf } from '../../solana/accounts/token-accounts.js';
+import { TOKEN_HEAD_BYTES, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import type { AccountState, SolanaRpc } from '../../solana/rpc/rpc.js';
 import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
 import { isTokenProgram, NATIVE_SOL } from '../../solana/transaction/programs.js';
@@ -28,7 +28,7 @@ export async function readRecipients(
   const recipients = [...new Set(legs.map(({ recipient }) => recipient))];
   const isSol = token.mint === NATIVE_SOL;
   const receiving = isSol ? [] : recipients.map((it) => associatedTokenAddress(it, token.mint, token.program));
-  const accounts = await online(rpc.getAccounts([...recipients, ...receiving], 'confirmed'));
+  const accounts = await online(rpc.getAccounts([...recipients, ...receiving], 'confirmed', TOKEN_HEAD_BYTES));
   for (const [index, recipient] of recipients.entries()) {
     const wrong = walletFault(recipient, accounts[index] ?? null);
     if (wrong !== undefined) throw fault(wrong);

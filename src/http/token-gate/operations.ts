@@ -1,5 +1,5 @@
 import { decimalsOf, readMinimum, wireNumber } from '../../access/balance.js';
-import { type Holdings, holdingsOf } from '../../access/holdings.js';
+import { type Holdings, holdingsOf, type Lookups } from '../../access/holdings.js';
 import { readMintName } from '../../access/mint.js';
 import { readTiers, standingOf, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
@@ -28,12 +28,15 @@ export interface TokenGateOptions {
 /** What {@link TOKEN_GATE_OPERATIONS} work with; made by {@link tokenGateParts}. */
 export interface TokenGateParts {
   readonly facilitator: Facilitator;
-  readonly holdings: Holdings;
+  /** Within the bounds for what anybody may ask. */
+  readonly holdings: Lookups;
   readonly tiers: Tiers;
 }
 
 const WHERE = 'createRouter';
 const TAG = 'Token gate';
+/** Errors of a look at the chain that anybody may ask for. */
+const LOOK_ERRORS = ['wallet_too_large', 'rate_limited', 'chain_unavailable'] as const;
 /** Codes of faults in the fields. */
 const FAULTS = {
   code: 'invalid_request',
@@ -47,7 +50,7 @@ const FAULTS = {
 export function tokenGateParts({ facilitator, tiers, holdings }: TokenGateOptions): TokenGateParts {
   return {
     facilitator,
-    holdings: holdings ?? holdingsOf(facilitator),
+    holdings: (holdings ?? holdingsOf(facilitator)).forAnybody,
     tiers: readTiers(WHERE, tiers, facilitator.tokens),
   };
 }
@@ -64,7 +67,7 @@ const checkAccess = defineOperation({
   body: checkAccessBody,
   faults: FAULTS,
   responses: { 200: { description: 'The balance, and whether it is enough.', schema: accessResponse } },
-  errors: ['invalid_wallet', 'invalid_token', 'invalid_amount', 'chain_unavailable'],
+  errors: ['invalid_wallet', 'invalid_token', 'invalid_amount', ...LOOK_ERRORS],
   async handler({ body: { wallet, token, min_balance: asked } }, { facilitator, holdings }: TokenGateParts) {
     const minimum = readMinimum(asked);
     if (!minimum.ok) throw fieldError('invalid_amount', '/min_balance', minimum.detail);
@@ -100,7 +103,7 @@ const getTier = defineOperation({
   query: getTierQuery,
   faults: FAULTS,
   responses: { 200: { description: 'The tier, and what is missing for the next.', schema: walletTierResponse } },
-  errors: ['invalid_wallet', 'chain_unavailable'],
+  errors: ['invalid_wallet', ...LOOK_ERRORS],
   async handler({ query: { wallet } }, { holdings, tiers }: TokenGateParts) {
     const decimals = await decimalsOf(WHERE, tiers.mint, holdings);
     const { amount } = await holdings.readHolding({ wallet, mints: [tiers.mint] });

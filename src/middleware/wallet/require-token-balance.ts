@@ -10,10 +10,12 @@ import {
 import type { Holdings } from '../../access/holdings.js';
 import { mintOption } from '../../access/mint.js';
 import { badOption } from '../../errors/errors.js';
+import type { Collection, Holding } from '../../facilitator/holdings/holding.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { type AddressInput, addressOption, addressTextOption } from '../../protocol/address-input.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { Token } from '../../protocol/types.js';
 import type { Gate } from '../gate/gate.js';
 import {
   PASSED,
@@ -30,11 +32,18 @@ const WHERE = 'requireTokenBalance';
 export interface RequireTokenBalanceOptions extends WalletGateOptions {
   /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
   readonly mint?: AddressInput;
-  /** Instead of `mint`: the mints of a collection of NFTs, base58 or `PublicKey`, at most 100,000. Holding any of them counts. */
-  readonly collection?: readonly AddressInput[];
   /**
-   * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: how many NFTs,
-   * default 1.
+   * Instead of `mint`, a collection of NFTs: its mints, at most 100,000; or `{ creator }`, a creator that the metadata of its NFTs
+   * names and that has verified it; or `{ address }`, the mint of the collection's own NFT, likewise verified (Metaplex Token
+   * Metadata). Addresses base58 or `PublicKey`. What metadata says is believed for an hour.
+   */
+  readonly collection?:
+    | readonly AddressInput[]
+    | { readonly creator: AddressInput }
+    | { readonly address: AddressInput };
+  /**
+   * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: of how many of its mints
+   * at least one whole token, so that several of one mint count once; default 1.
    */
   readonly minBalance?: BalanceInput;
 }
@@ -43,27 +52,41 @@ const MAX_COLLECTION = 100_000;
 /** So many mints of a collection are named in a 403. */
 const MAX_NAMED = 20;
 
+const nft = addressOption('the address of a mint (base58 or PublicKey)');
+const COLLECTION = 'a list of mints, or { creator }, or { address }; addresses base58 or PublicKey';
+const mintList = z
+  .array(nft, COLLECTION)
+  .min(1, 'at least one mint')
+  .max(MAX_COLLECTION, `at most ${MAX_COLLECTION} mints`)
+  .readonly();
+const byMetadata = z.union([z.strictObject({ creator: nft }), z.strictObject({ address: nft })], COLLECTION);
+
+/** Read as what it is meant to be, so that a fault in a list is told as one. */
+const collectionOption = z.unknown().transform((given, context): CollectionOption => {
+  const result = Array.isArray(given) ? mintList.safeParse(given) : byMetadata.safeParse(given);
+  if (result.success) return result.data;
+  for (const { message, path } of result.error.issues) context.addIssue({ code: 'custom', message, path });
+  return z.NEVER;
+});
+
+type CollectionOption = z.output<typeof mintList> | z.output<typeof byMetadata>;
+
 const options = z.strictObject({
   ...walletGateOptions,
   mint: addressTextOption('the address of a mint (base58 or PublicKey), or a symbol').optional(),
-  collection: z
-    .array(addressOption('the address of a mint (base58 or PublicKey)'), 'a list of mints (base58 or PublicKey)')
-    .min(1, 'at least one mint')
-    .max(MAX_COLLECTION, `at most ${MAX_COLLECTION} mints`)
-    .readonly()
-    .optional(),
+  collection: collectionOption.optional(),
   minBalance: z.union([z.string(), z.number()], 'a decimal amount, such as 100 or "0.5"').optional(),
 });
 
 /** What a wallet must hold. */
 interface BalanceRule {
-  readonly mints: readonly string[];
   readonly minimum: Minimum;
-  /** The same in atomic units, where the token's decimals are known without asking the chain. */
-  readonly least: bigint | undefined;
-  /** How the token is named in a 403. */
+  /** How what must be held is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
-  decimals(reader: Holdings): MaybePromise<number>;
+  /** How the amounts of it are divided. */
+  decimals(): MaybePromise<number>;
+  /** What a wallet holds of it; at least to know whether that is enough. */
+  read(wallet: string, atLeast: bigint): MaybePromise<Holding>;
 }
 
 /**
@@ -76,14 +99,14 @@ interface BalanceRule {
 export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   const resolved = resolveOptions(WHERE, options, given);
   const parts = walletGateParts(resolved);
-  const rule = readRule(resolved);
-  return walletGate(WHERE, parts, (_req, wallet) => judge(rule, wallet, parts.holdings));
+  const rule = readRule(resolved, parts.holdings);
+  return walletGate(WHERE, parts, (_req, wallet) => judge(rule, wallet));
 }
 
-function judge(rule: BalanceRule, wallet: string, reader: Holdings): MaybePromise<Verdict> {
-  return whenKnown(rule.decimals(reader), (places) => {
-    const atLeast = rule.least ?? atomicMinimum(WHERE, rule.minimum.text, places);
-    const holding = reader.readHolding({ wallet, mints: rule.mints, atLeast });
+function judge(rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
+  return whenKnown(rule.decimals(), (places) => {
+    const atLeast = atomicMinimum(WHERE, rule.minimum.text, places);
+    const holding = rule.read(wallet, atLeast);
     return whenKnown(holding, ({ amount }) => (amount >= atLeast ? PASSED : tooLittle(rule, wallet, amount, places)));
   });
 }
@@ -97,29 +120,39 @@ function tooLittle({ minimum, named }: BalanceRule, wallet: string, amount: bigi
   };
 }
 
-function readRule({ facilitator, mint, collection, minBalance }: z.output<typeof options>): BalanceRule {
+function readRule(resolved: z.output<typeof options>, holdings: Holdings): BalanceRule {
+  const { mint, collection, minBalance } = resolved;
   if ((mint === undefined) === (collection === undefined)) {
     throw badOption(WHERE, 'give either option "mint" or option "collection"', 'mint');
   }
-  if (collection !== undefined) return collectionRule(collection, minBalance ?? 1);
+  if (collection !== undefined) return collectionRule(collection, minBalance ?? 1, holdings);
   if (minBalance === undefined) throw badOption(WHERE, 'option "minBalance" is missing, such as 100', 'minBalance');
-  const asked = mintOption(WHERE, 'mint', mint ?? '', facilitator.tokens);
-  const minimum = minimumOption(WHERE, 'minBalance', minBalance);
-  const known = facilitator.tokens.find((token) => token.mint === asked);
-  const least = known === undefined ? undefined : atomicMinimum(WHERE, minimum.text, known.decimals);
-  const decimals = (reader: Holdings) => known?.decimals ?? decimalsOf(WHERE, asked, reader);
-  return { mints: [asked], minimum, least, named: { mint: asked }, decimals };
+  return tokenRule(mint ?? '', minBalance, holdings, resolved.facilitator.tokens);
 }
 
-function collectionRule(collection: readonly string[], minBalance: BalanceInput): BalanceRule {
+function tokenRule(name: string, minBalance: BalanceInput, holdings: Holdings, tokens: readonly Token[]): BalanceRule {
+  const mint = mintOption(WHERE, 'mint', name, tokens);
+  const minimum = minimumOption(WHERE, 'minBalance', minBalance);
+  const known = tokens.find((token) => token.mint === mint);
+  if (known !== undefined) atomicMinimum(WHERE, minimum.text, known.decimals);
+  const mints = [mint];
+  return {
+    minimum,
+    named: { mint },
+    decimals: () => decimalsOf(WHERE, mint, holdings),
+    read: (wallet, atLeast) => holdings.readHolding({ wallet, mints, atLeast }),
+  };
+}
+
+function collectionRule(given: CollectionOption, minBalance: BalanceInput, holdings: Holdings): BalanceRule {
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   if (minimum.places > 0) throw badOption(WHERE, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
-  const mints = [...new Set(collection)];
+  const collection: Collection = 'length' in given ? { mints: new Set(given) } : given;
+  const named = 'length' in given ? { mints: [...new Set(given)].slice(0, MAX_NAMED) } : { collection: given };
   return {
-    mints,
     minimum,
-    least: BigInt(minimum.text),
-    named: { mints: mints.slice(0, MAX_NAMED) },
+    named,
     decimals: () => 0,
+    read: (wallet, atLeast) => holdings.readCollection({ wallet, collection, atLeast }),
   };
 }

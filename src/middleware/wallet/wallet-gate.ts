@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { type Holdings, holdingsOf } from '../../access/holdings.js';
-import type { ErrorCode } from '../../errors/errors.js';
+import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProvenWallet } from '../../identity/types.js';
@@ -95,10 +95,17 @@ export function walletGate(
   parts: WalletGateParts,
   judge: (req: Request, wallet: string) => MaybePromise<Verdict>,
 ): Gate {
+  const judged = (req: Request, wallet: string): MaybePromise<Verdict> =>
+    whenKnownOr(
+      () => judge(req, wallet),
+      (verdict) => verdict,
+      verdictOn,
+    );
+
   function decide(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(inspectProof(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
-      return whenKnown(judge(req, proof.wallet.address), (verdict) => {
+      return whenKnown(judged(req, proof.wallet.address), (verdict) => {
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, verdict) : enterOnce(req, res, verdict);
         // A sign-in that lets nobody in stays unused, and is not told of: it could be sent again.
         if (isToken(proof)) tellOf(req, proof.wallet, verdict);
@@ -137,6 +144,12 @@ export function walletGate(
       },
     ),
   );
+}
+
+/** A wallet that cannot be looked at is no outage: it is refused, and may still be let in for something else that it has. */
+function verdictOn(error: unknown): Verdict {
+  if (!(error instanceof TollhouseError) || error.code !== 'wallet_too_large') throw error;
+  return { ok: false, code: error.code, detail: error.message, missing: {} };
 }
 
 function tooLittle({ code, detail, missing }: Extract<Verdict, { ok: false }>, res: Response): Refused {

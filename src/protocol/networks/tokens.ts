@@ -52,6 +52,20 @@ export function isKnownSymbol(symbol: string): boolean {
 /** Tokens of the sandbox chain when it answers as devnet: devnet's, and USDT, which has no mint of its own there. */
 export const SANDBOX_TOKENS: readonly Token[] = [...TEST_TOKENS, USDT];
 
+/** Tokens whose decimals and program are known beyond doubt, by mint. */
+const BUILT_IN = new Map([...Object.values(KNOWN_TOKENS).flat(), ...SANDBOX_TOKENS].map((it) => [it.mint, it]));
+
+/** What is known of a mint without asking the chain. */
+export function builtInToken(mint: string): Token | undefined {
+  return BUILT_IN.get(mint);
+}
+
+/** Whether a token is as it is known: everything else that is configured the chain has to confirm. */
+export function isBuiltIn({ mint, decimals, program }: Token): boolean {
+  const known = BUILT_IN.get(mint);
+  return known?.decimals === decimals && known.program === program;
+}
+
 /**
  * The name under which an asset is counted: budgets, figures, prices and books. Native SOL and wrapped SOL are the same
  * money, and both are counted as {@link SOL_MINT}; of everything else it is the mint.

@@ -10,6 +10,8 @@ export interface AccountBatchOptions {
   readonly quietMs: number;
   /** Longest time from the first address until the batch leaves, in milliseconds. */
   readonly longestMs: number;
+  /** How much of each account's data is read, from its beginning: a hundred large accounts are more than fits into an answer. */
+  readonly headBytes: number;
 }
 
 /** Share of its time that a busy process works. */
@@ -26,7 +28,10 @@ interface Batch {
  * Turns reads of single accounts into calls for up to a hundred: calls are rationed, and each takes far longer than the
  * wait for company. Nothing is cached; an address that is asked for twice in a batch is read once.
  */
-export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: AccountBatchOptions): LoadAccount {
+export function createAccountBatch(
+  rpc: SolanaRpc,
+  { quietMs, longestMs, headBytes }: AccountBatchOptions,
+): LoadAccount {
   let open: Batch | undefined;
   let timer: NodeJS.Timeout | undefined;
 
@@ -49,7 +54,7 @@ export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: Accou
   }
 
   return async (address) => {
-    const batch = open ?? openBatch(rpc);
+    const batch = open ?? openBatch(rpc, headBytes);
     batch.addresses.add(address);
     if (open === undefined) waitForCompany(batch);
     open = batch;
@@ -58,7 +63,7 @@ export function createAccountBatch(rpc: SolanaRpc, { quietMs, longestMs }: Accou
   };
 }
 
-function openBatch(rpc: SolanaRpc): Batch {
+function openBatch(rpc: SolanaRpc, headBytes: number): Batch {
   const addresses = new Set<string>();
   let leave = (): void => undefined;
   const left = new Promise<void>((resolve) => {
@@ -66,7 +71,7 @@ function openBatch(rpc: SolanaRpc): Batch {
   });
   const accounts = left.then(async () => {
     const asked = [...addresses];
-    const found = await rpc.getAccounts(asked, 'confirmed');
+    const found = await rpc.getAccounts(asked, 'confirmed', headBytes);
     return new Map(asked.map((address, index) => [address, found[index] ?? null]));
   });
   return { addresses, openedAt: performance.now(), accounts, leave };

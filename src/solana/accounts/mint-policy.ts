@@ -18,6 +18,8 @@ export type MintPolicy = (mint: string, tokenProgram: string) => Promise<Reason 
 
 const CACHE_MS = 300_000;
 const CACHED_MINTS = 5_000;
+/** Of a longer mint an extension might stand behind what was read. */
+const MAX_MINT_BYTES = 65_536;
 
 /**
  * The rule for Token-2022 mints: the seller must get the amount. A mint that keeps a fee of its transfers is never taken, whoever
@@ -42,8 +44,8 @@ export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicy
 }
 
 async function readTraits(address: string, rpc: SolanaRpc): Promise<MintTraits | 'unknown'> {
-  const [account] = await rpc.getAccounts([address], 'confirmed');
-  if (!account || account.owner !== PROGRAMS.token2022) return 'unknown';
+  const [account] = await rpc.getAccounts([address], 'confirmed', MAX_MINT_BYTES);
+  if (!account || account.owner !== PROGRAMS.token2022 || account.data.length === MAX_MINT_BYTES) return 'unknown';
   // Loaded with the first such mint: it brings the whole of @solana/spl-token.
   const { readMintTraits } = await import('./mint-traits.js');
   try {

@@ -33,9 +33,12 @@ const MULTISIG_BYTES = 355;
 const KIND_OFFSET = 165;
 const KIND_MINT = 1;
 
+/** How much of an account tells what it is as a mint or a token account: a multisig of that size is neither, a longer one none. */
+export const TOKEN_HEAD_BYTES = MULTISIG_BYTES + 1;
+
 /** Reads a mint from the chain; undefined when the address holds none. */
 export async function readMint(mint: string, rpc: SolanaRpc): Promise<MintFacts | undefined> {
-  const [account] = await rpc.getAccounts([mint], 'confirmed');
+  const [account] = await rpc.getAccounts([mint], 'confirmed', TOKEN_HEAD_BYTES);
   return mintFactsOf(account ?? null);
 }
 
@@ -72,6 +75,6 @@ export async function readTokenBalances(
   rpc: SolanaRpc,
 ): Promise<readonly (bigint | undefined)[]> {
   const addresses = owners.map((owner) => associatedTokenAddress(owner, mint, program));
-  const accounts = await rpc.getAccounts(addresses, 'confirmed');
+  const accounts = await rpc.getAccounts(addresses, 'confirmed', TOKEN_HEAD_BYTES);
   return accounts.map((account) => tokenAccountOf(account)?.amount);
 }

@@ -10,8 +10,21 @@ export interface FailOverOptions extends Omit<HealthOptions, 'onNews'> {
   readonly timeoutMs: number;
 }
 
+/** What is known of a call's answer before it comes. */
+export interface CallBounds {
+  /** Largest response that is read, in bytes. Default: the endpoint's. */
+  readonly maxBytes?: number | undefined;
+  /** Whether a stranger has chosen what the node has to look up, and so how long it takes. Default false. */
+  readonly isChosen?: boolean;
+}
+
 /** Calls a method on whichever endpoint is well, and reads its result. */
-export type RpcCall = <T>(method: string, params: readonly unknown[], read: (result: unknown) => T) => Promise<T>;
+export type RpcCall = <T>(
+  method: string,
+  params: readonly unknown[],
+  read: (result: unknown) => T,
+  bounds?: CallBounds,
+) => Promise<T>;
 
 interface Member {
   readonly endpoint: JsonRpcEndpoint;
@@ -66,7 +79,15 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
     }
   }
 
-  return async (method, params, read) => {
+  function isFinal(member: Member, startedAt: number, error: unknown, isChosen: boolean): boolean {
+    // A stranger must not be able to rest a node by asking for what takes long: a call of our own tells how it is.
+    const isSlow = isChosen && error instanceof RpcError && error.failure === 'timeout';
+    if (isSlow && member.health.well()) probe(member);
+    else return record(member.health, startedAt, error);
+    return false;
+  }
+
+  return async (method, params, read, { maxBytes, isChosen = false } = {}) => {
     const deadline = now() + timeoutMs;
     let failure: RpcError | undefined;
     for (let tries = members.length + 1; tries > 0 && now() < deadline; tries -= 1) {
@@ -75,14 +96,15 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
       const startedAt = now();
       try {
         const allowed = Math.max(1, Math.floor((deadline - startedAt) / tries));
-        const result = readResult(member, method, await member.endpoint.call(method, params, allowed), read);
+        const answer = await member.endpoint.call(method, params, allowed, maxBytes);
+        const result = readResult(member, method, answer, read);
         member.health.succeeded();
         return result;
       } catch (error) {
-        const isFinal = record(member.health, startedAt, error);
+        const isLast = isFinal(member, startedAt, error, isChosen);
         if (!(error instanceof RpcError)) throw error;
         failure = merge(failure, error);
-        if (isFinal) throw failure;
+        if (isLast) throw failure;
       }
     }
     throw failure ?? allResting(method, members);
@@ -91,7 +113,7 @@ export function createFailOver(endpoints: readonly JsonRpcEndpoint[], options: F
 
 /** Notes what an error says about the endpoint; true when another try would not help. */
 function record(health: EndpointHealth, startedAt: number, error: unknown): boolean {
-  if (!(error instanceof RpcError) || error.failure === 'closed') return true;
+  if (!(error instanceof RpcError) || error.failure === 'closed' || error.failure === 'too_large') return true;
   if (error.failure === 'answer' && !isBehind(error)) {
     health.succeeded();
     return true;

@@ -8,6 +8,17 @@ export interface HttpPost {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Largest response that is read, in bytes; a larger one is broken off with {@link ResponseTooLarge}. */
+  readonly maxBytes: number;
+}
+
+/** A response was longer than was to be read. */
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge';
+  /** @param isReply - whether it was a JSON object with status 200, and not the page of something that stands before the node */
+  constructor(readonly isReply: boolean) {
+    super('the answer is too large');
+  }
 }
 
 /** What came back, read to its end. */
@@ -27,11 +38,13 @@ export interface PendingPost {
 }
 
 /** Posts a short text and reads the short response: without the streams and signals of `request`, which cost more than the call. */
-export function post(through: Pool, { path, headers, body }: HttpPost): PendingPost {
-  const exchange = new Exchange();
+export function post(through: Pool, { path, headers, body, maxBytes }: HttpPost): PendingPost {
+  const exchange = new Exchange(maxBytes);
   through.dispatch({ method: 'POST', path, headers: { ...headers }, body }, exchange);
   return exchange;
 }
+
+const OPENING_BRACE = 0x7b;
 
 class Exchange implements Dispatcher.DispatchHandler, PendingPost {
   readonly answer: Promise<HttpResponse>;
@@ -43,8 +56,11 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
   #status = 0;
   #headers: Headers = {};
   readonly #chunks: Buffer[] = [];
+  readonly #maxBytes: number;
+  #length = 0;
 
-  constructor() {
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -68,8 +84,10 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
     this.#headers = headers;
   }
 
-  onResponseData(_controller: Controller, chunk: Buffer): void {
+  onResponseData(controller: Controller, chunk: Buffer): void {
     this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > this.#maxBytes) controller.abort(new ResponseTooLarge(this.#isReply()));
   }
 
   onResponseEnd(): void {
@@ -79,5 +97,9 @@ class Exchange implements Dispatcher.DispatchHandler, PendingPost {
 
   onResponseError(_controller: Controller, error: Error): void {
     this.#reject(error);
+  }
+
+  #isReply(): boolean {
+    return this.#status === 200 && this.#chunks[0]?.[0] === OPENING_BRACE;
   }
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'undici';
 import { badOption } from '../../errors/errors.js';
 import { loadUndici } from '../../lib/http/load-undici.js';
 import { connectionFailure } from './connection-failure.js';
-import { type HttpResponse, post } from './http-post.js';
+import { type HttpResponse, post, ResponseTooLarge } from './http-post.js';
 import { isRecord } from './response-shape.js';
 import { RpcError } from './rpc.js';
 
@@ -24,9 +24,10 @@ export interface JsonRpcEndpoint {
    * Calls a method once and answers its `result`.
    *
    * @param timeoutMs - deadline for the whole call, connecting and reading included
+   * @param maxBytes - largest response that is read; default: the endpoint's. A larger one is `too_large`
    * @throws {RpcError} in every case of failure, with `mayHaveArrived` where the request may have taken effect
    */
-  call(method: string, params: readonly unknown[], timeoutMs: number): Promise<unknown>;
+  call(method: string, params: readonly unknown[], timeoutMs: number, maxBytes?: number): Promise<unknown>;
   /** Ends the connections; calls under way fail with `closed`. */
   close(): Promise<void>;
 }
@@ -53,8 +54,8 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
     connections: options.connections ?? DEFAULT_CONNECTIONS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
-    maxResponseSize: options.maxResponseBytes ?? DEFAULT_MAX_ANSWER_BYTES,
   };
+  const { maxResponseBytes = DEFAULT_MAX_ANSWER_BYTES } = options;
   // Loaded from the first endpoint on, not with the package.
   const openPool = async (): Promise<Pool> => new (await loadUndici()).Pool(url.origin, poolOptions);
   const retiring = new Set<Promise<Pool>>();
@@ -75,13 +76,14 @@ export function createJsonRpcEndpoint(options: JsonRpcOptions): JsonRpcEndpoint 
 
   return {
     host: url.host,
-    async call(method, params, timeoutMs) {
+    async call(method, params, timeoutMs, maxBytes = maxResponseBytes) {
       const where = `${method} at ${url.host}`;
       const through = pool;
       const opened = await through;
       lastId += 1;
       const id = lastId;
-      const sent = post(opened, { path, headers, body: JSON.stringify({ jsonrpc: '2.0', id, method, params }) });
+      const body = JSON.stringify({ jsonrpc: '2.0', id, method, params });
+      const sent = post(opened, { path, headers, body, maxBytes });
       const giveUp = () => {
         retire(through);
         sent.giveUp(new RpcError('timeout', `${where}: no answer within ${timeoutMs} ms`, doubtIf(sent.hasLeft)));
@@ -173,13 +175,19 @@ export function badResponse(where: string, what: string): RpcError {
 }
 
 function transportError(where: string, cause: unknown, hasLeft: boolean): RpcError {
+  if (cause instanceof ResponseTooLarge) return tooLarge(where, cause);
   const { code } = connectionFailure(cause);
   const doubt = doubtIf(hasLeft);
-  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return badResponse(where, 'the answer is too large');
   if (code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED')
     return new RpcError('closed', `${where}: closed`, doubt);
   const what = hasLeft ? 'connection lost' : 'no connection';
   return new RpcError('unreachable', `${where}: ${what} (${code})`, { cause, ...doubt });
+}
+
+/** What the node has to say of this call is too long, which is no fault of the node's. */
+function tooLarge(where: string, { isReply, message }: ResponseTooLarge): RpcError {
+  if (!isReply) return badResponse(where, message);
+  return new RpcError('too_large', `${where}: ${message}`, { mayHaveArrived: true });
 }
 
 function doubtIf(hasLeft: boolean): { mayHaveArrived?: true } {

@@ -72,15 +72,16 @@ export function createSolanaRpc(options: SolanaRpcOptions): SolanaRpc {
   return {
     getLatestBlockhash: (commitment) => call('getLatestBlockhash', [{ commitment }], readLatestBlockhash),
     getTip: (commitment) => call('getEpochInfo', [{ commitment }], readTip),
-    async getAccounts(addresses, commitment) {
+    async getAccounts(addresses, commitment, headBytes) {
       if (addresses.length === 0) return [];
       atMost(addresses, MAX_ACCOUNTS_PER_CALL, 'addresses');
-      const params = [addresses, { encoding: 'base64', commitment }];
+      const dataSlice = headBytes === undefined ? {} : { dataSlice: { offset: 0, length: headBytes } };
+      const params = [addresses, { encoding: 'base64', commitment, ...dataSlice }];
       return call('getMultipleAccounts', params, (result) => readAccounts(result, addresses.length));
     },
-    getTokenAccountsByOwner(owner, filter, commitment) {
+    getTokenAccountsByOwner(owner, filter, commitment, maxBytes) {
       const config = { encoding: 'base64', dataSlice: { offset: 0, length: TOKEN_ACCOUNT_HEAD_BYTES }, commitment };
-      return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts);
+      return call('getTokenAccountsByOwner', [owner, filter, config], readTokenAccounts, { maxBytes, isChosen: true });
     },
     simulateTransaction(transaction, options) {
       return call('simulateTransaction', simulationParams(transaction, options), (result) =>

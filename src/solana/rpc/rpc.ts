@@ -74,16 +74,27 @@ export interface SolanaRpc {
   getLatestBlockhash(commitment: Commitment): Promise<LatestBlockhash>;
   /** Slot and height together, so that a later look-up can be told from one of a node that lags behind. */
   getTip(commitment: Commitment): Promise<ChainTip>;
-  /** Accounts in the order asked, null where there is none; at most 100. */
-  getAccounts(addresses: readonly string[], commitment: Commitment): Promise<readonly (AccountState | null)[]>;
+  /**
+   * Accounts in the order asked, null where there is none; at most 100.
+   * @param headBytes - how much of each account's data is wanted, from its beginning. Where somebody else has chosen an address,
+   *   an account may have 10 MiB. Default: all
+   */
+  getAccounts(
+    addresses: readonly string[],
+    commitment: Commitment,
+    headBytes?: number,
+  ): Promise<readonly (AccountState | null)[]>;
   /**
    * All token accounts of an owner, of one mint or of everything under one token program; of each its first 72 bytes: mint,
-   * owner and amount. A mint that does not exist is an error of the node (`answer`).
+   * owner and amount. A mint that does not exist is an error of the node (`answer`). How many they are is the owner's choice, so a
+   * node that takes too long is asked how it is (`getHealth`) before it counts as sick.
+   * @param maxBytes - largest response that is read, some 335 bytes for each account; a larger one is `too_large`. Default: the client's
    */
   getTokenAccountsByOwner(
     owner: string,
     filter: TokenAccountFilter,
     commitment: Commitment,
+    maxBytes?: number,
   ): Promise<readonly AccountState[]>;
   /** Runs the transaction without its signatures being checked and without effect. */
   simulateTransaction(transaction: Uint8Array, options: SimulationOptions): Promise<SimulationOutcome>;
@@ -133,9 +144,10 @@ export interface SendOptions {
 
 /**
  * How an RPC call went wrong. `answer` is a node's own refusal, a JSON-RPC error in reply to this call, and is final; the
- * others may pass. `unreachable`: no connection, or something before the node turned the request away (HTTP 4xx).
+ * others may pass. `unreachable`: no connection, or something before the node turned the request away (HTTP 4xx). `too_large`:
+ * the node answers more than is read, and would again; it is about what was asked, and says nothing against the node.
  */
-export type RpcFailure = 'unreachable' | 'timeout' | 'rate_limited' | 'bad_answer' | 'answer' | 'closed';
+export type RpcFailure = 'unreachable' | 'timeout' | 'rate_limited' | 'bad_answer' | 'too_large' | 'answer' | 'closed';
 
 /** What is known about a failed RPC call beside its kind. */
 export interface RpcErrorDetails {

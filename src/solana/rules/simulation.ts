@@ -104,7 +104,7 @@ function rentlessAccount(err: unknown): unknown {
 }
 
 async function missingAccount(transfer: TokenTransfer, rpc: SolanaRpc): Promise<Reason | undefined> {
-  const [source, destination] = await rpc.getAccounts([transfer.source, transfer.destination], 'confirmed');
+  const [source, destination] = await rpc.getAccounts([transfer.source, transfer.destination], 'confirmed', 0);
   if (source === null) return 'invalid_exact_svm_payer_token_account_missing';
   if (destination === null) return 'invalid_exact_svm_recipient_token_account_missing';
   return undefined;

@@ -28,7 +28,7 @@ function batch(utilizations: readonly number[], longestMs: number) {
       return addresses.map(() => null);
     },
   });
-  const load = createAccountBatch(rpc, { quietMs: 0, longestMs });
+  const load = createAccountBatch(rpc, { quietMs: 0, longestMs, headBytes: 100 });
   return {
     load,
     async outcome(...addresses: string[]): Promise<unknown> {

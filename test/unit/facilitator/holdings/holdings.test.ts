@@ -1,11 +1,11 @@
-import { createHoldingsReader, SOL_ASSET } from '../../../src/facilitator/holdings.js';
-import { addressBytes } from '../../../src/protocol/address.js';
-import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';
-import { type AccountState, RpcError } from '../../../src/solana/rpc/rpc.js';
-import { associatedTokenAddress } from '../../../src/solana/transaction/associated-token.js';
-import { PROGRAMS } from '../../../src/solana/transaction/programs.js';
-import { fakeNode, rejectionOf } from '../../helpers/nodes/fake-node.js';
-import { walletKey } from '../../helpers/transactions/wallet-key.js';
+import { createHoldingsReader, SOL_ASSET } from '../../../../src/facilitator/holdings/holdings.js';
+import { addressBytes } from '../../../../src/protocol/address.js';
+import { KNOWN_TOKENS } from '../../../../src/protocol/networks/tokens.js';
+import { type AccountState, RpcError } from '../../../../src/solana/rpc/rpc.js';
+import { associatedTokenAddress } from '../../../../src/solana/transaction/associated-token.js';
+import { PROGRAMS } from '../../../../src/solana/transaction/programs.js';
+import { fakeNode, rejectionOf } from '../../../helpers/nodes/fake-node.js';
+import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const MINT_BYTES = 82;
 const TOKENS = KNOWN_TOKENS['solana-devnet'];
