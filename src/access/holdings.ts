@@ -5,6 +5,7 @@ import type { CollectionQuery, Holding, HoldingQuery, MintFacts } from '../facil
 import type { Facilitator } from '../facilitator/types.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
+import { builtInToken } from '../protocol/networks/tokens.js';
 import { createPublicLooks, type LookFor, PUBLIC_LOOKS_PER_SECOND } from './public-looks.js';
 
 /** Options of {@link createHoldings}. */
@@ -110,7 +111,8 @@ export function createHoldings(options: HoldingsOptions): Holdings {
 
   async function askForMint(mint: string, lookFor: LookFor): Promise<MintFacts | undefined> {
     const startedAt = now();
-    const facts = await lookFor(() => facilitator.readMint(mint));
+    const isFree = builtInToken(mint) !== undefined;
+    const facts = await (isFree ? forGates : lookFor)(() => facilitator.readMint(mint));
     // An address that is no mint yet may become one.
     if (facts !== undefined) mints.set(mint, { startedAt, facts });
     return facts;

@@ -191,3 +191,40 @@ test('known tokens and SOL cost no call', async () => {
   expect(await reader.readMint(SOL_ASSET)).toMatchObject({ decimals: 9, program: PROGRAMS.token });
   expect(asked).toEqual([]);
 });
+
+describe('a wallet of many mints', () => {
+  const manyOf = (count: number) =>
+    Array.from({ length: count }, (_, index) => tokenAccount(mintOf(index), wallet, 1n));
+  const creator = walletKey('creator').address;
+
+  test.each([
+    [1_000, { amount: 0n, exact: true }],
+    [1_001, { code: 'wallet_too_large' }],
+  ])('is looked through up to a thousand of them: %i', async (count, outcome) => {
+    const { asked, reader } = scene({}, (filter) =>
+      'programId' in filter && filter.programId === PROGRAMS.token ? manyOf(count) : [],
+    );
+    const collection = { creator };
+    const read = reader.readCollection({ wallet, collection, atLeast: 1n });
+    expect(await read.catch((error: unknown) => error)).toMatchObject(outcome);
+    // Two lists, and the metadata in calls of a hundred and less.
+    expect(asked.length).toBeLessThan(100);
+  });
+
+  test.each([
+    new RpcError('too_large', 'the answer is too large'),
+    new RpcError('answer', 'scan aborted', { code: -32_012 }),
+    new RpcError('answer', 'excluded from account secondary indexes', { code: -32_010 }),
+  ])('is remembered as too large: %s', async (fault) => {
+    const { asked, reader } = scene({}, () => fault);
+    for (const _time of [1, 2]) {
+      const error = await rejectionOf(reader.readHolding({ wallet, mints: [USDC] }));
+      expect(error).toMatchObject({ code: 'wallet_too_large' });
+    }
+    expect(asked).toHaveLength(1);
+    expect(await rejectionOf(reader.readHolding({ wallet: stranger, mints: [USDC] }))).toMatchObject({
+      code: 'wallet_too_large',
+    });
+    expect(asked).toHaveLength(2);
+  });
+});

@@ -162,6 +162,16 @@ describe('JSON-RPC endpoint', () => {
     [
       'an answer over the limit',
       { result: 'x'.repeat(20_000) },
+      { failure: 'too_large', details: { mayHaveArrived: true } },
+    ],
+    [
+      'a web page over the limit',
+      { status: 200, body: `<html>${'x'.repeat(20_000)}` },
+      { failure: 'bad_answer', details: { mayHaveArrived: true } },
+    ],
+    [
+      'a failure over the limit',
+      { status: 502, body: `{"x":"${'x'.repeat(20_000)}"}` },
       { failure: 'bad_answer', details: { mayHaveArrived: true } },
     ],
     ['a lost connection', 'disconnect', { failure: 'unreachable', details: { mayHaveArrived: true } }],
@@ -212,7 +222,7 @@ describe('JSON-RPC endpoint', () => {
     ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ jsonrpc: '1.0', error: { code: -32_602 } }) }],
     ['bad_answer', FOREIGN, DOUBT, { status: 200, body: reply({ id: 2, result: 1 }) }],
     ['bad_answer', 'answered HTTP 500', DOUBT, { status: 500, body: reply({ id: 2, error: { code: -32_602 } }) }],
-    ['bad_answer', 'the answer is too large', DOUBT, { result: 'x'.repeat(20_000) }],
+    ['too_large', 'the answer is too large', DOUBT, { result: 'x'.repeat(20_000) }],
   ])('tells as %s: %s %j', async (failure, message, details, reaction) => {
     const error = await rpcErrorOf(callAgainst(reaction));
     expect({ ...error, details: { ...error.details }, message: error.message.replace(/:\d+:/, ':80:') }).toEqual({

@@ -371,3 +371,54 @@ describe('fail-over', () => {
     );
   });
 });
+
+describe('what a stranger makes a node look up', () => {
+  const LIST = 'getTokenAccountsByOwner';
+  const look = (rpc: SolanaRpc) => rpc.getTokenAccountsByOwner('owner', { mint: 'mint' }, 'confirmed', 10_000);
+  const account = { lamports: 1, owner: 'program', data: ['AQID', 'base64'] };
+  const listOf = (count: number): Reaction => ({
+    result: { value: Array.from({ length: count }, () => ({ pubkey: 'a', account })) },
+  });
+
+  it('is not asked again where it is too large, and rests nobody', async () => {
+    const first = await startRpcEndpoint(({ method }) => (method === LIST ? listOf(1_000) : GENESIS));
+    const second = await startRpcEndpoint(() => GENESIS);
+    const rpc = connect(urlsOf(first, second));
+
+    expect((await rpcErrorOf(look(rpc))).failure).toBe('too_large');
+    expect(await rpc.getGenesisHash()).toBe('genesis');
+    expect([first.calls.map(({ method }) => method), second.calls]).toEqual([[LIST, 'getGenesisHash'], []]);
+  });
+
+  it('is read where it is small', async () => {
+    const server = await startRpcEndpoint(() => listOf(20));
+    expect(await look(connect(server.url))).toHaveLength(20);
+  });
+
+  it('rests nobody where it takes too long: a node that is well otherwise goes on being asked', async () => {
+    const first = await startRpcEndpoint(({ method }) => (method === LIST ? 'hang' : GENESIS));
+    const second = await startRpcEndpoint(() => listOf(1));
+    const rpc = connect(urlsOf(first, second), { timeoutMs: 150 });
+
+    await rpcErrorOf(look(rpc));
+    await until(() => first.calls.some(({ method }) => method === 'getHealth'));
+    expect(await rpc.getGenesisHash()).toBe('genesis');
+    expect(first.calls.at(-1)?.method).toBe('getGenesisHash');
+  });
+
+  it('is asked of another node where the first has stopped answering at all', async () => {
+    const first = await startRpcEndpoint(() => 'hang');
+    const second = await startRpcEndpoint(() => listOf(1));
+    const rpc = connect(urlsOf(first, second), { timeoutMs: 300 });
+
+    await rpcErrorOf(look(rpc)).catch(() => undefined);
+    await until(async () => (await look(rpc).catch(() => [])).length === 1);
+    expect(second.calls.every(({ method }) => method === LIST)).toBe(true);
+  });
+
+  it('is the beginning of each account, where no more is wanted', async () => {
+    const server = await startRpcEndpoint(() => ({ result: { value: [account] } }));
+    await connect(server.url).getAccounts(['a'], 'confirmed', 82);
+    expect(server.calls[0]?.params[1]).toMatchObject({ dataSlice: { offset: 0, length: 82 } });
+  });
+});
