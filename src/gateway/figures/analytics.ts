@@ -68,7 +68,12 @@ export function createAnalytics({ book, credit, describeToken, now = Date.now }:
       credit.owedBy(projectId),
     ]);
     const byStart = new Map(figures.map((it) => [it.at, it]));
-    const series = starts.map((at) => toPoint(byStart.get(at) ?? sumOf([], at)));
+    // Of a thousand hours most are alike: nothing happened in them.
+    const idle = toPoint(sumOf([], from));
+    const series = starts.map((at) => {
+      const it = byStart.get(at);
+      return it === undefined ? { ...idle, at } : toPoint(it);
+    });
     const totals = { ...toPoint(sumOf(figures, from)), payers };
     const mints = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed].flatMap((it) => [...it.keys()]);
     return { series, totals, creditOwed, tokens: await labelsOf(mints, describeToken) };

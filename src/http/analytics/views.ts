@@ -3,6 +3,7 @@ import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { ListedCall } from '../../storage/calls/call-store.js';
+import { emptyFigures } from '../../storage/calls/figure-rows.js';
 import { toCsv } from '../framework/csv.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type { analyticsResponse, callResponse } from './schemas.js';
@@ -16,16 +17,21 @@ const MONEYS = [
   ['credit_used', (it: AnalyticsPoint) => it.creditUsed],
 ] as const;
 
+/** A step in which nobody called. */
+const NOTHING: AnalyticsPoint = { ...emptyFigures(0), p50Ms: undefined, p95Ms: undefined };
+
 /** The figures of a project as its owner sees them. */
 export function analyticsView(
   { series, totals, creditOwed, tokens }: ProjectAnalytics,
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
+  const idle = figuresView(NOTHING, tokens);
+  const viewOf = (it: AnalyticsPoint) => (it.calls + it.refused === 0 ? idle : figuresView(it, tokens));
   return {
     interval: interval === 'hour' ? 'hour' : 'day',
     from: timeText(from),
     to: timeText(to),
-    series: series.map((point) => ({ t: timeText(point.at), ...figuresView(point, tokens) })),
+    series: series.map((point) => ({ t: timeText(point.at), ...viewOf(point) })),
     totals: figuresView(totals, tokens),
     ...moneyView('credit_owed', creditOwed, tokens),
     tokens: Object.fromEntries([...tokens].map(([mint, { symbol, decimals }]) => [symbol, { mint, decimals }])),

@@ -8,9 +8,14 @@ export interface TurnBounds {
   readonly inAll?: number;
   /** How much of one owner waits at most. Default 8. */
   readonly waiting?: number;
+  /** How many times as long as something has taken its place stays empty after it. Default 4. */
+  readonly rest?: number;
 }
 
-/** Work for owners who share what it needs: each has some of it under way, and they take turns at the rest. */
+/**
+ * Work for owners who share what it needs: each has some of it under way, and they take turns at the rest. A place rests when its
+ * work is done, longer than that took: those who ask without end leave most of the time to whoever calls and pays.
+ */
 export interface OwnerTurns {
   /**
    * Does something for an owner when it is their turn.
@@ -20,11 +25,13 @@ export interface OwnerTurns {
 }
 
 const RETRY_SECONDS = 1;
+/** However long something has taken. */
+const MAX_REST_MS = 2_000;
 const TOO_MANY =
   'Too many queries of this wallet are under way and wait; send this one again when some of them have been answered.';
 
 /** Makes turns. They are of this process. */
-export function createOwnerTurns({ ofOwner = 2, inAll = 6, waiting = 8 }: TurnBounds = {}): OwnerTurns {
+export function createOwnerTurns({ ofOwner = 2, inAll = 6, waiting = 8, rest = 4 }: TurnBounds = {}): OwnerTurns {
   const underWay = new Map<string, number>();
   /** Owners in the order of their turns, each with what waits. */
   const queues = new Map<string, (() => void)[]>();
@@ -71,10 +78,13 @@ export function createOwnerTurns({ ofOwner = 2, inAll = 6, waiting = 8 }: TurnBo
   return {
     async run(owner, act) {
       await enter(owner);
+      const begun = performance.now();
       try {
         return await act();
       } finally {
-        end(owner);
+        const restMs = Math.min(rest * (performance.now() - begun), MAX_REST_MS);
+        if (restMs === 0) end(owner);
+        else setTimeout(end, restMs, owner).unref();
       }
     },
   };

@@ -22,7 +22,7 @@ function work(turns: ReturnType<typeof createOwnerTurns>) {
 }
 
 test('two of an owner are done at once, another owner at once as well, and those who wait take turns', async () => {
-  const { begun, start, end, settle } = work(createOwnerTurns({ inAll: 3 }));
+  const { begun, start, end, settle } = work(createOwnerTurns({ inAll: 3, rest: 0 }));
   const all = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1'].map((name) => start(name[0]!, name));
   await settle();
   expect(begun).toEqual(['a1', 'a2', 'b1']);
@@ -37,7 +37,7 @@ test('two of an owner are done at once, another owner at once as well, and those
 });
 
 test('more than eight that wait are refused, and what fails makes room', async () => {
-  const turns = createOwnerTurns({ ofOwner: 1 });
+  const turns = createOwnerTurns({ ofOwner: 1, rest: 0 });
   const gate = createGate();
   const running = [turns.run('a', () => gate.opened.then(() => Promise.reject(new Error('no figures'))))];
   for (let n = 0; n < 8; n += 1) running.push(turns.run('a', async () => undefined as never));
@@ -48,4 +48,19 @@ test('more than eight that wait are refused, and what fails makes room', async (
   const ends = await Promise.allSettled(running);
   expect(ends.map(({ status }) => status)).toEqual(['rejected', ...Array(8).fill('fulfilled')]);
   expect(await turns.run('a', async () => 'room')).toBe('room');
+});
+
+test('a place stays empty after its work, longer than that took, and what waits is done after it', async () => {
+  const turns = createOwnerTurns({ ofOwner: 1, inAll: 2 });
+  const times: number[] = [];
+  const spin = async () => {
+    const begun = performance.now();
+    times.push(begun);
+    while (performance.now() < begun + 10);
+  };
+  await Promise.all([turns.run('a', spin), turns.run('a', spin), turns.run('a', spin)]);
+  const [first = 0, second = 0, third = 0] = times;
+  // Timers are rounded to milliseconds.
+  expect(second - first).toBeGreaterThanOrEqual(49);
+  expect(third - second).toBeGreaterThanOrEqual(49);
 });
