@@ -205,13 +205,18 @@ test('what is owed and held back is listed, and what another wallet holds', asyn
   expect(held_back).toHaveLength(2);
 });
 
-test('with the key of a wallet that was replaced, what it holds is not held back', async () => {
+test('what a wallet holds that was replaced is listed until it is paid out, with its key and without', async () => {
   const old = await fixture.sandbox.createWallet({ usdc: '1' });
   await earn(500_000n, old.publicKey.toBase58());
   const both = { SPLIT_KEYPAIR: [fixture.split, old].map(({ secretKey }) => bs58.encode(secretKey)).join() };
 
   expect((await tollhouse()).text).toContain('split_wallet_replaced');
+  expect((await tollhouseWith(both)).text).toContain('split_wallet_replaced');
+  // Young as it is: an old wallet is emptied.
+  const instance = fixture.instance(storage.database, undefined, {}, [fixture.split, old]);
+  await instance.payouts.run();
   expect((await tollhouseWith(both)).text).toContain('nothing is held back');
+  expect(fixture.held(anna)).toBe(500_000n);
 });
 
 test('what is too little to be paid yet is listed with that reason, and what is enough is not', async () => {

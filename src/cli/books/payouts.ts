@@ -31,7 +31,8 @@ tollhouse payouts resolve [<id>]
 tollhouse payouts resolve --failed-for-certain <id>
 
 list      the payouts that are not over, and what is owed and held back, with the reasons,
-          below_minimum (too little for a transaction yet) among them
+          below_minimum (too little for a transaction yet) among them; and all that wallets hold which are not
+          the one that is paid now (split_wallet_replaced)
 resolve   asks every node of SOLANA_RPC_URL, its history searched, what became of one payout that was sent,
           or of all of them, and books what the chain says. What no node can prove stays as it is:
           name one whose history reaches back to when the payout was signed, and resolve it again.
@@ -49,7 +50,7 @@ Environment, as of the server:
   DATABASE_URL                          default sqlite:./data/tollhouse.db
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster and key; for resolve
   SOLANA_RPC_URL                        RPC endpoints, separated by commas; all of them are asked
-  SPLIT_KEYPAIR                         the wallets that pay; what another one holds is listed as held back
+  SPLIT_KEYPAIR                         the wallets that pay; what any but the first one holds is listed until it is paid
   TOKENS_FILE                           symbols and decimals of further tokens`,
   async run(args) {
     const [name] = args;
@@ -92,7 +93,9 @@ async function heldBack(
   const others = rest.filter((it) => !isReplaced(it));
   const named = others.flatMap(({ mint, network }) => findToken(mint, network, tokens) ?? []);
   const rules = { minimums: leastOf(named), unlistedWaitMs: UNLISTED_WAIT_MS };
-  const waiting = others.map((it) => owedNow(it, rules, Date.now())).filter(({ held }) => held !== undefined);
+  const waiting = others
+    .map((it) => owedNow(it, rules, Date.now()))
+    .filter(({ held, wallet }) => held !== undefined || wallets.indexOf(wallet) > 0);
   return [...listed, ...rest.filter(isReplaced), ...waiting].sort((a, b) => a.oldestAt - b.oldestAt);
 }
 
@@ -119,6 +122,7 @@ function printBoth(open: readonly PayoutRecord[], held: readonly OwedSum[], amou
   );
 }
 
+/** What is listed for no other reason is held by a wallet that is not the one that is paid now. */
 const heldReason = ({ held }: OwedSum): string => held ?? 'split_wallet_replaced';
 
 function payoutJson(it: PayoutRecord) {

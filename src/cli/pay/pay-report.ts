@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { readReceipt } from '../../protocol/wire/client.js';
 import { printJson, printStep } from '../output/terminal.js';
 import { reasonGiven, type UrlResponse } from './ask-url.js';
@@ -23,6 +24,8 @@ export function printSettlement(response: UrlResponse, took: string, verdict: Pa
     const reason = `${response.status}: ${reasonGiven(response) ?? 'the server says nothing of the payment'}`;
     printStep(verdict === 'refused' ? 'not paid' : 'not known', reason);
   }
+  const credit = creditIn(response);
+  if (credit !== undefined) printStep('credit', credit);
   printStep('answered', String(response.status));
 }
 
@@ -61,11 +64,18 @@ export function printBody(body: string): void {
   console.log(`\n${body.slice(0, MAX_SHOWN_CHARACTERS)}${rest}`);
 }
 
+/** What a gateway says of credit: what was paid for a call that was not served, and pays another. */
+function creditIn({ header }: UrlResponse): string | undefined {
+  return header('access-credit') ?? undefined;
+}
+
 /** The outcome for programs: `receipt` is what the server's payment header says, null without one. */
 export function printOutcome(
-  { status, header, body }: UrlResponse,
+  response: UrlResponse,
   paid: boolean | null,
   more: Readonly<Record<string, string>> = {},
 ): void {
-  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, body });
+  const { status, header, body } = response;
+  const credit = creditIn(response);
+  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, ...defined({ credit }), body });
 }

@@ -48,7 +48,8 @@ async function tellDecided(
   if (isOver) kept.forget();
   if (json) {
     const facts = { price: sent.price, payer: sent.payer, pay_to: sent.payTo };
-    const paid = verdict === 'open' && !isServed ? null : verdict === 'paid';
+    // An attempt before may have paid, also for what came at last without a receipt.
+    const paid = verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
     printOutcome(response, paid, isOver ? facts : { ...facts, again: kept.command });
     return isServed ? 0 : 1;
   }

@@ -65,10 +65,12 @@ export async function openProof(parts: ProofParts, signature: string, use: Proof
     const reason = 'invalid_exact_svm_transaction_failed';
     return { status: 'refused', refusal: { reason, message: failureText(landed.err) } };
   }
-  const late = lateness(parts, landed);
-  if (late !== undefined) return refused(late);
   const references = possibleReferences(landed, use);
   const request = references.length === 0 ? undefined : await parts.ledger.findPaymentRequestByReference(references);
+  // What was settled here is in the books until it is used, however late that is; anything else could be forgotten.
+  const late =
+    request !== undefined && (await isSettledHere(parts, request, landed)) ? undefined : lateness(parts, landed);
+  if (late !== undefined) return refused(late);
   const paid = request === undefined ? readDirectPayment(landed, use) : paidRequest(landed, request, use);
   if (!paid.ok) return usedBefore(parts, landed, paid);
   if (request !== undefined && (await buysNothing(parts, request, landed))) return refused('invalid_transfer_late');
@@ -134,11 +136,19 @@ async function buysNothing(
   request: PaymentRequestRecord,
   landed: LandedTransaction,
 ): Promise<boolean> {
-  if (!isLate(request, landed, parts.now())) return false;
-  const record = await parts.ledger.find(landed.messageHash);
-  if (record !== undefined && resourceOf(record) === request.id && receiptOf(record) !== undefined) return false;
+  if (!isLate(request, landed, parts.now()) || (await isSettledHere(parts, request, landed))) return false;
   await parts.walletPayments(request);
   return true;
+}
+
+/** Whether the books say of a payment that it has paid a request. */
+async function isSettledHere(
+  { ledger }: Pick<RequestParts, 'ledger'>,
+  request: PaymentRequestRecord,
+  { messageHash }: LandedTransaction,
+): Promise<boolean> {
+  const record = await ledger.find(messageHash);
+  return record !== undefined && resourceOf(record) === request.id && receiptOf(record) !== undefined;
 }
 
 function whatFor(

@@ -56,6 +56,8 @@ export async function settleRequest(
     // What we sign is simulated before; what is signed already is left to the send's own preflight.
     simulate: checked.sponsored,
     seller: sellerOf(request),
+    // Anybody may have asked for it, for any recipient.
+    isPublic: request.projectId === undefined && request.keyId === undefined,
   });
   switch (opened.status) {
     case 'in_progress':

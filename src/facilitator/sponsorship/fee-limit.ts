@@ -22,8 +22,8 @@ export type FeeCount =
 
 /**
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
- * is a fixed one, begun by its first fee. No payer, no seller and not the public settling for others may use more than a
- * fifth of it, so that whoever does is stopped alone.
+ * is a fixed one, begun by its first fee. No payer, no seller and not the public, who
+ * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone.
  */
 export interface FeeLimit {
   /**
@@ -58,7 +58,7 @@ const MINUTE_MS = 60_000;
 
 const SHARE_OF: Readonly<Record<Exclude<keyof FeeParties, 'payer'>, string>> = {
   seller: 'The payments of this seller',
-  isPublic: 'The payments that are settled for servers elsewhere',
+  isPublic: 'The payments of servers elsewhere, and of requests without a service key or project,',
 };
 
 /** Makes a limit. Nothing is counted before the first fee. */

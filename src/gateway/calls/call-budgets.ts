@@ -21,7 +21,10 @@ export interface CallBudgets {
    * Holds back what a payment request is going to cost the key that it was made with.
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`
    */
-  holdRequest(key: ServiceKey, request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount'>): Promise<void>;
+  holdRequest(
+    key: ServiceKey,
+    request: Pick<PaymentRequestRecord, 'id' | 'token' | 'amount' | 'expiresAt'>,
+  ): Promise<void>;
 }
 
 /** What {@link createCallBudgets} works with. */
@@ -33,6 +36,9 @@ export interface CallBudgetsParts {
 
 /** How ids of payment requests begin. */
 const REQUEST = 'pay_';
+
+/** What was begun in time may land so much later; what has been sent is held by itself. */
+const SETTLING_MS = 120_000;
 
 /** Makes the budgets of a gateway's calls. */
 export function createCallBudgets({ spending, now }: CallBudgetsParts): CallBudgets {
@@ -47,8 +53,10 @@ export function createCallBudgets({ spending, now }: CallBudgetsParts): CallBudg
     async giveBack(call) {
       if (!call.isBooked && !call.mayBePaid) await spending.giveBack(call.held);
     },
-    async holdRequest(key, { id, token, amount }) {
-      await spending.hold({ key, charge: { mint: token.mint, amount }, at: now() }, id);
+    async holdRequest(key, { id, token, amount, expiresAt }) {
+      const at = now();
+      const leaseMs = expiresAt - at + SETTLING_MS;
+      await spending.hold({ key, charge: { mint: token.mint, amount }, at }, id, leaseMs);
     },
   };
 }

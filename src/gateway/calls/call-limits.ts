@@ -17,14 +17,16 @@ type LimitedProject = Pick<ProjectRecord, 'id' | 'limits'>;
 /** Keeps paid calls of a project within what its upstream bears. What was refused before it was paid is its caller's. */
 export interface CallLimits {
   /**
-   * Before money is taken: throws `rate_limited` where the project is known to have no room now. Uses nothing up.
+   * Before money is taken: throws `rate_limited` where the project is known to have no room now for a caller. Uses nothing up.
+   * @param owner - wallet of the caller's key, base58
    */
-  requireRoom(project: LimitedProject): void;
+  requireRoom(project: LimitedProject, owner: string): void;
   /**
    * Lets a call in that is paid; answers the function that ends it. Rejects with `rate_limited` above the project's calls a
-   * second, which all instances count together, or its calls at once, which each counts by itself.
+   * second, which all instances count together, or its calls at once, which each counts by itself: at most half of them are of
+   * one wallet.
    */
-  enter(project: LimitedProject): Promise<() => void>;
+  enter(project: LimitedProject, owner: string): Promise<() => void>;
 }
 
 const SECOND_MS = 1_000;
@@ -32,6 +34,7 @@ const SECOND_MS = 1_000;
 /** Of so many projects it is remembered that their second is used up. */
 const MAX_REMEMBERED = 10_000;
 const TOO_MANY = 'has as many calls under way as it takes at once';
+const TOO_MANY_OF_ONE = 'has as many calls of your wallet under way as it takes of one wallet at once';
 const TOO_FAST = 'gets more calls a second than it takes';
 
 /** Makes the limits of a gateway's calls. While the counters cannot be reached, calls pass. */
@@ -39,10 +42,10 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
   const underWay = new Map<string, number>();
   const usedUpUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED });
 
-  function leave(id: string): void {
-    const others = (underWay.get(id) ?? 1) - 1;
-    if (others === 0) underWay.delete(id);
-    else underWay.set(id, others);
+  function add(id: string, change: 1 | -1): void {
+    const count = (underWay.get(id) ?? 0) + change;
+    if (count === 0) underWay.delete(id);
+    else underWay.set(id, count);
   }
 
   async function isTooFast({ id, limits }: LimitedProject): Promise<boolean> {
@@ -56,26 +59,36 @@ export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts):
     }
   }
 
-  function requireSlot({ id, limits }: LimitedProject): void {
-    if ((underWay.get(id) ?? 0) >= limits.concurrent * scale) throw busy(TOO_MANY);
+  function requireSlot({ id, limits }: LimitedProject, owner: string): void {
+    const most = limits.concurrent * scale;
+    if ((underWay.get(id) ?? 0) >= most) throw busy(TOO_MANY);
+    if ((underWay.get(ofOne(id, owner)) ?? 0) >= Math.ceil(most / 2)) throw busy(TOO_MANY_OF_ONE);
   }
 
   return {
-    requireRoom(project) {
-      requireSlot(project);
+    requireRoom(project, owner) {
+      requireSlot(project, owner);
       if (now() < (usedUpUntil.get(project.id) ?? 0)) throw busy(TOO_FAST);
     },
-    async enter(project) {
-      const { id } = project;
-      requireSlot(project);
-      underWay.set(id, (underWay.get(id) ?? 0) + 1);
+    async enter(project, owner) {
+      const counted = [project.id, ofOne(project.id, owner)];
+      const leave = () => {
+        for (const it of counted) add(it, -1);
+      };
+      requireSlot(project, owner);
+      for (const it of counted) add(it, 1);
       if (await isTooFast(project)) {
-        leave(id);
+        leave();
         throw busy(TOO_FAST);
       }
-      return () => leave(id);
+      return leave;
     },
   };
+}
+
+/** What is counted of one wallet's calls. */
+function ofOne(projectId: string, owner: string): string {
+  return `${projectId} ${owner}`;
 }
 
 function busy(what: string): TollhouseError {

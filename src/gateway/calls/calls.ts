@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -86,6 +87,10 @@ export interface CallsParts {
   readonly now: () => number;
 }
 
+/** As long as credit is held: what is written later finds that it was given back. */
+const CREDIT_HOLD_MS = 600_000;
+const RETRY_MS = 2_000;
+
 /** Makes the calls of a gateway's projects. */
 export function createCalls(parts: CallsParts): Calls {
   const { book, credit, spending, limits, describeToken, wake, onFault, now } = parts;
@@ -105,7 +110,7 @@ export function createCalls(parts: CallsParts): Calls {
   return {
     requireRoom: limits.requireRoom,
     async enter(call) {
-      call.leave ??= await limits.enter(call.project);
+      call.leave ??= await limits.enter(call.project, call.key.owner);
     },
     ...budgets,
     async leave(call) {
@@ -140,12 +145,27 @@ export function createCalls(parts: CallsParts): Calls {
       markBooked(call);
       const charge = priceOf(call);
       const used = { ...record, charge, credit: { kind: 'used', charge } as const };
-      if (end.charged && (await finish(used, credited, { ...reservation, creditHoldId: hold.id }))) return;
+      const isUsed = () => finish(used, credited, { ...reservation, creditHoldId: hold.id });
+      // The response has left: an outage of the database must not give it away.
+      if (end.charged && (await untilWritten(isUsed))) return;
       // Not charged; or it has taken so long that its credit was given back.
       await finish(record, credited, reservation);
       await credit.giveBack(hold.id);
     },
   };
+}
+
+/** Tries again and again for as long as credit is held at least. */
+async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
+  const end = performance.now() + CREDIT_HOLD_MS;
+  for (;;) {
+    try {
+      return await write();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await setTimeout(RETRY_MS, undefined, { ref: false });
+    }
+  }
 }
 
 /** What an event shows beside the record. */

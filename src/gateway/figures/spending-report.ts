@@ -29,6 +29,8 @@ export interface BudgetState extends BudgetLimit {
   readonly action: Budget['action'];
   /** Atomic units that were spent in the present window. */
   readonly used: bigint;
+  /** Atomic units that calls under way hold back, and payments and payment requests that wait for theirs. */
+  readonly held: bigint;
   /** When the next window begins, milliseconds since the epoch; missing where there is none. */
   readonly endsAt?: number;
 }
@@ -59,7 +61,7 @@ export interface SpendingReport {
 
 /** What {@link createSpendingReports} works with. */
 export interface SpendingReportParts {
-  readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetUse'>;
+  readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetStanding'>;
   readonly credit: Pick<CreditStore, 'list'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
@@ -83,12 +85,14 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
     const some = budgets(key);
     if (some.length === 0) return [];
     const time = now();
-    const uses = await book.budgetUse(key.id, time);
-    return some.map(({ mint, window, limit, action }) => {
-      const end = windowEnd(window, time);
-      const used = uses.find((it) => it.mint === mint && it.window === window)?.used ?? 0n;
-      return { keyId: key.id, mint, window, limit, action, used, ...(Number.isFinite(end) ? { endsAt: end } : {}) };
-    });
+    return Promise.all(
+      some.map(async ({ mint, window, limit, action }) => {
+        const end = windowEnd(window, time);
+        const { spent: used, held } = (await book.budgetStanding(key.id, mint, time))[window];
+        const state = { keyId: key.id, mint, window, limit, action, used, held };
+        return { ...state, ...(Number.isFinite(end) ? { endsAt: end } : {}) };
+      }),
+    );
   }
 
   return async ({ caller, projectId, steps, ...wanted }) => {

@@ -39,10 +39,11 @@ export interface Spending {
    * Holds back what a call is going to cost. A key with a limit spends only tokens that it has a limit for, or the limit
    * would be none.
    * @param payment - its id, or that of the payment request that it pays: it is held back once
+   * @param leaseMs - how long it is believed to be needed, in milliseconds. Default: longer than any call
    * @returns undefined where nothing limits the key
    * @throws TollhouseError `spending_limit_reached`, `store_unavailable`: nothing is spent that cannot be counted
    */
-  hold(call: SpendingCall, payment: string): Promise<BudgetHold | undefined>;
+  hold(call: SpendingCall, payment: string, leaseMs?: number): Promise<BudgetHold | undefined>;
   /** Gives back what a call did not cost; what others hold back for the same payment stays. */
   giveBack(hold: BudgetHold | undefined): Promise<void>;
   /**
@@ -62,10 +63,10 @@ const EACH: Readonly<Record<BudgetWindow, string>> = {
 
 /** Makes the budgets of a gateway. */
 export function createSpending(parts: SpendingParts): Spending {
-  const { book, describeToken, leaseMs = LEASE_MS, budgets = budgetsOf } = parts;
+  const { book, describeToken, leaseMs: longest = LEASE_MS, budgets = budgetsOf } = parts;
   const notices = createBudgetNotices({ book, describeToken });
 
-  async function hold({ key, charge, at }: SpendingCall, payment: string): Promise<BudgetHold | undefined> {
+  async function hold({ key, charge, at }: SpendingCall, payment: string, leaseMs = longest) {
     const blocking = budgets(key).filter(({ action }) => action === 'block');
     if (blocking.length === 0) return undefined;
     const matching = blocking.filter(({ mint }) => mint === moneyOf(charge.mint));

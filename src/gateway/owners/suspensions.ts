@@ -13,6 +13,8 @@ export interface Suspensions {
   ofKey(key: { readonly id: string; readonly owner: string }): MaybePromise<Suspension | undefined>;
   /** @throws TollhouseError `project_suspended` for a project that is suspended, or whose owner is */
   refuseProject(project: Pick<ProjectRecord, 'id' | 'owner'>): MaybePromise<void>;
+  /** @throws TollhouseError `service_key_suspended`, or `wallet_suspended` for a key whose wallet is */
+  refuseKey(key: { readonly id: string; readonly owner: string }): MaybePromise<void>;
   /** @throws TollhouseError `wallet_suspended` */
   refuseWallet(wallet: string): MaybePromise<void>;
   /** Something was changed here: reads them anew. */
@@ -71,11 +73,14 @@ export function createSuspensions({ store, now }: SuspensionsParts): Suspensions
   const ofProject: Suspensions['ofProject'] = ({ id, owner }) =>
     whenKnown(recent(), (all) => all.get(nameOf('project', id)) ?? all.get(nameOf('owner', owner)));
 
+  const ofKey: Suspensions['ofKey'] = ({ id, owner }) =>
+    whenKnown(recent(), (all) => all.get(nameOf('key', id)) ?? all.get(nameOf('wallet', owner)));
+
   return {
     find,
     ofProject,
-    ofKey: ({ id, owner }) =>
-      whenKnown(recent(), (all) => all.get(nameOf('key', id)) ?? all.get(nameOf('wallet', owner))),
+    ofKey,
+    refuseKey: (key) => whenKnown(ofKey(key), refuseActing),
     refuseProject: (project) => whenKnown(ofProject(project), refuseSold),
     refuseWallet: (wallet) => whenKnown(find('wallet', wallet), refuseSuspended),
     async refresh() {
@@ -97,6 +102,13 @@ function refuseSuspended(suspension: Suspension | undefined): void {
   throw new TollhouseError('wallet_suspended', WALLET_SUSPENDED);
 }
 
+function refuseActing(suspension: Suspension | undefined): void {
+  if (suspension?.kind !== 'key') return refuseSuspended(suspension);
+  throw new TollhouseError('service_key_suspended', KEY_SUSPENDED);
+}
+
+const KEY_SUSPENDED =
+  'The operator of this service has suspended the service key that this payment was asked for with. Nothing was charged.';
 /** What is told to a wallet that is suspended. */
 export const WALLET_SUSPENDED =
   'The operator of this service has suspended this wallet: neither it nor its keys act here. Ask the operator.';

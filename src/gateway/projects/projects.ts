@@ -2,7 +2,7 @@ import { TollhouseError } from '../../errors/errors.js';
 import { DEFAULT_QUOTAS } from '../../storage/owners/quotas.js';
 import type { ProjectOpenApi, ProjectPlace, ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 import { createNewProject, type NewProjectParts, type ProjectCaller } from './new-project.js';
-import { requireSamePayees } from './payees.js';
+import { payeesByDefault, requireSamePayees } from './payees.js';
 import { createProjectCache, type ProjectCache } from './project-cache.js';
 import { changedSecret, changedSettings, changedState, type ProjectChange, projectEvent } from './project-changes.js';
 import { draftOf, type ProjectDraft } from './project-draft.js';
@@ -132,7 +132,13 @@ export function createProjects(parts: ProjectsParts): Projects {
     pause: async (ref) => documented(await change(ref, (it) => changedState(it, 'paused'))),
     resume: async (ref) => documented(await change(ref, (it) => changedState(it, 'active'))),
     rotateSecret: async (ref, overlapMs) => documented(await change(ref, (it) => changedSecret(it, now(), overlapMs))),
-    remove: async (ref) => void (await change(ref, (it) => changedState(it, 'deleted'))),
+    async remove(ref) {
+      await change(ref, (it) => {
+        // Made anew under the same slug, it would pay its owner alone.
+        if (ref.setsPayees === false) requireSamePayees(it.split, payeesByDefault(it.owner));
+        return changedState(it, 'deleted');
+      });
+    },
   };
 }
 

@@ -23,11 +23,17 @@ export type SellerParts = Pick<NewPaymentRequest, 'amount' | 'token' | 'recipien
 /** A project by slug or id that is not deleted. */
 export type FindProject = (slugOrId: string) => Promise<ProjectRecord | undefined>;
 
+/** Whom {@link sellerParts} asks. */
+export interface SoldBy {
+  readonly findProject: FindProject;
+  readonly suspensions: Pick<Suspensions, 'refuseProject'>;
+}
+
 /** Whom {@link createAskSeller} asks. */
 export interface AskSellerParts {
   readonly findProject: FindProject;
   readonly keys: Pick<ServiceKeys, 'ownerOf'>;
-  readonly suspensions: Pick<Suspensions, 'refuseProject'>;
+  readonly suspensions: Pick<Suspensions, 'refuseProject' | 'refuseKey'>;
 }
 
 const PAUSED_RETRY_SECONDS = 60;
@@ -39,7 +45,7 @@ const PAUSED_RETRY_SECONDS = 60;
  * `invalid_amount` or `invalid_split`
  */
 export async function sellerParts(
-  { findProject, suspensions }: Pick<AskSellerParts, 'findProject' | 'suspensions'>,
+  { findProject, suspensions }: SoldBy,
   asked: SoldPayment,
   key: KeyHand | undefined,
 ): Promise<SellerParts> {
@@ -67,19 +73,21 @@ export async function sellerParts(
 
 /**
  * Asks before money is taken for a request of a project: nothing can be called once it is paused, deleted, or private and not for
- * the key that asked. It rejects with `project_paused`, `project_suspended` or `project_not_found` then.
+ * the key that asked, nor with a key that is suspended. It rejects with `project_paused`, `project_suspended`,
+ * `project_not_found`, `service_key_suspended` or `wallet_suspended` then.
  */
 export function createAskSeller({ findProject, keys, suspensions }: AskSellerParts): AskSeller {
-  async function isVisible(project: ProjectRecord, keyId: string | undefined): Promise<boolean> {
-    if (isVisibleTo(project, undefined)) return true;
+  async function handOf(keyId: string | undefined): Promise<KeyHand | undefined> {
     const owner = keyId === undefined ? undefined : await keys.ownerOf(keyId);
-    return keyId !== undefined && owner !== undefined && isVisibleTo(project, { id: keyId, owner });
+    return keyId === undefined || owner === undefined ? undefined : { id: keyId, owner };
   }
 
   return async ({ projectId, keyId }) => {
+    const key = await handOf(keyId);
+    if (key !== undefined) await suspensions.refuseKey(key);
     if (projectId === undefined) return;
     const project = await findProject(projectId);
-    if (project === undefined || !(await isVisible(project, keyId))) {
+    if (project === undefined || !isVisibleTo(project, key)) {
       const detail =
         'The project that this payment is for has been deleted, or is there for its caller no more. No transaction was sent; nothing was charged.';
       throw new TollhouseError('project_not_found', detail);

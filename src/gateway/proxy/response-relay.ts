@@ -49,6 +49,8 @@ export interface ExchangeRules {
   readonly toPublic: (location: string) => string;
   /** Asked right before the head is written; the body waits as long. */
   readonly beforeHead?: ((status: number) => ExtraHeaders | Promise<ExtraHeaders>) | undefined;
+  /** Told when the upstream breaks off after its head has left, before the caller's connection is cut; it is waited for. */
+  readonly beforeCut?: ((status: number, reason: ExchangeFailure) => Promise<void>) | undefined;
 }
 
 const NO_BODY = new Set([204, 304]);
@@ -59,7 +61,7 @@ const NO_BODY = new Set([204, 304]);
  * does not look like a whole one; before that nothing was written, and somebody else answers.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
-  /** Resolves when it is over; rejects with what `beforeHead` throws. */
+  /** Resolves when it is over; rejects with what `beforeHead` and `beforeCut` throw. */
   readonly ended: Promise<ExchangeEnd>;
   readonly #res: ServerResponse;
   readonly #rules: ExchangeRules;
@@ -189,9 +191,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(reason: ExchangeFailure, cause?: unknown): void {
     if (!this.#close()) return;
-    this.#cut();
     const status = this.#status === 0 ? {} : { status: this.#status };
-    this.#resolve({ delivered: false, reason, ...status, ...defined({ cause }) });
+    const end = { delivered: false, reason, ...status, ...defined({ cause }) } as const;
+    const { beforeCut } = this.#rules;
+    if (beforeCut === undefined || reason === 'client_gone' || !this.#res.headersSent) {
+      this.#cut();
+      return this.#resolve(end);
+    }
+    this.#controller?.abort(new Error('the exchange has failed'));
+    beforeCut(this.#status, reason)
+      .finally(() => this.#cut())
+      .then(
+        () => this.#resolve(end),
+        (error: unknown) => this.#reject(error),
+      );
   }
 
   #crash(error: unknown): void {

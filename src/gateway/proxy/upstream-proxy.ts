@@ -52,6 +52,11 @@ export interface ForwardOptions {
    * throws ends both connections, and `forward` rejects with it.
    */
   readonly beforeHead?: ExchangeRules['beforeHead'];
+  /**
+   * Called with the upstream's status when the upstream breaks off after that head has left; the caller learns of it when the
+   * promise is over. What it rejects with `forward` rejects with.
+   */
+  readonly beforeCut?: ExchangeRules['beforeCut'];
 }
 
 /** Why a call was not delivered: what {@link ExchangeFailure} says, or it could not be passed on at all. */
@@ -144,7 +149,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
   });
 
   async function attempt(req: IncomingMessage, res: ServerResponse, call: ForwardOptions): Promise<Attempt> {
-    const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead } = call;
+    const { url, publicPath, timeoutMs, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, beforeHead, beforeCut } = call;
     const agent = await opened;
     const target = targetOf(req, call);
     if (typeof target === 'string') return failure(target);
@@ -154,7 +159,7 @@ export function createUpstreamProxy(options: UpstreamProxyOptions): UpstreamProx
     const fields = fieldsFor(req, call, target, start, now());
     const begun = performance.now();
     const toPublic = (location: string) => publicLocation(location, url, target, publicPath);
-    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxResponseBytes, toPublic, beforeHead };
+    const rules = { headTimeoutMs: timeoutMs, idleTimeoutMs, maxResponseBytes, toPublic, beforeHead, beforeCut };
     const exchange = new Exchange(res, rules);
     const body =
       start.kind === 'whole' ? start.bytes : wholeStream(req, start.bytes, maxBodyBytes, exchange.onBodyMoved);

@@ -89,7 +89,7 @@ async function payAndServe(parts: CallParts, req: Request, res: Response, call: 
   if (isPaid) {
     // Whoever brings no payment is told the price first, whatever else is wrong.
     await refuseUnfit(req, call);
-    calls.requireRoom(call.project);
+    calls.requireRoom(call.project, call.key.owner);
   }
   try {
     const decision =

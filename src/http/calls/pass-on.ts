@@ -7,6 +7,7 @@ import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
 import type { GatewayPayment } from '../../gateway/proxy/gateway-signature.js';
 import {
   type Delivered,
+  type ForwardOptions,
   GATEWAY_ERROR_HEADERS,
   takeOffErrorHeaders,
   type Undelivered,
@@ -23,8 +24,8 @@ export interface PassedCall {
   readonly payment: GatewayPayment;
   /** Headers of a response that is charged. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the caller has had any of the response, or can have it again. */
-  hasBegun(): boolean;
+  /** Whether a caller who hangs up is charged, once the upstream was asked. */
+  isCallersLoss(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
   notCharged(end: CallEnd): Promise<Readonly<Record<string, string>>>;
 }
@@ -55,17 +56,25 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
     [EXPOSE_HEADERS]: withExposed(res.getHeader(EXPOSE_HEADERS), EXPOSED),
   });
 
-  const result = await forward(gateway, call, passed, (status) => {
-    takeOffErrorHeaders(res);
-    if (isCharged(call.project.price, status)) return headersOf(passed.headers);
-    const durationMs = performance.now() - begunAt;
-    return refund({ durationMs, ...answered(status) }).then(headersOf);
+  const sinceBegun = () => performance.now() - begunAt;
+
+  const result = await forward(gateway, call, passed, {
+    beforeHead(status) {
+      takeOffErrorHeaders(res);
+      if (isCharged(call.project.price, status)) return headersOf(passed.headers);
+      return refund({ durationMs: sinceBegun(), ...answered(status) }).then(headersOf);
+    },
+    // Before the caller can ask again.
+    async beforeCut(status, reason) {
+      if (!isRefunded) await refund({ durationMs: sinceBegun(), status, reason });
+    },
   });
   const end = endOf(result);
   if (isRefunded) return { charged: false, end };
   if (result.delivered) return { charged: true, end };
   const { reason, status, durationMs } = result;
-  if (reason === 'client_gone' && passed.hasBegun()) return { charged: true, end: { status, durationMs } };
+  const isLoss = reason === 'client_gone' && durationMs > 0 && passed.isCallersLoss();
+  if (isLoss) return { charged: true, end: { status, durationMs } };
   const headers = await refund(end);
   if (!result.headSent && reason !== 'client_gone') {
     sendProblem(res, reason, `${result.detail} ${CREDITED}`, {
@@ -89,7 +98,7 @@ function forward(
   gateway: Gateway,
   { project, publicPath, rest }: Call,
   { req, res, payment }: PassedCall,
-  beforeHead: (status: number) => Record<string, string> | Promise<Record<string, string>>,
+  hooks: Pick<ForwardOptions, 'beforeHead' | 'beforeCut'>,
 ) {
   const { limits, upstream } = project;
   return gateway.proxy.forward(req, res, {
@@ -102,6 +111,6 @@ function forward(
     requestId: requestIdOf(res),
     caller: { address: req.ip, protocol: req.protocol, host: req.get('host') },
     payment,
-    beforeHead,
+    ...hooks,
   });
 }

@@ -15,8 +15,9 @@ import { refuseUnfit } from './unfit-call.js';
 export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>>;
 
 /**
- * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it. What was paid for
- * a call that is not charged is credit of its key at the project, before the caller learns of it.
+ * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who
+ * hangs up on a call that credit pays. What was paid for a call that is not charged is credit of its key at the project, before
+ * the caller learns of it.
  */
 export function createCallServer(gateway: Gateway): CallServer {
   const { calls } = gateway;
@@ -33,7 +34,7 @@ export function createCallServer(gateway: Gateway): CallServer {
         ...{ req, res },
         payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
         headers,
-        hasBegun: () => recorded.begun || recorded.isKept,
+        isCallersLoss: () => recorded.begun || recorded.isKept,
         async notCharged(it) {
           await calls.ended(paid, { ...it, charged: false })();
           return { ...headers, ...creditGiven(amount, paidIn) };
@@ -76,7 +77,8 @@ async function serveOnCredit(
     ...{ req, res },
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
-    hasBegun: () => res.headersSent,
+    // Or one payment would buy any number of jobs that nobody waits for.
+    isCallersLoss: () => true,
     async notCharged(it) {
       await endedAs(false, it);
       return creditGiven(amount, price.token);
@@ -87,7 +89,8 @@ async function serveOnCredit(
     await calls.giveCreditBack(hold);
     throw error;
   });
-  if (charged) await endedAs(true, end);
+  // Its place among the calls under way is free, however long the books take.
+  if (charged) await Promise.all([endedAs(true, end), calls.leave(call)]);
 }
 
 function creditGiven(amount: string, { symbol }: TokenLabel): Readonly<Record<string, string>> {

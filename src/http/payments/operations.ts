@@ -148,6 +148,8 @@ const prepareTransaction = defineOperation({
     'project_not_found',
     'project_paused',
     'project_suspended',
+    'service_key_suspended',
+    'wallet_suspended',
     'payment_expired',
     'payment_already_settled',
     'payment_in_progress',

@@ -77,6 +77,8 @@ export const settleOperation = defineOperation({
     'project_not_found',
     'project_paused',
     'project_suspended',
+    'service_key_suspended',
+    'wallet_suspended',
     'payment_in_progress',
     'payment_identifier_conflict',
     'blockchain_error',

@@ -45,6 +45,7 @@ const TAG = 'Projects';
 const PROJECT = { 200: { description: 'The project; its `ETag` names the version.', schema: projectResponse } };
 const CHANGE_ERRORS: readonly ErrorCode[] = ['project_not_found', 'precondition_failed'];
 const PAYEES = 'A service key that changes `split` needs the scope `payouts:write` as well.';
+const PAYEES_END = 'A service key that deletes a project which pays others needs the scope `payouts:write` as well.';
 const WITH_IF_MATCH = 'With `If-Match` the version that it names is meant, and no other.';
 
 const createProject = defineOperation({
@@ -190,7 +191,7 @@ const deleteProject = defineOperation({
   id: 'deleteProject',
   tag: TAG,
   summary: 'Delete a project for ever',
-  description: `Its slug is kept for you for 30 days; then anybody can take it. ${WITH_IF_MATCH}`,
+  description: `Its slug is kept for you for 30 days; then anybody can take it. ${PAYEES_END} ${WITH_IF_MATCH}`,
   scope: 'projects:write',
   admit: requireKeyOf,
   responses: { 204: { description: 'It is deleted.' } },

@@ -57,9 +57,13 @@ export const spendingResponse = z.object({
       action: z.enum(['block', 'notify']).describe('Whether calls beyond the limit are refused.'),
       limit: z.string(),
       limit_atomic: z.string(),
-      used: z.string().describe('Spent in the present window; what calls under way hold back is not in it.'),
+      used: z.string().describe('Spent in the present window.'),
       used_atomic: z.string(),
-      left: z.string(),
+      held: z
+        .string()
+        .describe('Held back for calls under way, for payment requests, and for what was paid and not called yet.'),
+      held_atomic: z.string(),
+      left: z.string().describe('Of the limit, beside both.'),
       left_atomic: z.string(),
       resets_at: time.nullable().describe('When the next window begins; null where there is none.'),
     }),

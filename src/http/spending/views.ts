@@ -52,8 +52,8 @@ function pointView({ at, calls, spent }: SpendingPoint, totals: readonly Spendin
   };
 }
 
-function budgetView({ keyId, mint, window, action, limit, used, endsAt }: BudgetState, tokens: Labels) {
-  const left = used > limit ? 0n : limit - used;
+function budgetView({ keyId, mint, window, action, limit, used, held, endsAt }: BudgetState, tokens: Labels) {
+  const left = used + held > limit ? 0n : limit - used - held;
   return {
     key_id: keyId,
     token: symbol(mint, tokens),
@@ -64,6 +64,8 @@ function budgetView({ keyId, mint, window, action, limit, used, endsAt }: Budget
     limit_atomic: String(limit),
     used: decimal(used, mint, tokens),
     used_atomic: String(used),
+    held: decimal(held, mint, tokens),
+    held_atomic: String(held),
     left: decimal(left, mint, tokens),
     left_atomic: String(left),
     resets_at: endsAt === undefined ? null : timeText(endsAt),

@@ -183,6 +183,9 @@ export interface BudgetUse {
   readonly used: bigint;
 }
 
+/** What is gone of what a key may spend of a token, by window, in atomic units: spent, and held back beside it. */
+export type BudgetStanding = Readonly<Record<BudgetWindow, { readonly spent: bigint; readonly held: bigint }>>;
+
 /** A share of a budget that its owner is told of. */
 export interface BudgetNotice extends BudgetLimit {
   readonly caller: KeyedCaller;
@@ -234,6 +237,8 @@ export interface CallStore {
   spendingByDay(query: SpendingQuery): Promise<readonly SpendingDay[]>;
   /** What a key has spent in the windows that a time lies in, for each token. */
   budgetUse(keyId: string, at: number): Promise<readonly BudgetUse[]>;
+  /** What a key has spent of a token in the windows that a time lies in, and what is held back of it now. */
+  budgetStanding(keyId: string, mint: string, at: number): Promise<BudgetStanding>;
   /**
    * Writes an event that tells of a budget, once for each window, limit and share.
    * @returns whether it was written now

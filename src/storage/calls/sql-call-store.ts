@@ -7,6 +7,7 @@ import { toCall } from './call-rows.js';
 import { CALLS } from './call-statements.js';
 import type {
   BudgetNotice,
+  BudgetStanding,
   BudgetWindow,
   CallStore,
   ReservationRequest,
@@ -75,6 +76,10 @@ export function createSqlCallStore(database: SqlDatabase, now: () => number = Da
         window: row.period as BudgetWindow,
         used: BigInt(String(row.amount)),
       })),
+    async budgetStanding(keyId, mint, at) {
+      const [row = {}] = await database.query(SPEND.used, keyId, moneyOf(mint), ...startsOf(at), at);
+      return standingIn(row);
+    },
     notice: async (notice, event) => (await database.batchIf(tellStep(notice), eventSteps([event]))).length > 0,
   };
 }
@@ -97,14 +102,21 @@ async function reserve(database: SqlDatabase, request: ReservationRequest): Prom
 
 /** Which budget was in the way; the tightest one where room was made meanwhile. */
 function refusal({ budgets, charge }: ReservationRequest, row: Row): ReservationResult {
+  const standing = standingIn(row);
   const uses = budgets.map((limitReached) => {
-    const { window } = limitReached;
-    const used = BigInt(String(row[`${window}_spent`] ?? 0)) + BigInt(String(row[`${window}_held`] ?? 0));
+    const { spent, held } = standing[limitReached.window];
+    const used = spent + held;
     return { limitReached, used, room: limitReached.limit - used - charge.amount };
   });
   const [first] = uses.sort((a, b) => (a.room < b.room ? -1 : 1));
   if (first === undefined) return { ok: true, isNew: false };
   return { ok: false, limitReached: first.limitReached, used: first.used };
+}
+
+function standingIn(row: Row): BudgetStanding {
+  const amount = (name: string) => BigInt(String(row[name] ?? 0));
+  const of = (window: BudgetWindow) => ({ spent: amount(`${window}_spent`), held: amount(`${window}_held`) });
+  return { hour: of('hour'), day: of('day'), month: of('month'), total: of('total') };
 }
 
 function tellStep({ caller, mint, window, limit, at, percent, atLeast }: BudgetNotice): Step {
