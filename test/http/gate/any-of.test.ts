@@ -159,7 +159,7 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
   test('of wallet gates only, the last one answers', async () => {
     const wallet = holder(0n);
     const [stranger, poor] = [await get('/wallets'), await get('/wallets', await token(wallet))];
-    expect([stranger.status, poor.status]).toEqual([401, 403]);
+    expect([stranger.status, poor.status]).toEqual([402, 403]);
     expect(await poor.json()).toMatchObject({ code: 'insufficient_balance', mint: PYUSD });
 
     fixture.sandbox.fundToken(wallet.address, PYUSD, 5_000_000n);
@@ -168,10 +168,11 @@ describe.each(EXPRESSES)('gates together, %s', (_name, express) => {
 
   test('one gate behind another asks for both', async () => {
     const proof = await token(holder(10_000n));
-    expect((await get('/both')).status).toBe(401);
-    expect((await get('/both', proof)).status).toBe(402);
+    const codeAt = async (headers?: ProofHeaders) => (await (await get('/both', headers)).json()) as { code: string };
+    expect(await codeAt()).toMatchObject({ status: 402, code: 'sign_in_required' });
+    expect(await codeAt(proof)).toMatchObject({ status: 402, code: 'payment_required' });
     const payment = await paidFor('/both', proof);
-    expect((await get('/both', payment)).status).toBe(401);
+    expect(await codeAt(payment)).toMatchObject({ status: 402, code: 'sign_in_required' });
     const answer = await get('/both', { ...proof, ...payment });
 
     expect(answer.status).toBe(200);

@@ -247,17 +247,18 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
     }
     const all = (times: number, status: number) => Array<number>(times).fill(status);
 
-    test('ten failures a minute lock an address out, for longer each time; the holder elsewhere comes in', async () => {
+    test('ten failures a minute lock an address out, for longer each time; a right pair comes in, from there as well', async () => {
       const [made, other] = [await keys.make(alice.address), await keys.make(alice.address)];
       const wrong = { ...keyHeaders(made), 'x-service-secret': other.secret, 'x-forwarded-for': '198.51.100.1' };
       expect(await guess(12, wrong)).toEqual([...all(10, 401), 429, 429]);
       const right = { ...keyHeaders(made), 'x-forwarded-for': '198.51.100.1' };
-      const locked = await call(right);
+      const locked = await call(wrong);
       expect([locked.status, locked.headers.get('retry-after')]).toEqual([429, '60']);
+      expect(await outcomeOf(call(right))).toEqual([200]);
       expect(await outcomeOf(call(keyHeaders(made)))).toEqual([200]);
       keys.fixture.advance(MINUTE_MS + 1);
       expect(await guess(11, wrong)).toEqual([...all(10, 401), 429]);
-      expect((await call(right)).headers.get('retry-after')).toBe('120');
+      expect((await call(wrong)).headers.get('retry-after')).toBe('120');
       keys.fixture.advance(2 * MINUTE_MS);
       expect(await outcomeOf(call(right))).toEqual([200]);
     });

@@ -80,20 +80,20 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
 
   describe('a stranger', () => {
     test.each(['/club', '/gold', '/art', '/default'])(
-      'gets 401 with a challenge at %s, and the chain is not asked',
+      'gets 402 with a challenge at %s, and the chain is not asked',
       async (path) => {
         const answer = await get(path);
         const body = await answer.json();
 
-        expect(answer.status).toBe(401);
+        expect(answer.status).toBe(402);
         expect(answer.headers.get('content-type')).toBe('application/problem+json');
         expect(answer.headers.get('cache-control')).toBe('no-store');
         expect(answer.headers.get('www-authenticate')).toBe(
           'Bearer realm="tollhouse", SIWX realm="tollhouse", header="SIGN-IN-WITH-X"',
         );
         expect(body).toMatchObject({
-          code: 'unauthenticated',
-          status: 401,
+          code: 'sign_in_required',
+          status: 402,
           extensions: {
             'sign-in-with-x': {
               info: { domain: new URL(url).host, uri: `${url}${path}` },
@@ -120,7 +120,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
         }),
       ]);
 
-      expect(named.map(({ status }) => status)).toEqual(named.map(() => 401));
+      expect(named.map(({ status }) => status)).toEqual([402, 402, 402, 401, 401, 402]);
       expect([served, fixture.sandbox.calls.total]).toEqual([0, 0]);
     });
 
@@ -128,7 +128,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
       'is asked with %s as well; a CORS preflight is not, and opens nothing',
       async (method) => {
         const headers = { origin: 'https://shop.example', 'access-control-request-method': method };
-        expect((await fetch(`${url}/club`, { method })).status).toBe(401);
+        expect((await fetch(`${url}/club`, { method })).status).toBe(402);
         const preflight = await fetch(`${url}/club`, { method: 'OPTIONS', headers });
         expect([preflight.status, await preflight.text()]).toEqual([204, '']);
       },
@@ -292,7 +292,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
     const [stranger, known] = await Promise.all([get('/club'), get('/club', proof)]);
     fixture.sandbox.faults.clear();
 
-    expect([stranger.status, known.status]).toEqual([401, 503]);
+    expect([stranger.status, known.status]).toEqual([402, 503]);
     expect(Number(known.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await known.json()).toMatchObject({ code: 'chain_unavailable', retryable: true });
     expect((await get('/club', proof)).status).toBe(200);

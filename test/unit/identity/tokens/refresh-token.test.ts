@@ -6,15 +6,16 @@ import { openIdentity, requestWith } from '../../../helpers/fixtures/identity-fi
 import { walletKey } from '../../../helpers/transactions/wallet-key.js';
 
 const alice = walletKey('alice');
+const bob = walletKey('bob');
 const DAY_MS = 86_400_000;
 
-async function signIn(identity: WalletIdentity) {
+async function signIn(identity: WalletIdentity, wallet = alice) {
   const { message, nonce } = await identity.issueChallenge(
-    alice.address,
+    wallet.address,
     'https://shop.example/',
     'https://shop.example/',
   );
-  return identity.exchange({ wallet: alice.address, nonce, signature: alice.sign(message) });
+  return identity.exchange({ wallet: wallet.address, nonce, signature: wallet.sign(message) });
 }
 
 async function statusOf(identity: WalletIdentity, accessToken: string) {
@@ -49,15 +50,73 @@ test('a refresh token that is used again ends its session, with every access tok
   await identity.refresh(other.refreshToken);
 });
 
-test('of one refresh token used many times at once at most one use is good, and the session is over', async () => {
-  const { identity } = openIdentity();
+test('one refresh token used many times at once, or again within ten seconds, gets the session on, with one next token', async () => {
+  const { identity, advance } = openIdentity();
   const { refreshToken } = await signIn(identity);
-  const uses = await Promise.allSettled(Array.from({ length: 10 }, () => identity.refresh(refreshToken)));
-  const good = uses.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+  const grants = await Promise.all(Array.from({ length: 10 }, () => identity.refresh(refreshToken)));
+  advance(10_000);
+  const late = await identity.refresh(refreshToken);
 
-  expect(good.length).toBeLessThanOrEqual(1);
-  for (const grant of good) expect(await statusOf(identity, grant.accessToken)).toBe('refused');
-  for (const grant of good) expect(await codeOf(identity.refresh(grant.refreshToken))).toBe('invalid_refresh_token');
+  expect(new Set([...grants, late].map((it) => it.refreshToken)).size).toBe(1);
+  for (const grant of [...grants, late]) expect(await statusOf(identity, grant.accessToken)).toBe('proven');
+  await identity.refresh(late.refreshToken);
+});
+
+test('a refresh token that comes again after ten seconds, or after the next one was used, ends the session', async () => {
+  const { identity, advance } = openIdentity();
+  const [one, other] = [await signIn(identity), await signIn(identity)];
+  const next = await identity.refresh(one.refreshToken);
+  await identity.refresh((await identity.refresh(other.refreshToken)).refreshToken);
+
+  expect(await codeOf(identity.refresh(other.refreshToken))).toBe('invalid_refresh_token');
+  advance(10_001);
+  expect(await codeOf(identity.refresh(one.refreshToken))).toBe('invalid_refresh_token');
+  expect(await codeOf(identity.refresh(next.refreshToken))).toBe('invalid_refresh_token');
+  for (const { accessToken } of [one, other, next]) expect(await statusOf(identity, accessToken)).toBe('refused');
+});
+
+test('a wallet has fifty sessions: one more ends that of its own that was not used for longest', async () => {
+  const { identity, advance } = openIdentity();
+  const sessions = [];
+  for (let n = 0; n < 50; n += 1) sessions.push(await signIn(identity));
+  const [first, second] = sessions;
+  const used = await identity.refresh(first!.refreshToken);
+  await signIn(identity);
+  advance(10_001);
+
+  await identity.refresh(used.refreshToken);
+  expect(await codeOf(identity.refresh(second!.refreshToken))).toBe('invalid_refresh_token');
+});
+
+test.each(['refreshToken', 'accessToken'] as const)(
+  'revoking everywhere by its %s ends all sessions of a wallet, and nobody else’s',
+  async (kind) => {
+    const { identity } = openIdentity();
+    const sessions = await Promise.all(Array.from({ length: 5 }, () => signIn(identity)));
+    const other = await signIn(identity, bob);
+    await identity.revoke(sessions[0]![kind], { everywhere: true });
+
+    for (const { refreshToken, accessToken } of sessions) {
+      expect(await statusOf(identity, accessToken)).toBe('refused');
+      expect(await codeOf(identity.refresh(refreshToken))).toBe('invalid_refresh_token');
+    }
+    expect(await statusOf(identity, other.accessToken)).toBe('proven');
+    await identity.refresh(other.refreshToken);
+    expect(await statusOf(identity, (await signIn(identity)).accessToken)).toBe('proven');
+  },
+);
+
+test('revoking everywhere by what is no good token changes nothing', async () => {
+  const { identity, advance } = openIdentity();
+  const session = await signIn(identity);
+  for (const token of ['', 'trt_', `trt_${'A'.repeat(22)}.${'A'.repeat(43)}`]) {
+    await identity.revoke(token, { everywhere: true });
+  }
+  const { accessToken: old } = session;
+  advance(16 * 60_000);
+  await identity.revoke(old, { everywhere: true });
+
+  await identity.refresh(session.refreshToken);
 });
 
 test('a session ends when its time is over, however often it was refreshed', async () => {
