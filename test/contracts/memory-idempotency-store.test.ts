@@ -38,3 +38,31 @@ test('what is put counts towards the size as well, and what is larger than all o
   expect(await store.get(last)).toBeUndefined();
   expect(await store.get(ids.at(-2) ?? '')).toHaveLength(1_000);
 });
+
+test('who fills the memory pushes out nothing but its own, however small the shares of others are', async () => {
+  const store = createMemoryIdempotencyStore({ maxBytes: 100_000 });
+  const others = Array.from({ length: 20 }, (_, n) => ({ ...newRun(), owner: `wallet ${n}` }));
+  for (const run of others) {
+    await store.begin(run);
+    await store.finish(run.id, run.lease, new Uint8Array(500));
+  }
+  const greedy = Array.from({ length: 500 }, () => newRun().id);
+  for (const id of greedy) await store.put(id, new Uint8Array(1_000), 'greedy');
+
+  for (const { id } of others) expect(await store.find(id, 'first')).toMatchObject({ status: 'replay' });
+  expect(await store.get(greedy[0] ?? '')).toBeUndefined();
+  expect(await store.get(greedy.at(-1) ?? '')).toHaveLength(1_000);
+});
+
+test('of owners who have the same, as many lose something as it takes, and no more', async () => {
+  const { now, advance } = testClock();
+  const store = createMemoryIdempotencyStore({ maxBytes: 16_000, retentionMs: 1_000, now });
+  const ids = Array.from({ length: 17 }, () => newRun().id);
+  for (const [n, id] of ids.entries()) await store.put(id, new Uint8Array(488), `wallet ${n}`);
+  const left = await Promise.all(ids.map(async (id) => (await store.get(id)) !== undefined));
+  expect(left.filter(Boolean)).toHaveLength(15);
+
+  await advance(1_000);
+  for (const id of ids) await store.put(`${id} again`, new Uint8Array(100), 'greedy');
+  expect(await store.get(`${ids[0]} again`)).toHaveLength(100);
+});

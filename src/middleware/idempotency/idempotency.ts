@@ -102,7 +102,9 @@ async function guard(options: Resolved, key: string, req: Request, res: Response
   }
   const scope = JSON.stringify([WHERE, req.method, `${req.baseUrl}${req.path}`, caller]);
   const { store, leaseMs } = options;
-  const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs });
+  // Of credentials that nobody has proven there are as many as somebody likes.
+  const owner = proven ?? addressOf(req);
+  const run = createIdempotentRequest({ store, scope, secret: key, fingerprint, leaseMs, owner });
   const begun = await run.begin();
   if (begun.status !== 'started') return answerKnown(res, begun);
   onLeftOpen(res, () => void run.abandon());
@@ -146,6 +148,10 @@ function provenOf(req: Request): string | undefined {
 /** By credentials; without any by address where the key is short. */
 function callerOf(req: Request, key: string): string {
   const credentials = CREDENTIALS.map((name) => req.headers[name] ?? null);
-  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : `address ${ipKeyGenerator(req.ip ?? '')}`;
+  const anonymous = key.length >= SECRET_LENGTH ? 'anybody' : addressOf(req);
   return credentials.every((it) => it === null) ? anonymous : JSON.stringify(credentials);
+}
+
+function addressOf(req: Request): string {
+  return `address ${ipKeyGenerator(req.ip ?? '')}`;
 }

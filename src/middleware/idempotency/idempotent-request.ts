@@ -32,6 +32,8 @@ export interface IdempotentRequestParts {
   readonly fingerprint: string;
   /** How long the response may take before a crash is assumed, in milliseconds. */
   readonly leaseMs: number;
+  /** Whose share of the room the response takes. */
+  readonly owner?: string | undefined;
 }
 
 /** One run of a request. When it ends and the store fails, the response leaves all the same and a warning tells of it. */
@@ -41,9 +43,10 @@ export function createIdempotentRequest({
   secret,
   fingerprint,
   leaseMs,
+  owner,
 }: IdempotentRequestParts): IdempotentRequest {
   const { id, mark, seal, open } = createSeal(scope, secret);
-  const run = { id, fingerprint: mark(fingerprint), lease: randomUUID(), leaseMs };
+  const run = { id, fingerprint: mark(fingerprint), lease: randomUUID(), leaseMs, owner };
 
   function opened<S extends string>(
     known: { readonly status: S } | { readonly status: 'replay'; readonly response: Uint8Array },

@@ -111,7 +111,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       await accepted(gate, req, claim);
       const paid = {
         ...{ req, res, gate, claim, receiptHeaders },
-        kept: paidResponse(facilitator, claim.id, retry.secret),
+        kept: paidResponse(facilitator, claim.id, retry.secret, claim.payer),
         identified: identifiedPayment(gate.options, req, attempt.payment, claim.id),
         challenge: (cause: required.RequiredCause) =>
           required.sendPaymentRequired(req, res, gate.options, attempt.offered, cause),

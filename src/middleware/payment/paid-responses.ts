@@ -15,15 +15,17 @@ const SCOPE = 'paid response';
 /**
  * Where the response of a payment is kept: in the facilitator's `idempotency`.
  * @param secret - of the one who may come again
+ * @param payer - whose share of the room it takes
  */
 export function paidResponse(
   { idempotency }: Pick<Facilitator, 'idempotency'>,
   paymentId: string,
   secret: string,
+  payer?: string,
 ): PaidResponse {
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
   return {
-    put: (response) => warned(() => idempotency.put(id, seal(response))),
+    put: (response) => warned(() => idempotency.put(id, seal(response), payer)),
     async find() {
       const sealed = await idempotency.get(id);
       return sealed === undefined ? undefined : open(sealed);

@@ -17,6 +17,11 @@ export interface IdempotentRun {
   readonly lease: string;
   /** After this long a run that did not end is taken for crashed, and the same request may begin anew. Milliseconds. */
   readonly leaseMs: number;
+  /**
+   * Whose it is: where there is no room left, who has most in it loses the oldest of that. Default: all whose owner is not told have one
+   * share.
+   */
+  readonly owner?: string | undefined;
 }
 
 /**
@@ -35,8 +40,9 @@ export interface IdempotencyStore {
   /**
    * Keeps a response that no run was begun for; what is under its id already is replaced. False, and nothing is kept, when it
    * is larger than everything that is kept may be.
+   * @param owner - as of a run
    */
-  put(id: string, answer: Uint8Array): Promise<boolean>;
+  put(id: string, answer: Uint8Array, owner?: string): Promise<boolean>;
   /** What was {@link put} under an id. */
   get(id: string): Promise<Uint8Array | undefined>;
   /** Ends a run without a response: the same request may begin anew at once, and no other. False when it is not the caller's. */
