@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { newPublicKey, newSecret } from '../../../src/identity/service-keys/service-key.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { createGate } from '../../../src/middleware/gate/gate.js';
 import { logRequests, type RequestLogger } from '../../../src/middleware/gate/request-log.js';
 import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { type ServiceKeyAuthOptions, serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
+import { createSqlServiceKeys } from '../../../src/storage/keys/sql-service-keys.js';
 import { NOON } from '../../helpers/fixtures/identity-fixture.js';
 import { type KeysFixture, keyHeaders, openKeysFixture } from '../../helpers/fixtures/keys-fixture.js';
 import { DAILY_EXPRESSES } from '../../helpers/fixtures/toll-fixture.js';
@@ -261,6 +264,34 @@ describe.each(DAILY_EXPRESSES)('serviceKeyAuth, %s', (_name, express) => {
       expect((await call(wrong)).headers.get('retry-after')).toBe('120');
       keys.fixture.advance(2 * MINUTE_MS);
       expect(await outcomeOf(call(right))).toEqual([200]);
+    });
+
+    test('who is locked out has the store asked sixty times a minute at most, and a key that is known comes in all the same', async () => {
+      const made = await keys.make(alice.address);
+      const store = createSqlServiceKeys(keys.database);
+      let lookUps = 0;
+      const counted: typeof store = {
+        ...store,
+        findByPublicKey: (publicKey) => {
+          lookUps += 1;
+          return store.findByPublicKey(publicKey);
+        },
+      };
+      const base = await serveGates(keys.another({ store: counted }));
+      expect(await outcomeOf(call(keyHeaders(made), '/call', base))).toEqual([200]);
+      for (let n = 0; n < 90; n += 1) {
+        const pair = {
+          'x-service-key': newPublicKey('test', randomBytes),
+          'x-service-secret': newSecret('test', randomBytes),
+        };
+        await (await call(pair, '/call', base)).arrayBuffer();
+      }
+
+      // Ten before it was locked out; the wrong ones are looked for once each, as they are not known.
+      expect(lookUps).toBeLessThanOrEqual(1 + 2 * (10 + 60));
+      const before = lookUps;
+      expect(await outcomeOf(call(keyHeaders(made), '/call', base))).toEqual([200]);
+      expect(lookUps - before).toBeLessThanOrEqual(1);
     });
 
     test('keys that are made up count as well', async () => {
