@@ -43,7 +43,15 @@ export { createRouter, type RouterOptions } from './http/create-router.js';
 export type { Metrics } from './http/service/metrics.js';
 export { createIdentity, type WalletIdentity } from './identity/create-identity.js';
 export type { IdentityOptions } from './identity/identity-options.js';
-export type { Identity, IdentityRequest, Proof, ProvenWallet, SignInChallenge } from './identity/types.js';
+export type {
+  Identity,
+  IdentityRequest,
+  InspectedProof,
+  Proof,
+  ProvenWallet,
+  SignInChallenge,
+  SignInUse,
+} from './identity/types.js';
 export { anyOf } from './middleware/gate/any-of.js';
 export { type CrossOriginOptions, crossOrigin } from './middleware/gate/cross-origin.js';
 export type { Gate, Middleware } from './middleware/gate/gate.js';

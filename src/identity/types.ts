@@ -39,11 +39,11 @@ export type Proof =
 export interface InspectedProof {
   readonly proof: Proof;
   /** How to use it up; missing where it is good for many requests, or for none. */
-  readonly use?: ProofUse;
+  readonly use?: SignInUse;
 }
 
 /** The one use of a proof. */
-export interface ProofUse {
+export interface SignInUse {
   /**
    * Takes it, for one request alone. The refusal where another request has it.
    * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
