@@ -72,6 +72,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
   return Object.freeze({
     prove: (request: IdentityRequest) => whenKnown(inspect(request), useUp),
     inspect,
+    recall: (nonce: string, request: IdentityRequest) => siwx.recall(nonce, request),
     challenge: async (request: IdentityRequest) => siwx.challenge(request),
     issueChallenge: async (wallet: string, url: string, baseUrl?: string) => {
       required(issuing);

@@ -72,6 +72,12 @@ export interface Identity {
    */
   inspect?(request: IdentityRequest): MaybePromise<InspectedProof>;
   /**
+   * The wallet that has answered a challenge for the address of a request, and whose sign-in was given back there, as a payment was asked
+   * for: clients that pay repeat what they were asked with their payment, and not the sign-in. Default: nobody is recalled.
+   * @param nonce - of the challenge, as the payment repeats it; known to none but the one who was challenged
+   */
+  recall?(nonce: string, request: IdentityRequest): MaybePromise<InspectedProof>;
+  /**
    * A fresh challenge for the address of a request. Rejects with `not_configured` where nothing says what the site is called
    * and the request was not made to a loopback host.
    */

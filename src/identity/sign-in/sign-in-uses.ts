@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
@@ -18,8 +19,13 @@ export interface SignInUses {
    * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
    */
   take(signIn: GoodSignIn): Promise<boolean>;
-  /** Gives a sign-in back that its caller has taken: the request was let in and got nothing, since it was asked to pay. */
-  giveBack(nonce: string): Promise<void>;
+  /**
+   * Gives a sign-in back that its caller has taken: the request was let in and got nothing, since it was asked to pay.
+   * @param place - where that was; a request there may name the sign-in by its nonce alone
+   */
+  giveBack(signIn: GoodSignIn, place: string): Promise<void>;
+  /** Whose sign-in was given back at a place; undefined when none was, or it was used since. */
+  find(nonce: string, place: string): MaybePromise<GoodSignIn | undefined>;
 }
 
 /** How many sign-ins a wallet may use in five minutes; who needs more takes an access token. */
@@ -49,13 +55,27 @@ export function createSignInUses(space: string, { counters, now }: Pick<SignInSe
   return {
     isUsed: (nonce) =>
       whenKnown(counters.anyTaken([markOf(nonce)]), (isMarked) =>
-        isMarked ? whenKnown(counters.get(backOf(nonce)), (back) => back !== FREE) : false,
+        isMarked ? whenKnown(counters.get(backOf(nonce)), (back) => !isFree(back)) : false,
       ),
     async take({ nonce, wallet }) {
       await countUse(wallet);
       if (await counters.takeOnce(markOf(nonce), KEPT_MS)) return true;
-      return counters.replace(backOf(nonce), FREE, TAKEN, KEPT_MS);
+      const back = await counters.get(backOf(nonce));
+      return isFree(back) && counters.replace(backOf(nonce), back, TAKEN, KEPT_MS);
     },
-    giveBack: (nonce) => counters.put(backOf(nonce), FREE, KEPT_MS),
+    giveBack: ({ nonce, wallet }, place) => counters.put(backOf(nonce), `${FREE} ${wallet} ${hashOf(place)}`, KEPT_MS),
+    find: (nonce, place) =>
+      whenKnown(counters.get(backOf(nonce)), (back) => {
+        const [free, wallet = '', where] = back?.split(' ') ?? [];
+        return free === FREE && where === hashOf(place) ? { nonce, wallet } : undefined;
+      }),
   };
+}
+
+function isFree(back: string | undefined): back is string {
+  return back?.startsWith(FREE) === true;
+}
+
+function hashOf(place: string): string {
+  return createHash('sha256').update(place).digest('base64url');
 }

@@ -5,7 +5,7 @@ import { readHeader } from '../../protocol/wire/json.js';
 import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
 import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
 import type { IssuedNonces } from './issued-nonce.js';
-import { createSignInUses, type SignInUses } from './sign-in-uses.js';
+import { createSignInUses, type GoodSignIn, type SignInUses } from './sign-in-uses.js';
 import { type Addressed, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
@@ -16,6 +16,8 @@ export interface Siwx {
   challenge(asked: Addressed): Promise<SignInChallenge>;
   /** Judges the header of a request. Nothing is written down before its use is taken. */
   inspect(header: string, asked: Addressed): Promise<InspectedProof>;
+  /** The wallet whose sign-in was given back to a request to the same address; see `Identity.recall`. */
+  recall(nonce: string, asked: Addressed): Promise<InspectedProof>;
 }
 
 /** Name of the header and, in lower case, of the extension. */
@@ -76,6 +78,7 @@ export function createSiwx(setup: SiwxSetup): Siwx {
   return {
     challenge: (asked) => challenge(setup, asked),
     inspect: (header, asked) => inspect(setup, uses, header, asked),
+    recall: (nonce, asked) => recall(setup, uses, nonce, asked),
   };
 }
 
@@ -115,14 +118,31 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
     return { proof: refused(detail) };
   }
   if (await uses.isUsed(nonce)) return { proof: REPLAYED };
+  return provenOnce(uses, { nonce, wallet }, site.value);
+}
+
+async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: Addressed): Promise<InspectedProof> {
+  const site = siteOf(setup, asked);
+  if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value.domain))) === undefined) return ABSENT;
+  const signIn = await uses.find(nonce, placeOf(site.value));
+  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, site.value);
+}
+
+function provenOnce(uses: SignInUses, signIn: GoodSignIn, site: Site): InspectedProof {
   return {
-    proof: { status: 'proven', wallet: { address: wallet, by: 'siwx', scopes: [] } },
+    proof: { status: 'proven', wallet: { address: signIn.wallet, by: 'siwx', scopes: [] } },
     use: {
-      take: async () => ((await uses.take({ nonce, wallet })) ? undefined : REPLAYED),
-      giveBack: () => uses.giveBack(nonce),
+      take: async () => ((await uses.take(signIn)) ? undefined : REPLAYED),
+      giveBack: () => uses.giveBack(signIn, placeOf(site)),
     },
   };
 }
+
+function placeOf({ origin, path }: Site): string {
+  return `${origin}${path}`;
+}
+
+const ABSENT: InspectedProof = { proof: { status: 'absent' } };
 
 const REPLAYED: RefusedProof = {
   status: 'refused',

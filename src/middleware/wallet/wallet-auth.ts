@@ -1,7 +1,9 @@
 import type { Request } from 'express';
+import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Identity, IdentityRequest, InspectedProof, Proof } from '../../identity/types.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
 import { varyBy } from '../gate/cache-control.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
@@ -29,6 +31,33 @@ const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 export function inspectProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
   return whenKnown(heldProof(req, parts), ({ proof }) => proof);
 }
+
+/**
+ * The proof of a request that carries none, by its payment: that repeats the challenge which the client was asked with, and which was
+ * answered by the request before it.
+ */
+export function recallProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<Proof> {
+  const nonce = identity.recall === undefined ? undefined : challengeNonce(req);
+  if (nonce === undefined || identity.recall === undefined) return ABSENT;
+  return whenKnown(identity.recall(nonce, new CallerRequest(req, baseUrl)), (held) => {
+    if (held.proof.status === 'proven') (proofs.of(req) ?? newNote(req)).set(identity, { ...held });
+    return held.proof;
+  });
+}
+
+/** The nonce of the sign-in challenge that a payment repeats, as clients repeat all extensions. */
+function challengeNonce(req: Request): string | undefined {
+  for (const codec of CODECS) {
+    const header = req.get(codec.requestHeader);
+    const reading = header === undefined ? undefined : codec.read(header);
+    const repeated = reading?.ok ? repeatedSchema.safeParse(reading.payment.extensions) : undefined;
+    if (repeated?.success) return repeated.data['sign-in-with-x'].info.nonce;
+  }
+  return undefined;
+}
+
+const repeatedSchema = z.object({ 'sign-in-with-x': z.object({ info: z.object({ nonce: z.string().max(512) }) }) });
+const ABSENT: Proof = { status: 'absent' };
 
 /**
  * The proof that a request carries, used up for this request: whoever lets a request in asks for it, once the rest is decided.
@@ -60,8 +89,14 @@ function heldProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromi
   const held = inspect(identity, new CallerRequest(req, baseUrl));
   // A token that is good now is not used up by that, and asking again costs less than the note.
   if (!isPending(held) && isToken(held.proof)) return held;
-  proofs.put(req, (known ?? new Map<Identity, MaybePromise<HeldProof>>()).set(identity, held));
+  (known ?? newNote(req)).set(identity, held);
   return held;
+}
+
+function newNote(req: Request): Map<Identity, MaybePromise<HeldProof>> {
+  const note = new Map<Identity, MaybePromise<HeldProof>>();
+  proofs.put(req, note);
+  return note;
 }
 
 function inspect(identity: Identity, request: IdentityRequest): MaybePromise<HeldProof> {

@@ -4,14 +4,14 @@ import { type Holdings, holdingsOf } from '../../access/holdings.js';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
-import type { Identity, ProvenWallet } from '../../identity/types.js';
+import type { Identity, Proof, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { refuseStranger } from './refuse-stranger.js';
-import { type CallerParts, inspectProof, isToken, proofOf } from './wallet-auth.js';
+import { type CallerParts, inspectProof, isToken, proofOf, recallProof } from './wallet-auth.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -103,7 +103,7 @@ export function walletGate(
     );
 
   function decide(req: Request, res: Response): MaybePromise<Decision> {
-    return whenKnown(inspectProof(req, parts), (proof) => {
+    return whenKnown(anyProof(req), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
       return whenKnown(judged(req, proof.wallet.address), (verdict) => {
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, verdict) : enterOnce(req, res, verdict);
@@ -112,6 +112,12 @@ export function walletGate(
         return tooLittle(verdict, res);
       });
     });
+  }
+
+  function anyProof(req: Request): MaybePromise<Proof> {
+    return whenKnown(inspectProof(req, parts), (proof) =>
+      proof.status === 'absent' ? recallProof(req, parts) : proof,
+    );
   }
 
   function enterOnce(req: Request, res: Response, verdict: Verdict): MaybePromise<Decision> {

@@ -45,7 +45,7 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
   let served: number;
 
   beforeAll(async () => {
-    fixture = await openTollFixture();
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
     const { facilitator, payTo, sandbox } = fixture;
     clubToken = sandbox.createMint({ decimals: 0 }).mint;
     const identity = createIdentity({ network: facilitator.network });
@@ -150,6 +150,19 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
       expect(await visit(wrapping, path, await wallet(0n))).toMatchObject({ status: 403, paid: 0n });
       expect(served).toBe(0);
     });
+  });
+
+  test('payment with the sign-in extension signs in and pays once at gates in a row', async () => {
+    const holder = await wallet(1n);
+    const address = holder.publicKey.toBase58();
+
+    expect(await visit(PAYMENT_WITH_EXTENSION, '/row', holder)).toEqual({
+      status: 200,
+      body: { wallet: address, payer: address },
+      paid: PRICE,
+    });
+    expect(await visit(PAYMENT_WITH_EXTENSION, '/row', await wallet(0n))).toMatchObject({ status: 403, paid: 0n });
+    expect(served).toBe(1);
   });
 
   test('payment around sign-in gets in where the gate for wallets is mounted before the route', async () => {

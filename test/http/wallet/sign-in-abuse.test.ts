@@ -34,7 +34,7 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
   let clubToken: string;
 
   beforeAll(async () => {
-    fixture = await openTollFixture();
+    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 5_000 });
     clubToken = fixture.sandbox.createMint({ decimals: 0 }).mint;
   });
   afterAll(() => fixture.close());
@@ -139,6 +139,31 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
     const other = await signPayment(fixture, `${club.url}/either`);
     const again = await club.get('/row', { ...proof, ...other.v2 });
     expect([again.status, await again.json()]).toEqual([401, expect.objectContaining({ code: 'sign_in_replayed' })]);
+  });
+
+  test('a payment that repeats a challenge stands for its sign-in where that was answered and given back, once', async () => {
+    const club = await openClub(createMemoryCounters());
+    const challenge = await askChallenge(`${club.url}/row`);
+    const repeating = async (): Promise<ProofHeaders> => {
+      const { v2 } = await signPayment(fixture, `${club.url}/either`);
+      const [header = ''] = Object.values(v2);
+      const payment = JSON.parse(Buffer.from(header, 'base64').toString()) as object;
+      const repeated = { ...payment, extensions: challenge.extensions };
+      return { 'payment-signature': Buffer.from(JSON.stringify(repeated)).toString('base64') };
+    };
+    const outcome = async (path: string, headers: ProofHeaders) => {
+      const answer = await club.get(path, headers);
+      return [answer.status, ((await answer.json()) as { code?: string }).code];
+    };
+    const unsigned = [402, 'sign_in_required'];
+    expect(await outcome('/row', await repeating())).toEqual(unsigned);
+
+    const proof = { 'sign-in-with-x': signInHeader(holder(1n), signInInfo(challenge)) };
+    expect(await outcome('/row', proof)).toEqual([402, 'payment_required']);
+    expect(await outcome('/club', await repeating())).toEqual(unsigned);
+    expect(await outcome('/row', await repeating())).toEqual([200, undefined]);
+    expect(await outcome('/row', await repeating())).toEqual(unsigned);
+    expect(await outcome('/row', proof)).toEqual([401, 'sign_in_replayed']);
   });
 
   test('of one sign-in that was given back and comes many times at once, one request is let in', async () => {
