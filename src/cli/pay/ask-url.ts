@@ -53,6 +53,11 @@ export function reasonGiven({ header, body }: UrlResponse): string | undefined {
   return typeof detail === 'string' ? detail : undefined;
 }
 
+/** Whether a response asks for a wallet's sign-in before all else: no payment opens it. */
+export function asksToSignIn({ body }: UrlResponse): boolean {
+  return problemField(body, 'code') === 'sign_in_required';
+}
+
 function isOpen({ status, header, body }: UrlResponse): boolean {
   if (!OPEN_STATUSES.has(status) || readReceipt(header)?.['success'] === true) return false;
   return problemField(body, 'retryable') !== false;

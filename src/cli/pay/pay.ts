@@ -3,7 +3,7 @@ import { type PayableTerms, readOffers } from '../../protocol/wire/client.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { type Command, CommandError } from '../command.js';
 import { printStep } from '../output/terminal.js';
-import { askUrl } from './ask-url.js';
+import { asksToSignIn, askUrl } from './ask-url.js';
 import { keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, readPayCommand } from './pay-options.js';
 import { printBody, printOutcome, printTerms } from './pay-report.js';
@@ -28,7 +28,7 @@ async function payUrl(options: PayOptions): Promise<number> {
   const { json } = options;
   const unpaid = await askUrl(options);
   if (!json) printStep('asked', `${options.method} ${options.url} → ${unpaid.status}`);
-  if (unpaid.status !== 402) {
+  if (unpaid.status !== 402 || asksToSignIn(unpaid)) {
     if (json) printOutcome(unpaid, false);
     else printBody(unpaid.body);
     return unpaid.status < 400 ? 0 : 1;

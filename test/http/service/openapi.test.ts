@@ -148,6 +148,7 @@ const ELSEWHERE = [
   'request_timeout',
   'insufficient_balance',
   'insufficient_tier',
+  'sign_in_required',
   // In the books, where the upstream's own answer was passed on.
   'upstream_error',
 ];

@@ -24,6 +24,7 @@ import {
   type Identity,
   type IdentityOptions,
   type IdentityRequest,
+  type InspectedProof,
   type KnownResponse,
   type Ledger,
   type MemoryCountersOptions,
@@ -36,6 +37,7 @@ import {
   type RouterOptions,
   requirePayment,
   type SignInChallenge,
+  type SignInUse,
   type Storage,
   type StorageOptions,
   type TierOptions,
@@ -95,6 +97,12 @@ export async function whose(identity: Identity, request: IdentityRequest): Promi
   if (proof.status !== 'proven') return identity.challenge(request);
   holds<Same<typeof proof.wallet.by, 'jwt' | 'siwx'>>();
   return proof.wallet;
+}
+
+export async function useOnce(identity: Identity, request: IdentityRequest): Promise<boolean> {
+  const found: InspectedProof | undefined = await identity.inspect?.(request);
+  const use: SignInUse | undefined = found?.use;
+  return (await use?.take()) === undefined;
 }
 
 export function upstream(app: Express): void {
