@@ -48,6 +48,7 @@ export type {
   IdentityRequest,
   InspectedProof,
   Proof,
+  ProofScope,
   ProvenWallet,
   SignInChallenge,
   SignInUse,

@@ -4,6 +4,7 @@ import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
+import { noteSite } from '../identity/identity-site.js';
 import { resolveOptions } from '../lib/options.js';
 import { cors } from '../middleware/gate/cors.js';
 import { requestId } from '../middleware/gate/request-id.js';
@@ -74,6 +75,7 @@ function keyName({ keys }: Gateway) {
 export function createRouter(options: RouterOptions): Router {
   resolveOptions('createRouter', routerOptions, options);
   const { facilitator, limits, ...others } = options;
+  if (others.identity !== undefined) noteSite(others.identity, others.baseUrl);
   const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
   const { metrics = createMetrics(facilitator) } = others;
   const known = others.gateway === undefined ? {} : { gateway: others.gateway };

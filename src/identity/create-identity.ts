@@ -8,7 +8,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
 import { createIssuedNonces } from './sign-in/issued-nonce.js';
-import type { Addressed } from './sign-in/site.js';
+import { type Addressed, siteOf } from './sign-in/site.js';
 import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
 import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
 import type { SignInSetup } from './sign-in-options.js';
@@ -67,7 +67,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
   const signIns = { ...setup, nonces: createIssuedNonces(setup) };
   const siwx = createSiwx(signIns);
   const challenges = createWalletChallenges(signIns);
-  const inspect = (request: IdentityRequest) => inspectRequest(request, issuing?.access, siwx.inspect);
+  const inspect = (request: IdentityRequest) => inspectRequest(setup, request, issuing?.access, siwx.inspect);
 
   return Object.freeze({
     prove: (request: IdentityRequest) => whenKnown(inspect(request), useUp),
@@ -80,8 +80,8 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
     },
     exchange: async (answer: SignedChallenge) => {
       const { tokens } = required(issuing);
-      await challenges.redeem(answer);
-      return tokens.grant(answer.wallet);
+      const domain = await challenges.redeem(answer);
+      return tokens.grant(answer.wallet, setup.audience ?? domain);
     },
     refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
     revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
@@ -115,8 +115,8 @@ function resolve(options: IdentityOptions) {
 
 function createIssuing(setup: Setup, ring: KeyRing | undefined): Issuing | undefined {
   if (ring === undefined) return undefined;
-  const { domain = 'tollhouse', issuer = domain, audience = domain, scopes, random } = setup;
-  const access = createAccessTokens({ ...setup, ring, issuer, audience, newId: () => bs58.encode(random(16)) });
+  const { domain = 'tollhouse', issuer = domain, scopes, random } = setup;
+  const access = createAccessTokens({ ...setup, ring, issuer, newId: () => bs58.encode(random(16)) });
   return { access, tokens: createWalletTokens(access, createRefreshTokens(setup), scopes), jwks: ring.jwks };
 }
 
@@ -137,16 +137,25 @@ function required(issuing: Issuing | undefined): Issuing {
 
 /** Where no tokens are issued, an Authorization header is somebody else's business. */
 function inspectRequest(
+  setup: Setup,
   request: IdentityRequest,
   access: AccessTokens | undefined,
   inspectSiwx: InspectSiwx,
 ): MaybePromise<InspectedProof> {
   const [, token] = BEARER.exec(request.header('authorization') ?? '') ?? [];
   if (access === undefined || token === undefined) return inspectSignIn(request, inspectSiwx, ABSENT);
-  return whenKnown(access.check(token), (check) => {
+  return whenKnown(checkToken(setup, request, access, token), (check) => {
     const byToken = { proof: proofOf(check) };
     return byToken.proof.status === 'proven' ? byToken : inspectSignIn(request, inspectSiwx, byToken);
   });
+}
+
+/** Whether it is a token, and for the site that the request is made to, or for the audience that is configured in its place. */
+function checkToken(setup: Setup, request: IdentityRequest, access: AccessTokens, token: string) {
+  if (setup.audience !== undefined) return access.check(token, setup.audience);
+  const site = siteOf(setup, request);
+  if (site.ok) return access.check(token, site.value.domain);
+  return { ok: false, code: 'invalid_access_token', detail: site.error.message } as const;
 }
 
 type InspectSiwx = (header: string, asked: Addressed) => Promise<InspectedProof>;

@@ -27,7 +27,10 @@ export interface IdentityOptions {
   readonly keys?: readonly EcKey[];
   /** `iss` of access tokens. Default: `domain`, or `tollhouse`. */
   readonly issuer?: string;
-  /** `aud` of access tokens. Default: `domain`, or `tollhouse`. */
+  /**
+   * `aud` of access tokens: who takes them. Name the same on several sites to have them take each other's. Default: the site that was
+   * signed in to, which then takes no tokens of others.
+   */
   readonly audience?: string;
   /** What every signed-in wallet may, as `scope` of its access tokens. Default: nothing in particular. */
   readonly scopes?: readonly string[];

@@ -11,7 +11,14 @@ export interface IdentityRequest {
    * without `domain` takes sign-ins at loopback hosts only.
    */
   readonly baseUrl?: string | undefined;
+  /** Method of the request, in capitals. Default: none, and then a sign-in is for the address alone. */
+  readonly method?: string | undefined;
+  /** What a sign-in has to be for. Default `request`. */
+  readonly scope?: ProofScope | undefined;
 }
+
+/** What a sign-in is good for: one method and one path, or whatever a site has that asks for no more. */
+export type ProofScope = 'request' | 'site';
 
 /** A wallet whose owner is the caller: it signed something for this server. */
 export interface ProvenWallet {

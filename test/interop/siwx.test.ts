@@ -106,3 +106,46 @@ describe('the official SIWX client signs in', () => {
     expect(route.proofs).toEqual(['absent', 'proven', 'refused']);
   });
 });
+
+test('the official client signs the method and the path that it is asked for, and its header opens nothing else', async () => {
+  const identity = createIdentity({ network: 'solana-devnet' });
+  const requests: Request[] = [];
+  const server = await serveApp((app) => {
+    app.all(/.*/, async (req, res) => {
+      requests.push(req);
+      const { method } = req;
+      const asked = {
+        url: `${req.protocol}://${req.get('host')}${req.originalUrl}`,
+        method,
+        header: (name: string) => req.get(name),
+      };
+      const proof = await identity.prove(asked);
+      const { extensions } = await identity.challenge(asked);
+      if (proof.status === 'refused') return void res.status(401).json(proof);
+      if (proof.status === 'proven') return void res.json(proof);
+      const terms = { scheme: 'exact', network: toCaip2('solana-devnet'), asset: address, amount: '1', payTo: address };
+      const accepts = [{ ...terms, maxTimeoutSeconds: 60, extra: {} }];
+      const required = { x402Version: 2, resource: { url: asked.url }, accepts, extensions };
+      res.setHeader('PAYMENT-REQUIRED', encodePaymentRequiredHeader(required));
+      res.status(402).end();
+    });
+  });
+  const sent: string[] = [];
+  const listening: typeof fetch = async (input, init) => {
+    const request = new globalThis.Request(input, init);
+    sent.push(request.headers.get('sign-in-with-x') ?? '');
+    return fetch(request);
+  };
+  const answer = await wrapFetchWithSIWx(listening, walletAdapter)(`${server.url}/orders?a=1`, { method: 'DELETE' });
+  expect([answer.status, requests.map(({ method }) => method)]).toEqual([200, ['DELETE', 'DELETE']]);
+
+  const asked = async (path: string, method: string) => {
+    const fresh = await wrapFetchWithSIWx(listening, walletAdapter)(`${server.url}/orders`, { method: 'DELETE' });
+    expect(fresh.status).toBe(200);
+    return (await fetch(server.url + path, { method, headers: { 'sign-in-with-x': sent.at(-1) ?? '' } })).json();
+  };
+  expect(await asked('/orders', 'POST')).toMatchObject({ detail: expect.stringContaining('request id is "DELETE"') });
+  expect(await asked('/others', 'DELETE')).toMatchObject({ detail: expect.stringContaining('path "/orders"') });
+  expect(await asked('/orders', 'DELETE')).toMatchObject({ code: 'sign_in_replayed' });
+  await server.close();
+});

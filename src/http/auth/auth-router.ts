@@ -1,6 +1,7 @@
 import type { Router } from 'express';
 import { z } from 'zod';
 import type { WalletIdentity } from '../../identity/create-identity.js';
+import { noteSite } from '../../identity/identity-site.js';
 import { resolveOptions } from '../../lib/options.js';
 import { createRoutes } from '../framework/routes.js';
 import { AUTH_OPERATIONS, type AuthParts } from './operations.js';
@@ -22,5 +23,6 @@ const authRouterOptions = z.strictObject({
 /** Sign-in of wallets: challenge, token, refresh, revoke, and the public keys of the tokens. Throws `bad_option` for a wrong option. */
 export function createAuthRouter(options: AuthRouterOptions): Router {
   resolveOptions('createAuthRouter', authRouterOptions, options);
+  noteSite(options.identity, options.baseUrl);
   return createRoutes(AUTH_OPERATIONS, options).router;
 }

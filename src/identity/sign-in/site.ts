@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { shown } from '../../lib/parsed.js';
 import type { SignInSetup } from '../sign-in-options.js';
+import type { IdentityRequest } from '../types.js';
 
 /** What a sign-in is for. */
 export interface Site {
@@ -8,16 +10,20 @@ export interface Site {
   readonly domain: string;
   /** Scheme and host. */
   readonly origin: string;
-  /** Path of the request. */
+  /** Path of the request, without dot segments. */
   readonly path: string;
+  /** The same as it was written, which is what routers go by. */
+  readonly writtenPath: string;
 }
 
-/** Where a request says that it goes, and what was configured about that. */
-export interface Addressed {
-  /** Absolute address of the request. Unless `baseUrl` is given, its host is what the client chose. */
-  readonly url: string;
-  /** Address under which clients reach the server, where one is configured. */
-  readonly baseUrl?: string | undefined;
+/** Where a request says that it goes, what was configured about that, and what a proof has to be for. */
+export type Addressed = Pick<IdentityRequest, 'url' | 'baseUrl' | 'method' | 'scope'>;
+
+/** What a sign-in names to be good for a request. */
+export interface Bound {
+  readonly uri: string;
+  /** Undefined where it names none: it is for the site, or the method of the request is not known. */
+  readonly requestId: string | undefined;
 }
 
 /** The site of a request, or why it has none that a wallet may be asked to sign for. */
@@ -27,6 +33,10 @@ export type SiteFound =
 
 /** A name that only this machine answers to, so that nobody else can have a page there. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/** Scheme and host, and then the path as it is written. */
+const WRITTEN = /^[^/]*\/\/[^/?#]*([^?#]*)/;
+const LONGEST_URI = 2_048;
 
 const warned = new WeakSet<object>();
 
@@ -41,7 +51,22 @@ export function siteOf(setup: Pick<SignInSetup, 'domain'>, { url, baseUrl }: Add
   }
   const { host, hostname } = new URL(origin);
   if (configured === undefined && !LOOPBACK.test(hostname)) return { ok: false, error: unnamed(setup, host) };
-  return { ok: true, value: { domain: host, origin: `${given.protocol}//${host}`, path: given.pathname } };
+  const [, writtenPath = ''] = WRITTEN.exec(url) ?? [];
+  const site = { domain: host, origin: `${given.protocol}//${host}`, path: given.pathname, writtenPath };
+  return { ok: true, value: site };
+}
+
+/**
+ * What a sign-in for a request names: its path and, as the message has no place for it but this, its method as the request id. A path
+ * that is too long for a message is named by its digest there.
+ */
+export function boundOf({ origin, path }: Site, { method, scope }: Addressed): Bound {
+  const root = `${origin}/`;
+  if (scope === 'site') return { uri: root, requestId: undefined };
+  // Whoever asks for the head of a response asks for that of GET.
+  const verb = method === 'HEAD' ? 'GET' : method;
+  if (origin.length + path.length <= LONGEST_URI) return { uri: `${origin}${path}`, requestId: verb };
+  return { uri: root, requestId: `${verb ?? ''}:${createHash('sha256').update(path).digest('base64url')}` };
 }
 
 function unnamed(setup: object, host: string): TollhouseError {

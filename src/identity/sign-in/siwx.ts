@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { defined } from '../../lib/defined.js';
 import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
 import { toCaip2 } from '../../protocol/networks/networks.js';
 import { readHeader } from '../../protocol/wire/json.js';
@@ -6,7 +7,7 @@ import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.
 import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
 import type { IssuedNonces } from './issued-nonce.js';
 import { createSignInUses, type GoodSignIn, type SignInUses } from './sign-in-uses.js';
-import { type Addressed, type Site, siteOf } from './site.js';
+import { type Addressed, boundOf, type Site, siteOf } from './site.js';
 import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './siws-message.js';
 import { isSignedBy, readBase58Signature } from './wallet-signature.js';
 
@@ -26,7 +27,6 @@ export const SIWX_HEADER = 'SIGN-IN-WITH-X';
 const EXTENSION = 'sign-in-with-x';
 const REQUIRED = ['domain', 'address', 'uri', 'version', 'chainId', 'type', 'nonce', 'issuedAt', 'signature'];
 const OPTIONAL = ['statement', 'expirationTime', 'notBefore', 'requestId'];
-const MAX_URI_LENGTH = 2_048;
 
 // Other languages send null for what is missing (protocol/README.md, "Version 2").
 const text = z.string('a text');
@@ -85,17 +85,18 @@ export function createSiwx(setup: SiwxSetup): Siwx {
 async function challenge(setup: SiwxSetup, asked: Addressed): Promise<SignInChallenge> {
   const site = siteOf(setup, asked);
   if (!site.ok) throw site.error;
-  const { domain, origin, path } = site.value;
-  const uri = `${origin}${path}`;
+  const { domain } = site.value;
+  const { uri, requestId } = boundOf(site.value, asked);
   const { nonce, issuedAt } = await setup.nonces.issue(boundTo(domain));
   const info = {
     domain,
-    uri: uri.length > MAX_URI_LENGTH ? `${origin}/` : uri,
+    uri,
     version: '1',
     nonce,
     issuedAt: new Date(issuedAt).toISOString(),
     expirationTime: new Date(issuedAt + SIGN_IN_MS).toISOString(),
     statement: setup.statement,
+    ...defined({ requestId }),
   };
   const supportedChains = [{ chainId: toCaip2(setup.network), type: 'ed25519', signatureScheme: 'siws' }];
   return { extensions: { [EXTENSION]: { info, supportedChains, schema: PAYLOAD_SCHEMA } } };
@@ -108,7 +109,7 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
   if (!signed.ok) return { proof: refused(signed.detail) };
   const { message, text, signature } = signed.value;
   const { address: wallet, nonce } = message;
-  const fault = siteFault(message, site.value) ?? timeFault(message, setup.now());
+  const fault = siteFault(message, site.value, asked) ?? timeFault(message, setup.now());
   if (fault !== undefined) return { proof: refused(fault) };
   if (!isSignedBy(wallet, text, signature)) {
     return { proof: refused(`its signature is not that of ${wallet} over this message`) };
@@ -118,28 +119,28 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
     return { proof: refused(detail) };
   }
   if (await uses.isUsed(nonce)) return { proof: REPLAYED };
-  return provenOnce(uses, { nonce, wallet }, site.value);
+  return provenOnce(uses, { nonce, wallet }, placeOf(site.value, asked));
 }
 
 async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: Addressed): Promise<InspectedProof> {
   const site = siteOf(setup, asked);
   if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value.domain))) === undefined) return ABSENT;
-  const signIn = await uses.find(nonce, placeOf(site.value));
-  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, site.value);
+  const signIn = await uses.find(nonce, placeOf(site.value, asked));
+  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, placeOf(site.value, asked));
 }
 
-function provenOnce(uses: SignInUses, signIn: GoodSignIn, site: Site): InspectedProof {
+function provenOnce(uses: SignInUses, signIn: GoodSignIn, place: string): InspectedProof {
   return {
     proof: { status: 'proven', wallet: { address: signIn.wallet, by: 'siwx', scopes: [] } },
     use: {
       take: async () => ((await uses.take(signIn)) ? undefined : REPLAYED),
-      giveBack: () => uses.giveBack(signIn, placeOf(site)),
+      giveBack: () => uses.giveBack(signIn, place),
     },
   };
 }
 
-function placeOf({ origin, path }: Site): string {
-  return `${origin}${path}`;
+function placeOf({ origin, path }: Site, { method = '' }: Addressed): string {
+  return `${method} ${origin}${path}`;
 }
 
 const ABSENT: InspectedProof = { proof: { status: 'absent' } };
@@ -176,18 +177,23 @@ function readProof(header: string, chainId: string): Parsed<SignedMessage> {
   return parsed({ message: message.value, text, signature });
 }
 
-/** A proof is good for the site as a whole when its URI is the root, otherwise for the path that it names. */
-function siteFault({ domain, uri }: SiwsMessage, site: Site): string | undefined {
+/** A proof is good for what it names, and the one for the site as a whole names no request. */
+function siteFault({ domain, uri, requestId }: SiwsMessage, site: Site, asked: Addressed): string | undefined {
   if (domain !== site.domain) return `it is for the domain ${shown(domain)}; this one is ${shown(site.domain)}`;
   const address = URL.canParse(uri) ? new URL(uri) : undefined;
   if (address === undefined || address.username !== '' || address.password !== '') {
     return `its URI ${shown(uri)} is not an address`;
   }
   if (address.origin !== site.origin) return `its URI is of ${shown(address.origin)}; this is ${shown(site.origin)}`;
-  if (address.pathname !== '/' && address.pathname !== site.path) {
-    return `its URI is for the path ${shown(address.pathname)}; this is ${shown(site.path)}`;
+  const bound = boundOf(site, asked);
+  const path = new URL(bound.uri).pathname;
+  if (address.pathname !== path) return `its URI is for the path ${shown(address.pathname)}; this takes ${shown(path)}`;
+  if (asked.scope !== 'site' && site.writtenPath !== site.path && site.writtenPath !== '') {
+    return `the request is written as ${shown(site.writtenPath)}, which routers may read in another way; send it as ${shown(site.path)}`;
   }
-  return undefined;
+  const isOpen = asked.scope !== 'site' && bound.requestId === undefined;
+  if (isOpen || requestId === bound.requestId) return undefined;
+  return `its request id is ${shown(requestId ?? '')}; this takes ${bound.requestId === undefined ? 'none' : shown(bound.requestId)}`;
 }
 
 function timeFault(message: SiwsMessage, now: number): string | undefined {

@@ -38,10 +38,10 @@ export interface WalletChallenges {
    */
   issue(wallet: string, asked: Addressed): Promise<WalletChallenge>;
   /**
-   * Checks a response and uses its nonce up. Resolves when the caller owns the wallet.
+   * Checks a response and uses its nonce up. Resolves when the caller owns the wallet, with the domain that was signed in to.
    * @throws TollhouseError `invalid_sign_in`, `sign_in_replayed`
    */
-  redeem(answer: SignedChallenge): Promise<void>;
+  redeem(answer: SignedChallenge): Promise<string>;
 }
 
 /** The clusters as wallets read them in a message (Sign In With Solana, `chainId`). */
@@ -80,7 +80,7 @@ export function createWalletChallenges(setup: ChallengeSetup): WalletChallenges 
     return { message: messageOf(setup, { wallet, nonce, issuedAt, origin }), nonce, expiresAt: issuedAt + SIGN_IN_MS };
   }
 
-  async function redeem({ wallet, nonce, signature }: SignedChallenge): Promise<void> {
+  async function redeem({ wallet, nonce, signature }: SignedChallenge): Promise<string> {
     const bytes = readSignature(signature);
     if (bytes === undefined) throw invalid('The signature is neither base58 nor base64 of 64 bytes.');
     const opened = await nonces.open(nonce, boundTo(wallet));
@@ -100,6 +100,7 @@ export function createWalletChallenges(setup: ChallengeSetup): WalletChallenges 
     if (!(await uses.take({ nonce: name, wallet }))) {
       throw new TollhouseError('sign_in_replayed', `The challenge was answered before. ${ASK_AGAIN}`);
     }
+    return new URL(origin).host;
   }
 
   return { issue, redeem };

@@ -2,7 +2,10 @@ import type Jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { shown } from '../../lib/parsed.js';
 import { isAddress } from '../../protocol/address.js';
+import { toCaip2 } from '../../protocol/networks/networks.js';
+import type { NetworkId } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { CLOCK_SKEW_MS } from '../sign-in-options.js';
 import type { ProofFault } from '../types.js';
@@ -10,6 +13,8 @@ import type { KeyRing } from './key-ring.js';
 
 /** What an access token says. */
 export interface AccessClaims {
+  /** The site that it is for. */
+  readonly audience: string;
   /** The wallet, base58. */
   readonly address: string;
   readonly scopes: readonly string[];
@@ -33,8 +38,11 @@ export type AccessCheck =
 export interface AccessTokens {
   /** A new token, good for {@link ACCESS_TOKEN_MS}. */
   issue(claims: AccessClaims): Promise<string>;
-  /** Checks a token, and that neither it nor its session was revoked. Rejects or throws when that cannot be looked up. */
-  check(token: string): MaybePromise<AccessCheck>;
+  /**
+   * Checks a token, and that neither it nor its session was revoked. Rejects or throws when that cannot be looked up.
+   * @param audience - the site that it must be for; default: any
+   */
+  check(token: string, audience?: string): MaybePromise<AccessCheck>;
   /** Refuses one token from now on. One that is not valid anyway is left alone. */
   deny(token: string): Promise<void>;
   /** Refuses every token of a session from now on. */
@@ -45,7 +53,8 @@ export interface AccessTokens {
 export interface AccessTokenSetup {
   readonly ring: KeyRing;
   readonly issuer: string;
-  readonly audience: string;
+  /** Tokens of another one are refused: test money opens nothing live. */
+  readonly network: NetworkId;
   readonly counters: Counters;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
@@ -65,6 +74,8 @@ const MAX_VERIFIED = 5_000;
 
 const headerSchema = z.object({ typ: z.literal(TYPE), kid: z.string() });
 const claimsSchema = z.object({
+  aud: z.string(),
+  network: z.string(),
   sub: z.string().refine((it) => it.startsWith(SUBJECT) && isAddress(it.slice(SUBJECT.length))),
   iat: z.int(),
   exp: z.int(),
@@ -93,9 +104,15 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
     });
   }
 
-  function check(token: string): MaybePromise<AccessCheck> {
+  function check(token: string, audience?: string): MaybePromise<AccessCheck> {
     return whenKnown(readOnce(token), (read) => {
       if (!read.ok) return read;
+      if (audience !== undefined && read.claims.audience !== audience) {
+        return refused(
+          'invalid_access_token',
+          `its audience is ${shown(read.claims.audience)}; here it must be ${shown(audience)}`,
+        );
+      }
       return whenKnown(counters.anyTaken(read.marks), (isRevoked) => (isRevoked ? REVOKED : read));
     });
   }
@@ -112,25 +129,27 @@ export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   return { issue: async (claims) => issue(await loading, setup, claims), check, deny, denySession };
 }
 
-function issue(
-  jwt: JwtPackage,
-  { ring, issuer, audience, now, newId }: AccessTokenSetup,
-  claims: AccessClaims,
-): string {
+function issue(jwt: JwtPackage, { ring, issuer, network, now, newId }: AccessTokenSetup, claims: AccessClaims): string {
   const iat = Math.floor(now() / 1_000);
   const { kid, key } = ring.signing;
-  const payload = { scope: claims.scopes.join(' '), sid: claims.session, iat, exp: iat + ACCESS_TOKEN_MS / 1_000 };
+  const payload = {
+    scope: claims.scopes.join(' '),
+    sid: claims.session,
+    network: toCaip2(network),
+    iat,
+    exp: iat + ACCESS_TOKEN_MS / 1_000,
+  };
   return jwt.sign(payload, key, {
     algorithm: ring.algorithm,
     header: { alg: ring.algorithm, typ: TYPE, kid },
     issuer,
-    audience,
+    audience: claims.audience,
     subject: `${SUBJECT}${claims.address}`,
     jwtid: newId(),
   });
 }
 
-function readToken(jwt: JwtPackage, { ring, issuer, audience, now }: AccessTokenSetup, token: string): AccessCheck {
+function readToken(jwt: JwtPackage, { ring, issuer, network, now }: AccessTokenSetup, token: string): AccessCheck {
   if (token.length > MAX_TOKEN_LENGTH)
     return refused('invalid_access_token', `it is longer than ${MAX_TOKEN_LENGTH} characters`);
   const header = headerSchema.safeParse(headerOf(jwt, token));
@@ -140,8 +159,8 @@ function readToken(jwt: JwtPackage, { ring, issuer, audience, now }: AccessToken
     return refused('invalid_access_token', 'it was signed with a key that is not, or no longer, in use here');
   const clockTimestamp = Math.floor(now() / 1_000);
   try {
-    const options = { algorithms: [ring.algorithm], issuer, audience, clockTimestamp };
-    return readClaims(jwt.verify(token, key, options));
+    const options = { algorithms: [ring.algorithm], issuer, clockTimestamp };
+    return readClaims(jwt.verify(token, key, options), toCaip2(network));
   } catch (error) {
     if (error instanceof jwt.TokenExpiredError) {
       return refused('token_expired', `it expired at ${error.expiredAt.toISOString()}; refresh it or sign in again`);
@@ -162,17 +181,20 @@ function headerOf(jwt: JwtPackage, token: string): unknown {
   }
 }
 
-function readClaims(payload: unknown): AccessCheck {
+function readClaims(payload: unknown, network: string): AccessCheck {
   const claims = claimsSchema.safeParse(payload);
   if (!claims.success) {
     const names = [...new Set(claims.error.issues.map((issue) => String(issue.path[0])))].join(', ');
     return refused('invalid_access_token', `these claims are missing or wrong: ${names}`);
   }
-  const { sub, exp, jti, sid, scope } = claims.data;
+  const { sub, aud, exp, jti, sid, scope } = claims.data;
+  if (claims.data.network !== network) {
+    return refused('invalid_access_token', `its network is ${shown(claims.data.network)}; here it must be ${network}`);
+  }
   const scopes = scope.split(' ').filter((it) => it !== '');
   return {
     ok: true,
-    claims: { address: sub.slice(SUBJECT.length), scopes, session: sid },
+    claims: { address: sub.slice(SUBJECT.length), audience: aud, scopes, session: sid },
     id: jti,
     expiresAt: exp * 1_000,
     marks: [tokenKey(jti), sessionKey(sid)],

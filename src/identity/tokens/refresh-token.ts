@@ -8,6 +8,8 @@ export interface Session {
   /** The wallet, base58. */
   readonly address: string;
   readonly scopes: readonly string[];
+  /** The site of its access tokens. */
+  readonly audience: string;
 }
 
 /** What came out of using a refresh token. */
@@ -42,7 +44,7 @@ const TOKEN = /^trt_([-_A-Za-z0-9]{22})\.([-_A-Za-z0-9]{43})$/;
 
 /** Makes refresh tokens, whose sessions live in the counters. */
 export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
-  const { sessionMs, now, random } = setup;
+  const { sessionMs, network, now, random } = setup;
   const store = createSessionStore(setup);
   const newText = (size: number): string => Buffer.from(random(size)).toString('base64url');
 
@@ -58,15 +60,18 @@ export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
 
   async function find(token: string): Promise<KeptSession | undefined> {
     const [, handle] = TOKEN.exec(token) ?? [];
-    return handle === undefined ? undefined : store.find(sessionId(handle));
+    const kept = handle === undefined ? undefined : await store.find(sessionId(handle));
+    // Identities of several networks may share a store.
+    return kept?.record.network === network ? kept : undefined;
   }
 
   return {
-    async open({ address, scopes }) {
+    async open({ address, scopes, audience }) {
       const [handle, secret] = [newText(16), newText(32)];
       const id = sessionId(handle);
-      await store.add(id, { address, scopes: [...scopes], current: hash(secret), endsAt: now() + sessionMs });
-      return { token: tokenOf(handle, secret), session: { id, address, scopes } };
+      const owner = { address, scopes: [...scopes], audience, network };
+      await store.add(id, { ...owner, current: hash(secret), endsAt: now() + sessionMs });
+      return { token: tokenOf(handle, secret), session: { id, address, scopes, audience } };
     },
     async rotate(token) {
       const [, handle, secret] = TOKEN.exec(token) ?? [];
@@ -107,8 +112,8 @@ function nextSecret(secret: string, salt: string): string {
   return createHmac('sha256', secret).update(salt).digest('base64url');
 }
 
-function sessionOf({ id, record: { address, scopes } }: KeptSession): Session {
-  return { id, address, scopes };
+function sessionOf({ id, record: { address, scopes, audience } }: KeptSession): Session {
+  return { id, address, scopes, audience };
 }
 
 function tokenOf(handle: string, secret: string): string {

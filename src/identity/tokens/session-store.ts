@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import type { NetworkId } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { createWalletSessions } from './wallet-sessions.js';
 
 /** What sessions are kept with. */
 export interface SessionSetup {
+  /** Sessions of another one are not found. */
+  readonly network: NetworkId;
   readonly counters: Counters;
   /** How long a session lives from its sign-in, in milliseconds. */
   readonly sessionMs: number;
@@ -16,6 +19,9 @@ export interface SessionSetup {
 const recordSchema = z.object({
   address: z.string(),
   scopes: z.array(z.string()),
+  /** The site and the network of its access tokens; sessions from before there was a name for them are over. */
+  audience: z.string().default(''),
+  network: z.string().default(''),
   /** Hash of the secret that is good. */
   current: z.string(),
   endsAt: z.number(),

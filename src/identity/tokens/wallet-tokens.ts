@@ -14,8 +14,11 @@ export interface TokenGrant {
 
 /** The tokens of signed-in wallets: short ones for access, and the ones that renew them. */
 export interface WalletTokens {
-  /** Tokens for a wallet that has just proven itself, in a new session. */
-  grant(address: string): Promise<TokenGrant>;
+  /**
+   * Tokens for a wallet that has just proven itself, in a new session.
+   * @param audience - the site that they are for
+   */
+  grant(address: string, audience: string): Promise<TokenGrant>;
   /**
    * New tokens for a refresh token, which is used up by this.
    * @throws TollhouseError `invalid_refresh_token`; when the token was used before, its whole session is over
@@ -40,8 +43,8 @@ export function createWalletTokens(
   refresh: RefreshTokens,
   scopes: readonly string[],
 ): WalletTokens {
-  async function grantOf(refreshToken: string, { id, address, scopes }: Session): Promise<TokenGrant> {
-    const accessToken = await access.issue({ address, scopes, session: id });
+  async function grantOf(refreshToken: string, { id, ...owner }: Session): Promise<TokenGrant> {
+    const accessToken = await access.issue({ ...owner, session: id });
     return { accessToken, refreshToken, expiresInSeconds: ACCESS_TOKEN_MS / 1_000 };
   }
 
@@ -60,8 +63,8 @@ export function createWalletTokens(
   }
 
   return {
-    async grant(address) {
-      const { token, session } = await refresh.open({ address, scopes });
+    async grant(address, audience) {
+      const { token, session } = await refresh.open({ address, scopes, audience });
       return grantOf(token, session);
     },
     async refresh(refreshToken) {

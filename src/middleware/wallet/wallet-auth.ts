@@ -1,18 +1,21 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
-import type { Identity, IdentityRequest, InspectedProof, Proof } from '../../identity/types.js';
+import { siteNoted } from '../../identity/identity-site.js';
+import type { Identity, IdentityRequest, InspectedProof, Proof, ProofScope } from '../../identity/types.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { varyBy } from '../gate/cache-control.js';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote, type RequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
 
 /** Who gates ask about their caller. */
 export interface CallerParts {
   readonly identity: Identity;
-  /** Address under which clients reach the server. Default: from the request. */
+  /** Address under which clients reach the server. Default: that of the router with the same identity, or from the request. */
   readonly baseUrl: string | undefined;
+  /** What a sign-in has to be for. Default: the request. */
+  readonly scope?: ProofScope | undefined;
 }
 
 /** What an identity of ours reads: as `Vary` lists it, and name by name. */
@@ -24,7 +27,9 @@ interface HeldProof extends InspectedProof {
   taken?: Promise<Proof>;
 }
 
-const proofs = createRequestNote<Request, Map<Identity, MaybePromise<HeldProof>>>();
+type ProofNote = RequestNote<Request, Map<Identity, MaybePromise<HeldProof>>>;
+
+const proofs: Readonly<Record<ProofScope, ProofNote>> = { request: createRequestNote(), site: createRequestNote() };
 const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 
 /** The proof that a request carries, not used up by this. Several gates on one request share it. */
@@ -36,11 +41,12 @@ export function inspectProof(req: Request, parts: CallerParts): MaybePromise<Pro
  * The proof of a request that carries none, by its payment: that repeats the challenge which the client was asked with, and which was
  * answered by the request before it.
  */
-export function recallProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<Proof> {
+export function recallProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
+  const { identity } = parts;
   const nonce = identity.recall === undefined ? undefined : challengeNonce(req);
   if (nonce === undefined || identity.recall === undefined) return ABSENT;
-  return whenKnown(identity.recall(nonce, new CallerRequest(req, baseUrl)), (held) => {
-    if (held.proof.status === 'proven') (proofs.of(req) ?? newNote(req)).set(identity, { ...held });
+  return whenKnown(identity.recall(nonce, new CallerRequest(req, parts)), (held) => {
+    if (held.proof.status === 'proven') noteProof(req, 'request', identity, { ...held });
     return held.proof;
   });
 }
@@ -74,29 +80,35 @@ export function proofOf(req: Request, parts: CallerParts): MaybePromise<Proof> {
 
 /** Gives back what a request has used up of its proofs: it is asked to pay, and comes again with the same sign-in and a payment. */
 export async function giveBackProofs(req: Request): Promise<void> {
-  for (const soon of proofs.of(req)?.values() ?? []) {
-    const held = await soon;
+  const all = [proofs.request, proofs.site].flatMap((note) => [...(note.of(req)?.values() ?? [])]);
+  for (const held of await Promise.all(all)) {
     if ((await held.taken)?.status === 'proven') await held.use?.giveBack();
     delete held.taken;
   }
 }
 
-function heldProof(req: Request, { identity, baseUrl }: CallerParts): MaybePromise<HeldProof> {
+/** A proof for the request is good wherever one for the site is. */
+function heldProof(req: Request, parts: CallerParts): MaybePromise<HeldProof> {
   if (req.res !== undefined) varyBy(req.res, PROOF_HEADERS);
-  const known = proofs.of(req);
-  const earlier = known?.get(identity);
+  return whenKnown(heldFor(req, parts, 'request'), (held) => {
+    const isForOther = held.proof.status === 'refused' && held.proof.code === 'invalid_sign_in';
+    return isForOther && parts.scope === 'site' ? heldFor(req, parts, 'site') : held;
+  });
+}
+
+function heldFor(req: Request, { identity, baseUrl }: CallerParts, scope: ProofScope): MaybePromise<HeldProof> {
+  const earlier = proofs[scope].of(req)?.get(identity);
   if (earlier !== undefined) return earlier;
-  const held = inspect(identity, new CallerRequest(req, baseUrl));
+  const held = inspect(identity, new CallerRequest(req, { identity, baseUrl, scope }));
   // A token that is good now is not used up by that, and asking again costs less than the note.
   if (!isPending(held) && isToken(held.proof)) return held;
-  (known ?? newNote(req)).set(identity, held);
+  noteProof(req, scope, identity, held);
   return held;
 }
 
-function newNote(req: Request): Map<Identity, MaybePromise<HeldProof>> {
-  const note = new Map<Identity, MaybePromise<HeldProof>>();
-  proofs.put(req, note);
-  return note;
+function noteProof(req: Request, scope: ProofScope, identity: Identity, held: MaybePromise<HeldProof>): void {
+  const note = proofs[scope].of(req) ?? new Map<Identity, MaybePromise<HeldProof>>();
+  proofs[scope].put(req, note.set(identity, held));
 }
 
 function inspect(identity: Identity, request: IdentityRequest): MaybePromise<HeldProof> {
@@ -108,7 +120,7 @@ function inspect(identity: Identity, request: IdentityRequest): MaybePromise<Hel
 /** The proof that a request carries, looked at once more. A sign-in, which is used up, stays what it was. */
 export async function proofAgain(req: Request, parts: CallerParts): Promise<Proof> {
   const before = await proofOf(req, parts);
-  return isToken(before) ? parts.identity.prove(new CallerRequest(req, parts.baseUrl)) : before;
+  return isToken(before) ? parts.identity.prove(new CallerRequest(req, parts)) : before;
 }
 
 /** Whether a proof is good for many requests. */
@@ -117,10 +129,12 @@ export function isToken(proof: Proof): proof is Extract<Proof, { status: 'proven
 }
 
 /** Notes that signing in would help this request: whichever gate answers it says how. */
-export function offerSignIn(req: Request, { identity, baseUrl }: CallerParts): void {
+export function offerSignIn(req: Request, parts: CallerParts): void {
   const noted = offers.of(req) ?? new Map<Identity, IdentityRequest>();
   offers.put(req, noted);
-  noted.set(identity, new CallerRequest(req, baseUrl));
+  const before = noted.get(parts.identity);
+  // What is for the request opens every gate on its way.
+  if (before === undefined || parts.scope !== 'site') noted.set(parts.identity, new CallerRequest(req, parts));
 }
 
 /**
@@ -137,7 +151,7 @@ export function signInExtensions(req: Request): MaybePromise<Readonly<Record<str
  * instead of turning payers away. The sign-in that a request came with is good for the one that pays, too.
  */
 export function signInBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
-  return proofs.of(req) === undefined
+  return proofs.request.of(req) === undefined
     ? extensionsBesidePayment(req)
     : giveBackProofs(req).then(() => extensionsBesidePayment(req));
 }
@@ -160,19 +174,27 @@ async function challengesOf(noted: readonly (readonly [Identity, IdentityRequest
 /** What of a request may prove who is calling. A class, since one is made for every request. */
 class CallerRequest implements IdentityRequest {
   readonly #req: Request;
-  readonly #baseUrl: string | undefined;
+  readonly #parts: CallerParts;
 
-  constructor(req: Request, baseUrl: string | undefined) {
+  constructor(req: Request, parts: CallerParts) {
     this.#req = req;
-    this.#baseUrl = baseUrl;
+    this.#parts = parts;
   }
 
   get url(): string {
-    return absoluteUrl(this.#req, this.#baseUrl);
+    return absoluteUrl(this.#req, this.baseUrl);
+  }
+
+  get method(): string {
+    return this.#req.method;
+  }
+
+  get scope(): ProofScope | undefined {
+    return this.#parts.scope;
   }
 
   get baseUrl(): string | undefined {
-    return this.#baseUrl;
+    return this.#parts.baseUrl ?? siteNoted(this.#parts.identity);
   }
 
   header(name: string): string | undefined {

@@ -4,7 +4,7 @@ import { type Holdings, holdingsOf } from '../../access/holdings.js';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
-import type { Identity, Proof, ProvenWallet } from '../../identity/types.js';
+import type { Identity, Proof, ProofScope, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
@@ -24,8 +24,16 @@ export interface WalletGateOptions {
   readonly identity?: Identity;
   /** What wallets hold. Default: what all gates on this facilitator share, at most 15 s old. */
   readonly holdings?: Holdings;
-  /** Address under which clients reach this server; a sign-in is good for it only. Default: from the request. */
+  /**
+   * Address under which clients reach this server; a sign-in and an access token are good for its host only. Default: that of the
+   * router with the same `identity`, or from the request to a loopback host.
+   */
   readonly baseUrl?: string;
+  /**
+   * What a sign-in has to be for: `request`, this one's method and path, or `site`, so that a client can sign before it knows what it
+   * will ask for; one for the request is good there too. Default `request`.
+   */
+  readonly scope?: ProofScope;
   /**
    * `{ wallet: 'holder' }` tells the handler on `req.holder`, `{ wallet: false }` on no property of the request, for apps that have
    * a `req.wallet` of their own; `walletOf(req)` returns it either way. Default: `req.wallet`.
@@ -46,6 +54,7 @@ export const walletGateOptions = {
     .custom<Holdings>((it) => typeof Reflect.get(Object(it), 'readHolding') === 'function', 'made by createHoldings')
     .optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  scope: z.enum(['request', 'site'], '"request" or "site"').default('request'),
   requestNames: requestNamesOption('wallet'),
 };
 
@@ -59,12 +68,13 @@ type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOpti
 
 /** Fills in what gates on one facilitator share. */
 export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
-  const { facilitator, identity, holdings, baseUrl, requestNames } = options;
+  const { facilitator, identity, holdings, baseUrl, scope, requestNames } = options;
   return {
     requestNames,
     identity: identity ?? identityOf(facilitator),
     holdings: holdings ?? holdingsOf(facilitator),
     baseUrl,
+    scope,
   };
 }
 

@@ -22,8 +22,13 @@ export async function signIn(wallet: WalletKey, url: string, init: RequestInit =
 }
 
 /** An access token for a wallet, good for many requests. */
-export async function accessTokenFor(wallet: WalletKey, identity: WalletIdentity, url: string): Promise<ProofHeaders> {
-  const { message, nonce } = await identity.issueChallenge(wallet.address, url);
+export async function accessTokenFor(
+  wallet: WalletKey,
+  identity: WalletIdentity,
+  url: string,
+  baseUrl?: string,
+): Promise<ProofHeaders> {
+  const { message, nonce } = await identity.issueChallenge(wallet.address, url, baseUrl);
   const { accessToken } = await identity.exchange({ wallet: wallet.address, nonce, signature: wallet.sign(message) });
   return { authorization: `Bearer ${accessToken}` };
 }

@@ -90,8 +90,8 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
     ['/either', payFor, 402],
     ['/either', proofFor, 402],
     ['/tier', payFor, 402],
-    ['/club', proofFor, 401],
-    ['/mine', async () => ({ cookie: FOREIGN_COOKIE }), 401],
+    ['/club', proofFor, 402],
+    ['/mine', async () => ({ cookie: FOREIGN_COOKIE }), 402],
   ];
 
   test.each(CACHES)(

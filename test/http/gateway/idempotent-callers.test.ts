@@ -61,7 +61,7 @@ describe.each(BOTH_DATABASES)('a kept answer is for its proven caller, on %s', (
     const wallet = walletKeyOf(partner.secretKey.subarray(0, 32));
     const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters: storage.counters });
     const fresh = async (): Promise<ProofHeaders> => {
-      const asked = { url: `${client.url}${GENERATE}`, header: () => undefined };
+      const asked = { url: `${client.url}${GENERATE}`, method: 'POST', header: () => undefined };
       return { 'sign-in-with-x': signInHeader(wallet, signInInfo(await identity.challenge(asked))) };
     };
     const name = randomUUID();

@@ -322,7 +322,8 @@ describe('who may create projects', () => {
     for (const [at, wallet] of [first, second].entries()) {
       answers.push(await client.ask('POST', '/api/v1/projects', draft(`slug-${at}`), await client.signIn(wallet)));
     }
-    const kept = await client.ask('POST', `/api/v1/projects/${fixture.project.id}/pause`, undefined, fixture.asOwner);
+    const asOwner = await client.signIn(fixture.owner);
+    const kept = await client.ask('POST', `/api/v1/projects/${fixture.project.id}/pause`, undefined, asOwner);
     await gateway.close();
     await fixture.close();
     return { outcomes: answers.map(outcome), detail: answers[1]?.body['detail'], kept: kept.status };

@@ -314,7 +314,7 @@ describe.each(DAILY_EXPRESSES)('gates by wallet, %s', (_name, express) => {
     const base = await fixture.serve((app: Express) => app.get('/club', together(1_000), gate, tell), express);
     const wallets = Array.from({ length: 100 }, () => holder(0n));
     for (const { address } of wallets) fixture.sandbox.fundToken(address, mint, ONE_USDC);
-    const proofs = await Promise.all(wallets.map(token));
+    const proofs = await Promise.all(wallets.map((wallet) => accessTokenFor(wallet, identity, base)));
 
     for (const _window of [1, 2]) {
       fixture.sandbox.resetCalls();

@@ -99,7 +99,7 @@ test.each([
   ['for a URI of another site', { uri: 'https://evil.example/club' }, /URI is of "https:\/\/evil.example"/],
   ['for a URI without TLS', { uri: 'http://shop.example/club' }, /URI is of "http:\/\/shop.example"/],
   ['for a URI with a user in it', { uri: 'https://shop.example@evil.example/' }, /is not an address/],
-  ['for another path', { uri: 'https://shop.example/cheap' }, /for the path "\/cheap"; this is "\/club"/],
+  ['for another path', { uri: 'https://shop.example/cheap' }, /for the path "\/cheap"; this takes "\/club"/],
   ['for a URI that is none', { uri: 'club' }, /is not an address/],
   ['for another cluster', { chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' }, /for the chain/],
   ['issued in the future', { issuedAt: '2026-01-02T03:04:36.000Z' }, /issued in the future/],
@@ -140,11 +140,13 @@ test.each([
   expect(await prove(identity, header)).toEqual(refused(detail));
 });
 
-test('a proof for the site as a whole is good for each of its paths', async () => {
+test('a proof for the site as a whole is good for each of its paths that takes one, and for no other', async () => {
   const { identity } = openIdentity();
   const header = signInHeader(alice, { ...(await infoFor(identity)), uri: 'https://shop.example/' });
+  const asked = { ...requestWith({ 'sign-in-with-x': header }), method: 'GET' };
 
-  expect(await prove(identity, header)).toEqual(proven(alice.address));
+  expect(await identity.prove(asked)).toEqual(refused(/for the path "\/"; this takes "\/club"/));
+  expect(await identity.prove({ ...asked, scope: 'site' })).toEqual(proven(alice.address));
 });
 
 test('optional fields may be there, be null, or be missing', async () => {

@@ -60,7 +60,8 @@ test('an access token is a JWT by RFC 9068 with the claims of the service', asyn
     header: { alg: 'HS256', typ: 'at+jwt', kid: expect.stringMatching(/^[-_A-Za-z0-9]{16}$/) },
     payload: {
       iss: 'https://id.example',
-      aud: 'tollhouse',
+      aud: 'shop.example',
+      network: 'solana:EtWTRABZaYq6iMfeYKouRu166VU2xqa1',
       sub: `wallet:${alice.address}`,
       iat: IAT,
       exp: IAT + 900,
@@ -105,7 +106,10 @@ test.each([
   ['an expiry that is null', { payload: { exp: null } }, /exp/],
   ['an expiry in the past', { payload: { exp: IAT } }, /expired/],
   ['another audience', { payload: { aud: 'somebody else' } }, /audience/],
-  ['no audience', { payload: { aud: undefined } }, /audience/],
+  ['no audience', { payload: { aud: undefined } }, /missing or wrong: aud/],
+  ['several audiences', { payload: { aud: ['shop.example', 'evil.example'] } }, /missing or wrong: aud/],
+  ['another network', { payload: { network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' } }, /network/],
+  ['no network', { payload: { network: undefined } }, /missing or wrong: network/],
   ['another issuer', { payload: { iss: 'somebody else' } }, /issuer/],
   ['no issuer', { payload: { iss: undefined } }, /issuer/],
   ['a time before which it is not good', { payload: { nbf: IAT + 60 } }, /not active/],
@@ -170,7 +174,7 @@ test('EC keys: tokens verify with the published keys, and only they are publishe
       use: 'sig',
     })),
   );
-  expect(jwt.verify(accessToken, first.publicKey, { clockTimestamp: IAT })).toMatchObject({ aud: 'tollhouse' });
+  expect(jwt.verify(accessToken, first.publicKey, { clockTimestamp: IAT })).toMatchObject({ aud: 'shop.example' });
   expect(await prove(identity, accessToken)).toEqual(proven);
 });
 
