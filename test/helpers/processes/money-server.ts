@@ -24,7 +24,12 @@ const facilitator = createFacilitator({
 });
 const gateway = createGateway({ facilitator, storage, allowPrivateNetworks: ['127.0.0.0/8'], limitScale: 1_000 });
 gateway.start();
-const identity = createIdentity({ network: 'solana-devnet', counters, jwtSecret: 'money'.repeat(10) });
+const identity = createIdentity({
+  network: 'solana-devnet',
+  counters,
+  domain: 'localhost',
+  jwtSecret: 'money'.repeat(10),
+});
 const app = express();
 app.use(createRouter({ facilitator, gateway, identity, counters, limits: false }));
 

@@ -9,7 +9,7 @@ import { until } from '../../helpers/until.js';
 const fixture = useGatewayFixture();
 
 test('an owner who asks for figures without end waits for himself, and is told so; others are answered at once', async () => {
-  const { gateway, facilitator, storage, project, asOwner, partner, upstream } = fixture();
+  const { gateway, facilitator, storage, project, owner, partner, upstream } = fixture();
   const slow = createGate();
   let asked = 0;
   const analytics: typeof gateway.analytics = {
@@ -24,7 +24,7 @@ test('an owner who asks for figures without end waits for himself, and is told s
   const identity = createIdentity({ network: 'solana-devnet', jwtSecret: SECRET, counters });
   const router = createRouter({ facilitator, gateway: { ...gateway, analytics }, identity, counters, limits: false });
   const client = await connectGateway(await fixture().serve((app) => app.use(router)));
-  const asPartner = await client.signIn(partner);
+  const [asOwner, asPartner] = [await client.signIn(owner), await client.signIn(partner)];
   const another = await client.project(asPartner, { slug: 'another', upstream: { url: upstream.origin } });
   const figures = (id: string, by = asOwner) => client.ask('GET', `/api/v1/projects/${id}/analytics`, undefined, by);
 

@@ -1,9 +1,11 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import {
   anyOf,
+  type CrossOriginOptions,
   createMemoryCounters,
   createMemoryIdempotencyStore,
   createRateLimits,
+  crossOrigin,
   type Facilitator,
   type FailedPayment,
   type Gate,
@@ -69,6 +71,9 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
   };
   const counted: RateLimitOptions = { counters: createMemoryCounters(), scale: 2 };
   const limits: RateLimits = createRateLimits(counted);
+  const pages: CrossOriginOptions = { origins: ['https://shop.example'], credentials: true };
+  // @ts-expect-error origins are a list, or '*'
+  crossOrigin({ origins: 'https://shop.example' });
   const holders = anyOf(requireTier(tier), requireTokenBalance(balance), serviceKeyAuth(key));
   // @ts-expect-error middleware that decides nothing is no gate
   anyOf(holders, limits.requests[0] as Middleware);
@@ -83,7 +88,8 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
     payTo: (req) => (req.path === '/' ? payTo : { toBase58: () => payTo }),
     memo: (req) => req.get('x-order'),
   });
-  return [requirePayment(paid), readTier(read), holders, idempotency(once), ...limits.requests, ...limits.challenges];
+  const before = [crossOrigin(pages), ...limits.requests, ...limits.challenges];
+  return [...before, requirePayment(paid), readTier(read), holders, idempotency(once)];
 }
 
 const SHOWN = express.json();
