@@ -1,5 +1,6 @@
 import { defined } from '../lib/defined.js';
-import type { NetworkId, Token } from '../protocol/types.js';
+import { isBuiltIn } from '../protocol/networks/tokens.js';
+import type { NetworkId, Terms, Token } from '../protocol/types.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
 import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
@@ -51,6 +52,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     x402Client: x402Client(core, network),
     ...core,
     ...holdings,
+    ...withConfirmedTokens(core, holdings, tokens),
     network,
     tokens,
     idempotency,
@@ -69,6 +71,25 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       await ledger.close();
     },
   });
+}
+
+type Core = Pick<Facilitator, 'verify' | 'openPayment' | 'settle'>;
+
+/**
+ * No payment is taken in a token that the chain knows otherwise than `tokens` does: its price would be off by a power of ten. What
+ * everybody knows needs no asking.
+ */
+function withConfirmedTokens(core: Core, { readMint, declaredFault }: HoldingsReader, tokens: readonly Token[]): Core {
+  const declared = new Set(tokens.filter((token) => !isBuiltIn(token)).map(({ mint }) => mint));
+  if (declaredFault === undefined || declared.size === 0) return core;
+  async function confirm({ asset }: Terms): Promise<void> {
+    if (declared.has(asset)) await readMint(asset);
+  }
+  return {
+    verify: async (payment, terms) => confirm(terms).then(() => core.verify(payment, terms)),
+    openPayment: async (payment, terms, use) => confirm(terms).then(() => core.openPayment(payment, terms, use)),
+    settle: async (payment, terms, options) => confirm(terms).then(() => core.settle(payment, terms, options)),
+  };
 }
 
 let warned = false;

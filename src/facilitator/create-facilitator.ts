@@ -105,13 +105,14 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   };
   const leases = createLeases(ledger, resolved.leaseMs);
   const service = { ledger, backend: createChainBackend(chain), leases, events, now };
+  const holdings = createHoldingsReader(rpc, tokens);
   const facilitator = assembleFacilitator({
     ...service,
     network,
     tokens,
     storage,
     idempotency,
-    holdings: createHoldingsReader(rpc, tokens),
+    holdings,
     watched: resolved.check,
     checkSetup: setupChecker({ ...service, ...chain, wsUrl, tokens, idempotency, counters }),
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
@@ -120,7 +121,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const stopUpkeep = storage && startUpkeep({ storage, events, recover, onFault: resolved.onFault, now });
   return Object.freeze({
     ...facilitator,
-    ...createPaymentRequests({ ...service, ...chain, tokens, feePayer }),
+    ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),
     recover,
     async close() {
       await stopUpkeep?.();

@@ -49,7 +49,10 @@ export interface FacilitatorOptions {
    * `Idempotency-Key`. Default: those of `storage`, or this process's memory, at most 64 MiB.
    */
   readonly idempotency?: IdempotencyStore;
-  /** Tokens that can be asked for by symbol. Default: the known ones of the network. */
+  /**
+   * Tokens that can be asked for by symbol, each symbol once. What the chain says of a mint goes before what stands here: where the
+   * decimals or the program are others, gates answer 500 and no payment is taken. Default: the known ones of the network.
+   */
   readonly tokens?: readonly TokenInput[];
   /**
    * Token-2022 mints to take although they have a transfer hook, a permanent delegate or confidential transfers. One that keeps
@@ -137,7 +140,18 @@ export const idempotencyOption = z
   .optional();
 
 /** Schema of an option that lists tokens. */
-export const tokensOption = z.array(token).readonly().optional();
+export const tokensOption = z
+  .array(token)
+  .superRefine((tokens, context) => {
+    const seen = new Set<string>();
+    for (const [at, { symbol }] of tokens.entries()) {
+      const message = `a symbol that stands once: there are two tokens "${symbol}", and a price could mean either`;
+      if (seen.has(symbol)) context.addIssue({ code: 'custom', path: [at, 'symbol'], message });
+      seen.add(symbol);
+    }
+  })
+  .readonly()
+  .optional();
 
 /** Schema of an option that says whether the set-up is looked at unasked. */
 export const checkOption = z.boolean('true or false').default(true);

@@ -1,3 +1,4 @@
+import type { TollhouseError } from '../../errors/errors.js';
 import type { MintFacts } from '../../solana/accounts/token-accounts.js';
 
 export type { MintFacts } from '../../solana/accounts/token-accounts.js';
@@ -49,6 +50,11 @@ export interface Holding {
 export interface HoldingsReader {
   /** Decimals and token program of a mint; undefined when the address is none. What is known of a mint is remembered. */
   readMint(mint: string): Promise<MintFacts | undefined>;
+  /**
+   * What the chain has said against a token of `tokens`: other decimals, another program. Where it was not asked yet it is asked in
+   * the background, and undefined is the answer meanwhile. Missing where nobody reads the chain.
+   */
+  declaredFault?(mint: string): TollhouseError | undefined;
   /**
    * What a wallet holds now, over all its token accounts; nothing is cached but that a wallet is too large. Reads at the same
    * time are batched, a hundred accounts a call. A wallet's associated accounts are looked at first, and all others only where

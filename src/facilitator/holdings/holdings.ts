@@ -23,14 +23,16 @@ const RETRY_SECONDS = 2;
 /** Reads holdings from a cluster. The tokens that everybody knows cost no call, the others of `tokens` one. */
 export function createHoldingsReader(rpc: SolanaRpc, tokens: readonly Token[]): HoldingsReader {
   const load = createAccountBatch(rpc, { ...BATCH, headBytes: TOKEN_HEAD_BYTES });
+  const mints = createMintMemory(load, tokens);
   const parts: CollectionParts = {
     accounts: createWalletAccounts(rpc),
     load,
-    findMint: createMintMemory(load, tokens),
+    findMint: mints.find,
     findOrigin: createMetadataMemory(createAccountBatch(rpc, { ...BATCH, headBytes: METADATA_BYTES })),
   };
   return {
     readMint: (mint) => online(parts.findMint(mint)),
+    declaredFault: mints.fault,
     readHolding: (query) => online(readHolding(query, parts)),
     readCollection: (query) => online(readCollection(query, parts)),
   };

@@ -1,5 +1,6 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { isAddress } from '../../protocol/address.js';
+import { isBuiltIn } from '../../protocol/networks/tokens.js';
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Token } from '../../protocol/types.js';
 import type { MintPolicy } from '../../solana/accounts/mint-policy.js';
@@ -9,6 +10,7 @@ import { NATIVE_SOL } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { online } from '../backend/chain-landing.js';
 import { requestEvent } from '../events/event-records.js';
+import type { HoldingsReader } from '../holdings/holding.js';
 import { openProof } from '../proofs/landed-proof.js';
 import type { RequestParts } from '../proofs/request-terms.js';
 import { createWalletPayments } from '../proofs/wallet-payments.js';
@@ -24,6 +26,8 @@ import { settleRequest } from './settle-request.js';
 export interface PaymentRequestParts extends RequestParts, TransferContext {
   readonly tokens: readonly Token[];
   readonly mintPolicy: MintPolicy;
+  /** Rejects with `bad_option` where a token of `tokens` is another on the chain. */
+  readonly confirmMint: HoldingsReader['readMint'];
   /** The fee payer that is offered, base58. */
   readonly feePayer: string;
 }
@@ -101,9 +105,11 @@ interface JudgedToken {
 }
 
 /** SOL is native here; a mint that is not among the known ones is read from the chain. Each must pass the mint policy. */
-async function judgeToken(text: string, { tokens, rpc, mintPolicy }: PaymentRequestParts): Promise<JudgedToken> {
+async function judgeToken(text: string, parts: PaymentRequestParts): Promise<JudgedToken> {
+  const { tokens, rpc, mintPolicy, confirmMint } = parts;
   if (text.toUpperCase() === SOL.symbol || text === NATIVE_SOL) return { token: SOL };
   const known = tokens.find(({ symbol, mint }) => mint === text || symbol === text.toUpperCase());
+  if (known !== undefined && !isBuiltIn(known)) await confirmMint(known.mint);
   const token = known ?? (await readToken(text, rpc));
   return token === undefined ? {} : { token, reason: await online(mintPolicy(token.mint, token.program)) };
 }

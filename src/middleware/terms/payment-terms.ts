@@ -24,25 +24,42 @@ export type TermsFor = (req: Request, kind: SupportedKind) => Promise<readonly T
 export function termsForRequest(where: string, options: ResolvedPaymentOptions): TermsFor {
   const { price, payTo, memo } = options;
   const fixed = fixedTerms(where, options);
-  if (fixed !== undefined) return withFeePayer(fixed);
+  const { declaredFault } = options.facilitator;
+  if (fixed !== undefined) return withFeePayer(fixed, declaredFault);
   checkFixedParts(where, options);
+  // Read once: a list or an object that its owner changes later sets no price.
+  const fixedPrices = typeof price === 'function' ? undefined : readPrices(where, price, options);
   return async (req, { feePayer }) => {
-    const asked = typeof price === 'function' ? await askOption(where, 'price', () => price(req)) : price;
+    const asked = typeof price === 'function' ? await askOption(where, 'price', () => price(req)) : [];
+    const prices = fixedPrices ?? readPrices(where, asked, options);
     const wallet = typeof payTo === 'function' ? await askOption(where, 'payTo', () => payTo(req)) : payTo;
     const text = typeof memo === 'function' ? await askOption(where, 'memo', () => memo(req)) : memo;
-    const terms = readTerms(where, options, asked, recipientOf(where, wallet, options.facilitator.tokens), text);
+    const terms = readTerms(where, options, prices, recipientOf(where, wallet, options.facilitator.tokens), text);
+    refuseFaults(terms, declaredFault);
     return terms.map((it) => withAmountJson({ ...it, feePayer }));
   };
 }
 
 /** One list for each fee payer: what is made of it need not be made again (`challenge-cache.ts`). */
-function withFeePayer(fixed: readonly RouteTerms[]): TermsFor {
+function withFeePayer(fixed: readonly RouteTerms[], declaredFault: DeclaredFault): TermsFor {
   const known = new Map<string, readonly Terms[]>();
   return (_req, { feePayer }) => {
+    refuseFaults(fixed, declaredFault);
     const terms = known.get(feePayer) ?? fixed.map((it) => withAmountJson({ ...it, feePayer }));
     known.set(feePayer, terms);
     return terms;
   };
+}
+
+type DeclaredFault = ResolvedPaymentOptions['facilitator']['declaredFault'];
+
+/** A price in a token whose decimals were declared wrongly is none. */
+function refuseFaults(terms: readonly RouteTerms[], declaredFault: DeclaredFault): void {
+  if (declaredFault === undefined) return;
+  for (const { asset } of terms) {
+    const fault = declaredFault(asset);
+    if (fault !== undefined) throw fault;
+  }
 }
 
 /** The terms of a route that asks the same of every request; undefined for others. */
@@ -51,19 +68,25 @@ export function fixedTerms(where: string, options: ResolvedPaymentOptions): read
   const varies = typeof price === 'function' || typeof payTo === 'function' || typeof memo === 'function';
   return varies
     ? undefined
-    : readTerms(where, options, price, recipientOf(where, payTo, options.facilitator.tokens), memo);
+    : readTerms(
+        where,
+        options,
+        readPrices(where, price, options),
+        recipientOf(where, payTo, options.facilitator.tokens),
+        memo,
+      );
 }
 
 function readTerms(
   where: string,
   options: ResolvedPaymentOptions,
-  price: Price,
+  prices: readonly RoutePrice[],
   payTo: string,
   memo: string | undefined,
 ): readonly RouteTerms[] {
   const { facilitator, maxTimeoutSeconds } = options;
   checkMemo(where, memo);
-  return readPrices(where, price, options).map(({ asset, amount }) => ({
+  return prices.map(({ asset, amount }) => ({
     scheme: 'exact',
     network: facilitator.network,
     asset,
@@ -74,7 +97,9 @@ function readTerms(
   }));
 }
 
-function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymentOptions) {
+type RoutePrice = Pick<Terms, 'asset' | 'amount'>;
+
+function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymentOptions): readonly RoutePrice[] {
   const prices = Array.isArray(price) ? price : [price];
   if (prices.length === 0) throw badOption(where, 'option "price" must hold at least one price', 'price');
   return prices.map((it) => parsePrice(it, facilitator.tokens, where));

@@ -10,7 +10,7 @@ export const SOL_MINT = 'So11111111111111111111111111111111111111112';
 const NATIVE_SOL = '11111111111111111111111111111111';
 
 /** An x402 payment "in SOL" is a transfer of wrapped SOL. */
-const SOL = token('SOL', SOL_MINT, 9, TOKEN);
+export const SOL = token('SOL', SOL_MINT, 9, TOKEN);
 
 const USDT = token('USDT', 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB', 6, TOKEN);
 

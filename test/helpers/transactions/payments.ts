@@ -115,7 +115,7 @@ export function receiptOf(answer: Response): SettleResponse {
   return decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
 }
 
-async function latestBlockhash(sandbox: Sandbox): Promise<string> {
+export async function latestBlockhash(sandbox: Sandbox): Promise<string> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getLatestBlockhash', params: [] });
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(sandbox.rpcUrl, { method: 'POST', headers, body });

@@ -21,6 +21,7 @@ async function open() {
     rpc,
     tokens: KNOWN_TOKENS[NETWORK],
     blockhashes: createBlockhashCache({ rpc }),
+    confirmMint: async () => undefined,
     mintPolicy: createMintPolicy({ rpc, allowedMints: new Set(), trustedMints: new Set() }),
     feePayer: FEE_PAYER_ADDRESS,
   });
