@@ -1,4 +1,10 @@
 export type { BalanceInput } from './access/balance.js';
+export {
+  createHoldingTimes,
+  type HeldRule,
+  type HoldingTimes,
+  type HoldingTimesOptions,
+} from './access/holding-times.js';
 export { createHoldings, type Holdings, type HoldingsOptions } from './access/holdings.js';
 export type { Tier, TierOptions, TiersOptions } from './access/tiers.js';
 export { ERRORS, type ErrorCode, type Problem, TollhouseError } from './errors/errors.js';
@@ -42,6 +48,12 @@ export { type AuthRouterOptions, createAuthRouter } from './http/auth/auth-route
 export { createRouter, type RouterOptions } from './http/create-router.js';
 export type { Metrics } from './http/service/metrics.js';
 export { createIdentity, type WalletIdentity } from './identity/create-identity.js';
+export {
+  createDelegations,
+  type Delegations,
+  type DelegationsOptions,
+  type SignedDelegation,
+} from './identity/delegations.js';
 export type { IdentityOptions } from './identity/identity-options.js';
 export type {
   Identity,
@@ -74,6 +86,7 @@ export type { KeyGateway } from './middleware/service-key/key-gateway.js';
 export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key/service-key-auth.js';
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
 export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
+export type { AdmissionOptions } from './middleware/wallet/admission.js';
 export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js';
 export { type RequireTierOptions, requireTier } from './middleware/wallet/require-tier.js';
 export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/wallet/require-token-balance.js';
@@ -94,6 +107,7 @@ export type {
 } from './protocol/types.js';
 export type { Counters, WindowCount } from './storage/counters/counters.js';
 export { createMemoryCounters, type MemoryCountersOptions } from './storage/counters/memory-counters.js';
+export type { HeldTimes, Sighting } from './storage/held/held-times.js';
 export type {
   IdempotencyBounds,
   IdempotencyStore,

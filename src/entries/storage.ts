@@ -1,6 +1,7 @@
 // `tollhouse/storage`: where payments, counters and kept responses stay, and the interfaces for a store of your own.
 export type { Counters, WindowCount } from '../storage/counters/counters.js';
 export { createMemoryCounters, type MemoryCountersOptions } from '../storage/counters/memory-counters.js';
+export type { HeldTimes, Sighting } from '../storage/held/held-times.js';
 export type {
   IdempotencyBounds,
   IdempotencyStore,

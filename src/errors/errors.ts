@@ -43,6 +43,13 @@ export const ERRORS = {
   address_not_allowed: { status: 403, title: 'The service key may not be used from this address', retryable: false },
   insufficient_balance: { status: 403, title: 'The wallet holds too little of the token', retryable: false },
   insufficient_tier: { status: 403, title: 'The wallet has not reached the tier', retryable: false },
+  wallet_denied: { status: 403, title: 'The wallet is not let in here', retryable: false },
+  held_too_short: { status: 403, title: 'The wallet has not held it for long enough', retryable: true },
+  invalid_delegation: {
+    status: 400,
+    title: 'The statement does not let the wallet stand for another',
+    retryable: false,
+  },
   wallet_too_large: { status: 403, title: 'The wallet has too many token accounts to be looked at', retryable: false },
   invalid_wallet: { status: 400, title: 'This is not a wallet address', retryable: false },
   chain_unavailable: { status: 503, title: 'The chain cannot be asked at the moment', retryable: true },

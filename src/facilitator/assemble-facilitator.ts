@@ -48,7 +48,9 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     ...createPaymentService({ ledger, backend, leases, events, now }),
     supported: () => backend.supported(),
   };
+  const closing = new AbortController();
   return Object.freeze({
+    closing: closing.signal,
     x402Client: x402Client(core, network),
     ...core,
     ...holdings,
@@ -65,6 +67,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     setup,
     on: events.on,
     async close() {
+      closing.abort();
       setup.close();
       leases.close();
       await backend.close();

@@ -14,7 +14,9 @@ import type { KeypairInput } from '../solana/keypair.js';
 import type { SolanaRpc } from '../solana/rpc/rpc.js';
 import { createSolanaRpc, type SolanaRpcOptions } from '../solana/rpc/rpc-client.js';
 import type { Counters } from '../storage/counters/counters.js';
+import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
+import type { Storage } from '../storage/storage.js';
 import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { createChainBackend } from './chain/chain-backend.js';
@@ -77,8 +79,7 @@ export interface FacilitatorTiming
 export function createTimedFacilitator(options: FacilitatorOptions, timing: FacilitatorTiming): EmbeddedFacilitator {
   const resolved = resolveOptions(WHERE, facilitatorOptions, options);
   const { network, storage, now, tokens = KNOWN_TOKENS[network] } = resolved;
-  const { wsUrl, counters = storage?.counters } = resolved;
-  const { idempotency = storage?.idempotency ?? createMemoryIdempotencyStore() } = resolved;
+  const { wsUrl, counters = storage?.counters, idempotency = keptResponses(storage) } = resolved;
   warnOfNoLedger(options);
   const feePayers = readFeePayers(resolved.keypair);
   const splitWallets = readSplitWallets(resolved.splitKeypair, feePayers);
@@ -92,6 +93,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
   const events = createPaymentEventBus();
   const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
+  const holdings = createHoldingsReader(rpc, tokens);
   const chain = {
     ...chainReaders(resolved, rpc, tokens, timing),
     ...fees,
@@ -105,7 +107,6 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   };
   const leases = createLeases(ledger, resolved.leaseMs);
   const service = { ledger, backend: createChainBackend(chain), leases, events, now };
-  const holdings = createHoldingsReader(rpc, tokens);
   const facilitator = assembleFacilitator({
     ...service,
     network,
@@ -131,6 +132,10 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
       ? {}
       : { payouts: createPayoutSender({ ...chain, tokens, splitWallets, timeoutMs: timing.payoutMs }) }),
   });
+}
+
+function keptResponses(storage: Storage | undefined): IdempotencyStore {
+  return storage?.idempotency ?? createMemoryIdempotencyStore();
 }
 
 type Resolved = ReturnType<typeof resolveOptions<typeof facilitatorOptions>>;

@@ -150,6 +150,8 @@ export interface Facilitator extends HoldingsReader {
   settle(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
+  /** Ends with it: for what works with it in the background. Missing where nobody says. */
+  readonly closing?: AbortSignal;
   /** Lets go of sockets, timers and the ledger. */
   close(): Promise<void>;
 }

@@ -5,6 +5,8 @@ import { createMemoryCounters } from './counters/memory-counters.js';
 import { openRedisCounters } from './counters/redis-counters.js';
 import { createSqlCounters } from './counters/sql-counters.js';
 import { createGatewayStores } from './gateway-stores.js';
+import { HELD_MEMORY_MS } from './held/held-times.js';
+import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
@@ -52,6 +54,7 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
   const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
   const counters = createSqlCounters(database, now);
   const idempotency = createSqlIdempotencyStore(database, { now });
+  const heldTimes = createSqlHeldTimes(database);
   const gateway = createGatewayStores(database, now);
   return {
     database,
@@ -59,9 +62,11 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
     counters,
     idempotency: idempotency,
     gateway,
+    heldTimes,
     async prune(before, limit, booksBefore = before) {
       const payments = await ledger.prune(before, limit, booksBefore);
-      return payments + (await counters.prune(limit)) + (await idempotency.prune(limit));
+      const expired = (await counters.prune(limit)) + (await heldTimes.prune(now() - HELD_MEMORY_MS, limit));
+      return payments + expired + (await idempotency.prune(limit));
     },
     close: () => database.close(),
   };

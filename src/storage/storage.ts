@@ -1,5 +1,6 @@
 import type { Counters } from './counters/counters.js';
 import type { GatewayStores } from './gateway-stores.js';
+import type { HeldTimes } from './held/held-times.js';
 import type { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { SqlDatabase } from './sql/sql-database.js';
@@ -23,6 +24,8 @@ export interface Storage {
   readonly counters: Counters;
   /** What a gateway keeps, in the same database as the ledger. */
   readonly gateway: GatewayStores;
+  /** Since when wallets have been seen holding what gates with `heldFor` ask for. */
+  readonly heldTimes: HeldTimes;
   /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
   readonly idempotency: IdempotencyStore;
   /**

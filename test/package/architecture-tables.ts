@@ -62,6 +62,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'audit/',
     'owners/',
     'events/',
+    'held/',
     'idempotency/',
     'ledger/',
     'webhooks/',

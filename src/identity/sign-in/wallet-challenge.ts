@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { shown } from '../../lib/parsed.js';
-import type { NetworkId } from '../../protocol/types.js';
 import { SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
+import { CHAIN_NAMES } from './chain-names.js';
 import type { IssuedNonces } from './issued-nonce.js';
 import { createSignInUses } from './sign-in-uses.js';
 import { type Addressed, siteOf } from './site.js';
@@ -43,13 +43,6 @@ export interface WalletChallenges {
    */
   redeem(answer: SignedChallenge): Promise<string>;
 }
-
-/** The clusters as wallets read them in a message (Sign In With Solana, `chainId`). */
-const CHAIN_NAMES: Readonly<Record<NetworkId, string>> = {
-  solana: 'mainnet',
-  'solana-devnet': 'devnet',
-  'solana-testnet': 'testnet',
-};
 
 const ASK_AGAIN = 'Ask for a new challenge and sign that.';
 

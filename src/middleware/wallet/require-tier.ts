@@ -6,6 +6,7 @@ import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import type { Gate } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
+import { type AdmissionOptions, admissionOptions, withAdmission } from './admission.js';
 import { missingForTier, readStanding, type TierReading } from './tier-gate.js';
 import {
   PASSED,
@@ -19,7 +20,7 @@ import {
 const WHERE = 'requireTier';
 
 /** Options of {@link requireTier}. */
-export interface RequireTierOptions extends WalletGateOptions {
+export interface RequireTierOptions extends WalletGateOptions, AdmissionOptions {
   /** Id of the lowest tier that may pass. Default: the lowest of all, so that any tier does. */
   readonly tier?: string;
   /** The tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
@@ -33,6 +34,7 @@ export interface RequireTierOptions extends WalletGateOptions {
 
 const options = z.strictObject({
   ...walletGateOptions,
+  ...admissionOptions,
   requestNames: requestNamesOption('wallet', 'tier'),
   tier: z.string('the id of a tier').optional(),
   tiers: z.custom<TiersOptions>((it) => typeof it === 'object' && it !== null, 'the tiers').optional(),
@@ -51,13 +53,18 @@ export function requireTier(given: RequireTierOptions): Gate {
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(tiers, resolved.tier);
   const names = resolved.requestNames;
-  return walletGate(WHERE, parts, (req, wallet) =>
-    whenKnown(readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings), (reading) => {
-      const verdict = judge(wallet, tiers, required, reading);
-      const { tier } = reading;
-      return tier === undefined ? verdict : { ...verdict, tell: () => tell(req, names, 'tier', tier) };
-    }),
-  );
+  const read = (wallet: string) => readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings);
+  const admit = withAdmission(WHERE, resolved, {
+    what: [tiers.mint, required.minBalance],
+    judge: (req, wallet) =>
+      whenKnown(read(wallet), (reading) => {
+        const verdict = judge(wallet, tiers, required, reading);
+        const { tier } = reading;
+        return tier === undefined ? verdict : { ...verdict, tell: () => tell(req, names, 'tier', tier) };
+      }),
+    holds: (wallet) => whenKnown(read(wallet), (reading) => judge(wallet, tiers, required, reading).ok),
+  });
+  return walletGate(WHERE, parts, admit);
 }
 
 function judge(wallet: string, tiers: Tiers, required: Tier, reading: TierReading): Verdict {

@@ -17,6 +17,7 @@ import { type AddressInput, addressOption, addressTextOption } from '../../proto
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { Gate } from '../gate/gate.js';
+import { type AdmissionOptions, admissionOptions, withAdmission } from './admission.js';
 import {
   PASSED,
   type Verdict,
@@ -29,7 +30,7 @@ import {
 const WHERE = 'requireTokenBalance';
 
 /** Options of {@link requireTokenBalance}: one token, or a collection of NFTs. */
-export interface RequireTokenBalanceOptions extends WalletGateOptions {
+export interface RequireTokenBalanceOptions extends WalletGateOptions, AdmissionOptions {
   /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
   readonly mint?: AddressInput;
   /**
@@ -73,6 +74,7 @@ type CollectionOption = z.output<typeof mintList> | z.output<typeof byMetadata>;
 
 const options = z.strictObject({
   ...walletGateOptions,
+  ...admissionOptions,
   mint: addressTextOption('the address of a mint (base58 or PublicKey), or a symbol').optional(),
   collection: collectionOption.optional(),
   minBalance: z.union([z.string(), z.number()], 'a decimal amount, such as 100 or "0.5"').optional(),
@@ -81,7 +83,9 @@ const options = z.strictObject({
 /** What a wallet must hold. */
 interface BalanceRule {
   readonly minimum: Minimum;
-  /** How what must be held is named in a 403. */
+  /** What must be held, for programs. */
+  readonly what: unknown;
+  /** How it is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
   /** How the amounts of it are divided. */
   decimals(): MaybePromise<number>;
@@ -100,7 +104,12 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   const resolved = resolveOptions(WHERE, options, given);
   const parts = walletGateParts(resolved);
   const rule = readRule(resolved, parts.holdings);
-  return walletGate(WHERE, parts, (_req, wallet) => judge(rule, wallet));
+  const admit = withAdmission(WHERE, resolved, {
+    what: [rule.what, rule.minimum.text],
+    judge: (_req, wallet) => judge(rule, wallet),
+    holds: (wallet) => whenKnown(judge(rule, wallet), ({ ok }) => ok),
+  });
+  return walletGate(WHERE, parts, admit);
 }
 
 function judge(rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
@@ -138,6 +147,7 @@ function tokenRule(name: string, minBalance: BalanceInput, holdings: Holdings, t
   const mints = [mint];
   return {
     minimum,
+    what: mint,
     named: { mint },
     decimals: () => decimalsOf(WHERE, mint, holdings),
     read: (wallet, atLeast) => holdings.readHolding({ wallet, mints, atLeast }),
@@ -151,6 +161,7 @@ function collectionRule(given: CollectionOption, minBalance: BalanceInput, holdi
   const named = 'length' in given ? { mints: [...new Set(given)].slice(0, MAX_NAMED) } : { collection: given };
   return {
     minimum,
+    what: 'mints' in collection ? [...collection.mints].sort() : collection,
     named,
     decimals: () => 0,
     read: (wallet, atLeast) => holdings.readCollection({ wallet, collection, atLeast }),
