@@ -4,6 +4,12 @@ import { startContestant } from './contestant.js';
 import type { BenchPart } from './figure.js';
 import { cannon, cpuRatio, medianOf, race } from './race.js';
 
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+
+const COLLECTION = 'a collection of 100,000';
+/** What a warm request may cost beyond a bare route, in microseconds, however large its collection is. */
+const boundOf = (gate: string) => (gate === COLLECTION ? { atMost: 100 } : {});
+
 type Headers = Readonly<Record<string, string>>;
 
 /** Gates by wallet and by key with everything in their caches, beside the same route without a gate. */
@@ -15,6 +21,7 @@ export const gatesBench: BenchPart = {
     const keeper = await startContestant('gate-keeper', {
       rpcUrl: chain.rpcUrl,
       keypair: bs58.encode((await chain.wallet({ sol: '1' })).secretKey),
+      held: USDC,
       seed: Buffer.from(member.secretKey.subarray(0, 32)).toString('hex'),
     });
     try {
@@ -24,11 +31,13 @@ export const gatesBench: BenchPart = {
       const runners = {
         bare: shot('/bare', {}),
         requireTokenBalance: shot('/balance', token),
+        [COLLECTION]: shot('/collection', token),
         requireTier: shot('/tier', token),
         serviceKeyAuth: shot('/key', key),
       };
       const laps = await race(runners, quick ? 3 : 7, (round) => progress(`round ${round}`));
-      const gates = ['requireTokenBalance', 'requireTier', 'serviceKeyAuth'] as const;
+      const beyond = (gate: keyof typeof laps) => (medianOf(laps[gate], 'cpuMs') - medianOf(laps.bare, 'cpuMs')) * 1000;
+      const gates = ['requireTokenBalance', COLLECTION, 'requireTier', 'serviceKeyAuth'] as const;
       return gates.flatMap((gate) => [
         {
           name: `${gate}: answers for each of a bare route`,
@@ -37,6 +46,7 @@ export const gatesBench: BenchPart = {
           atLeast: 0.85,
         },
         { name: `${gate}, processor`, value: medianOf(laps[gate], 'cpuMs') * 1000, unit: 'µs' },
+        { name: `${gate}, processor beyond a bare route`, value: beyond(gate), unit: 'µs', ...boundOf(gate) },
       ]);
     } finally {
       await keeper.stop();

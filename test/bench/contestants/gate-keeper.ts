@@ -12,7 +12,7 @@ import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import { serveApp } from '../../helpers/http/app-server.js';
 import { accessTokenFor } from '../../helpers/http/sign-in.js';
-import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
+import { walletKey, walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** How the gates are set up; keys are base58. */
@@ -21,14 +21,18 @@ export interface GateKeeperSettings {
   readonly keypair: string;
   /** Seed of a wallet with USDC, in hexadecimal. */
   readonly seed: string;
+  /** Mint that it has a whole token of. */
+  readonly held: string;
 }
 
 /** More than a bench can send. */
 const NO_LIMIT = 1_000_000;
+/** A large collection; the wallet holds none of these. */
+const COLLECTION = Array.from({ length: 99_999 }, (_, index) => walletKey(`nft ${index}`).address);
 const handler: RequestHandler = (_req, res) => void res.json({ members: 'only', rows: [1, 2, 3, 4, 5] });
 
 /** One Express app with the same response behind each gate, and behind none. */
-export async function start({ rpcUrl, keypair, seed }: GateKeeperSettings): Promise<ContestantParts> {
+export async function start({ rpcUrl, keypair, seed, held }: GateKeeperSettings): Promise<ContestantParts> {
   const network = 'solana-devnet';
   const facilitator = createFacilitator({ network, rpcUrl, keypair, tokens: SANDBOX_TOKENS });
   const { gateway } = await openStorage('memory:');
@@ -46,6 +50,7 @@ export async function start({ rpcUrl, keypair, seed }: GateKeeperSettings): Prom
   const server = await serveApp((app) => {
     app.get('/bare', handler);
     app.get('/balance', requireTokenBalance({ facilitator, identity, mint: 'USDC', minBalance: 100 }), handler);
+    app.get('/collection', requireTokenBalance({ facilitator, identity, collection: [...COLLECTION, held] }), handler);
     app.get('/tier', requireTier({ facilitator, identity, tier: 'silver' }), handler);
     app.get('/key', serviceKeyAuth({ gateway: { keys } }), handler);
   });

@@ -1,8 +1,8 @@
 import type { Express, RequestHandler } from 'express';
 import { createHoldingTimes, type HoldingTimes } from '../../../src/access/holding-times.js';
 import { createHoldings } from '../../../src/access/holdings.js';
-import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import type { Facilitator } from '../../../src/facilitator/types.js';
+import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import { createDelegations, type Delegations } from '../../../src/identity/delegations.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -166,7 +166,8 @@ describe('a time of holding', () => {
     fixture.sandbox.faults.add({ kind: 'error' });
     await goOn(5);
     fixture.sandbox.faults.clear();
-    await until(async () => (await codeOf(facilitator.readHolding({ wallet: wallet.address, mints: [mint] }))) === undefined);
+    const query = { wallet: wallet.address, mints: [mint] };
+    await until(() => facilitator.readHolding(query).then(Boolean, () => false));
     await goOn(7);
     expect(await statusAt('/day', wallet)).toBe(200);
   });
