@@ -14,6 +14,7 @@ import { memoryBench } from './memory.js';
 import { paidBench } from './paid.js';
 import { processesBench } from './processes.js';
 import { toMarkdown } from './report.js';
+import { strangersBench } from './strangers/strangers.js';
 import { unpaidBench } from './unpaid.js';
 import { verifyBench } from './verify.js';
 
@@ -30,6 +31,7 @@ const PARTS = [
   ledgerBench,
   callBookBench,
   floodBench,
+  strangersBench,
 ];
 
 const { values, positionals } = parseArgs({

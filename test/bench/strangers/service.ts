@@ -1,0 +1,20 @@
+import bs58 from 'bs58';
+import type { BenchChain } from '../chain.js';
+import { type Contestant, startContestant } from '../contestant.js';
+
+/** Starts the whole server as `tollhouse serve` does, open to strangers, with all limits as they are by default. */
+export async function startService(chain: BenchChain, databaseUrl: string): Promise<Contestant> {
+  return startContestant('whole-server', {
+    env: {
+      BASE_URL: 'http://localhost',
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: chain.rpcUrl,
+      SOLANA_WS_URL: chain.wsUrl,
+      FACILITATOR_KEYPAIR: bs58.encode((await chain.wallet({ sol: '100' })).secretKey),
+      DATABASE_URL: databaseUrl,
+      GATEWAY_OWNERS: 'open',
+      ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8',
+      JWT_SECRET: 'a secret that is good enough for a bench',
+    },
+  });
+}
