@@ -33,6 +33,8 @@ const CALLERS = ['stays', 'leaves at once', 'leaves with the first byte'] as con
 const step = fc.record({
   upstream: fc.constantFrom(...Object.keys(UPSTREAMS)),
   caller: fc.constantFrom(...CALLERS),
+  /** What becomes of the key's secret before the call: nothing, another one at once, or another one beside it. */
+  rotation: fc.constantFrom('none', 'none', 'at once', 'in time'),
 });
 
 interface Sums {
@@ -78,6 +80,18 @@ describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatab
   /** Paid = earned + credit, whoever is asked. */
   function holds({ paid: [chain, report], earned, given, used, credit: [caller, owner] }: Sums): boolean {
     return chain === report && report === earned - used + given && caller === owner && owner === given - used;
+  }
+
+  /** The same caller, whose key has another secret. */
+  async function rotated(caller: Caller, when: string): Promise<Caller> {
+    if (when === 'none') return caller;
+    const { client } = fixture;
+    const { id, headers } = caller.key;
+    const proof = await client.signIn(caller.wallet);
+    const wanted = when === 'at once' ? { expire_old_in: 0 } : {};
+    const { body } = await client.ask('POST', `/api/v1/keys/${id}/rotate`, wanted, proof);
+    const secret = String(body['api_secret']);
+    return { ...caller, key: { id, secret, headers: { ...headers, 'x-service-secret': secret } } };
   }
 
   async function call(pays: Fetch, url: string, caller: Caller, how: (typeof CALLERS)[number]): Promise<void> {
@@ -137,11 +151,12 @@ describe.each(BOTH_DATABASES)('what is booked of calls, on %s', (name, openDatab
 
   test('what left the wallet is what was earned and what is credit, to the atomic unit, after any story', async () => {
     const story = fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 6 }), async (steps) => {
-      const caller = await fixture.newCaller();
+      let caller = await fixture.newCaller();
       const project = await fixture.newProject();
       const [pays, before] = [await payerOf(caller), usdcOf(caller)];
-      for (const [at, { upstream, caller: how }] of steps.entries()) {
+      for (const [at, { upstream, caller: how, rotation }] of steps.entries()) {
         fixture.upstream.respond(UPSTREAMS[upstream]!);
+        caller = await rotated(caller, rotation);
         await call(pays, `${fixture.client.url}/v1/${project.slug}/${project.slug}-${at}`, caller, how);
       }
       await until(async () => holds(await sumsOf(caller, project, before)));
