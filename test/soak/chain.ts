@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { createSolanaRpc } from '../../src/solana/rpc/rpc-client.js';
@@ -24,6 +24,26 @@ const CHAIN = { slotMs: 50, maxBlockhashAgeBlocks: 300, historyLimit: 1_000_000 
 const SETTLED_SLOTS = 150;
 const BLOCKHASH_EVERY_MS = 1_000;
 const RPC_TIMEOUT_MS = 240_000;
+/** Beyond the patience of some callers. */
+const LATE_MS = 300;
+
+/** The upstream does as the end of the path says; by default it answers. */
+function behave(mood: string, response: ServerResponse): void {
+  const answer = () => void response.end(JSON.stringify({ run: randomUUID() }));
+  switch (mood) {
+    case 'fails':
+      return void response.writeHead(500).end('{"sorry":true}');
+    case 'breaks':
+      return void response.destroy();
+    case 'breaks-in-mid-body':
+      response.writeHead(200, { 'content-length': 100 });
+      return void response.write('half', () => response.socket?.resetAndDestroy());
+    case 'is-late':
+      return void setTimeout(answer, LATE_MS);
+    default:
+      return answer();
+  }
+}
 
 export async function startChain(): Promise<SoakChain> {
   const sandbox = await startSandbox(CHAIN);
@@ -41,7 +61,7 @@ export async function startChain(): Promise<SoakChain> {
   const upstream = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ run: randomUUID() }));
+    behave(request.url?.split('/').at(-1) ?? '', response);
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   return {

@@ -109,7 +109,7 @@ function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>, told:
     if (told.has(payment.signature)) continue;
     const landed = chain.get(payment.signature);
     const fault = faultOf(shop, payment, landed);
-    if (fault === undefined && !isGivenUp(payment, landed)) continue;
+    if (fault === undefined && (payment.to === 'stranger' || !isGivenUp(payment, landed))) continue;
     told.add(payment.signature);
     if (fault === undefined) {
       findings.count('paid, broken off by its client, not to be had again', `${name}: ${payment.door}, ${payment.end}`);
@@ -184,6 +184,12 @@ function checkMoney(shop: OpenShop, chain: ReadonlyMap<string, Landed>): void {
   compare('the shop holds atomic USDC', sandbox.tokenBalance(payTo, USDC), sum('USDC', 'shop'));
   compare('the project has been paid atomic USDC', sandbox.tokenBalance(owner, USDC), sum('USDC', 'owner'));
   compare('the shop has received lamports', sandbox.balance(payTo) - before.payToLamports, sum('SOL', 'shop'));
+  const held = shop.strangers.reduce((total, it) => total + sandbox.tokenBalance(it.owner, USDC), 0n);
+  compare('strangers have been paid atomic USDC', held, sum('USDC', 'stranger'));
+  for (const { buyer, funds, budget } of shop.strangers) {
+    const spent = funds - sandbox.tokenBalance(buyer, USDC);
+    if (spent > budget) shop.findings.broke(`${shop.name}: ${buyer} has spent ${spent} under a budget of ${budget}`);
+  }
   const lost = before.feePayer - sandbox.balance(feePayer.publicKey.toBase58());
   compare('the fee payer has lost lamports', lost, feesOf([...chain.values()]));
 }

@@ -12,5 +12,7 @@ export const SOL_PRICE_TEXT = '0.002';
 export const CLUB_MINIMUM = 500;
 /** The gateway's project. */
 export const SLUG = 'soak-api';
+/** How the slugs of strangers' projects begin. */
+export const STRANGER = 'stranger-';
 /** Length of the one response that is too long to be kept, about. */
 export const LONG_BYTES = 2_500_000;

@@ -62,6 +62,8 @@ export async function openShop(plan: ShopPlan): Promise<OpenShop> {
     feePayer,
     payTo,
     owner: addressOf(owner),
+    upstream: plan.upstream,
+    strangers: [],
     blockhash,
     disturbances: [],
     terms: NO_TERMS,
@@ -119,7 +121,8 @@ async function newBuyer(shop: Shop): Promise<Buyer> {
   return { wallet, key: { 'x-service-key': String(api_key), 'x-service-secret': String(api_secret) } };
 }
 
-async function signIn(shop: Shop, wallet: Keypair): Promise<Readonly<Record<string, string>>> {
+/** Signs a wallet in: its access token. */
+export async function signIn(shop: Shop, wallet: Keypair): Promise<Readonly<Record<string, string>>> {
   const { address, sign } = walletKeyOf(wallet.secretKey.subarray(0, 32));
   const { nonce, message } = await made(shop, '/api/v1/auth/challenge', { wallet: address }, {});
   const grant = { wallet: address, nonce, signature: sign(String(message)) };
@@ -127,7 +130,8 @@ async function signIn(shop: Shop, wallet: Keypair): Promise<Readonly<Record<stri
   return { authorization: `Bearer ${access_token}` };
 }
 
-async function made(shop: Shop, path: string, body: unknown, headers: Readonly<Record<string, string>>) {
+/** What a POST has made; insists on it. */
+export async function made(shop: Shop, path: string, body: unknown, headers: Readonly<Record<string, string>>) {
   const reply = await insist(shop, path, post(body, headers));
   if (reply.status !== 200 && reply.status !== 201) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
   return reply.body;

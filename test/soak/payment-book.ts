@@ -7,8 +7,8 @@ export interface Price {
   readonly asset: 'USDC' | 'SOL';
   /** Atomic units. */
   readonly amount: bigint;
-  /** Whose wallet it goes to: that of the routes, or the owner's of the gateway's project. */
-  readonly to: 'shop' | 'owner';
+  /** Whose wallet it goes to: that of the routes, the owner's of the gateway's project, or that of a stranger with a project. */
+  readonly to: 'shop' | 'owner' | 'stranger';
 }
 
 /** What somebody got for a payment. */
