@@ -1,4 +1,4 @@
-import { Keypair } from '@solana/web3.js';
+import { Keypair, VersionedTransaction } from '@solana/web3.js';
 import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
@@ -173,6 +173,26 @@ describe.each(STORES)('an operator, on %s', (_name, newUrl) => {
     const prepared = await client.ask('POST', `/payments/${body['payment_id']}/transaction`, { payer });
     expect(outcome(prepared)).toEqual([503, 'project_suspended']);
     await resume('project', project.id);
+  });
+
+  test('takes no money for a request of a key, or of its wallet, that was suspended since', async () => {
+    const wanted = { amount: '0.012347', token: 'USDC', recipient: addressOf(fixture.owner), project: project.slug };
+    const payer = addressOf(stranger.wallet);
+    const { body } = await client.ask('POST', '/create-payment', { ...wanted, payer }, stranger.key.headers);
+    const { serialized } = body['transaction'] as { readonly serialized: string };
+    const signed = VersionedTransaction.deserialize(Buffer.from(serialized, 'base64'));
+    signed.sign([stranger.wallet]);
+    const signed_transaction = Buffer.from(signed.serialize()).toString('base64');
+    const settle = () => client.ask('POST', '/settle', { payment_id: body['payment_id'], signed_transaction });
+    for (const [kind, target, code] of [
+      ['key', stranger.key.id, 'service_key_suspended'],
+      ['wallet', payer, 'wallet_suspended'],
+    ] as const) {
+      await suspend(kind, target);
+      expect(outcome(await settle())).toEqual([403, code]);
+      await resume(kind, target);
+    }
+    expect((await settle()).status).toBe(200);
   });
 
   test('suspends an owner: none of its projects is served, and it makes no other', async () => {

@@ -415,6 +415,8 @@ describe('who is calling', () => {
     expect(thefts.map(outcomeOf)).toEqual(thefts.map(() => [403, 'insufficient_scope']));
     expect(thefts[1]?.body).toMatchObject({ param: 'split', detail: expect.stringContaining('"payouts:write"') });
     expect((await get(id)).body).toMatchObject({ split: [{ bps: 9_000 }, { recipient: carol }], version: 1 });
+    // Made anew under its slug it would pay nobody else.
+    expect(outcomeOf(await fixture.ask('DELETE', `${PROJECTS}/${id}`, writer))).toEqual([403, 'insufficient_scope']);
     const same = shares.map(({ recipient, bps }) => share(recipient, bps));
     const honest = [
       await post(draft(), writer),
