@@ -78,6 +78,19 @@ export function deliveriesContract(name: string, open: () => Promise<SqlDatabase
       expect([await deliveries.fanOut(2), await deliveries.fanOut(2), await deliveries.fanOut(2)]).toEqual([2, 1, 0]);
     });
 
+    test('are made in turns: what came last of one owner comes before the many of another, and each keeps its order', async () => {
+      for (let n = 0; n < 3; n += 1) await register({ owner: ALICE });
+      const [mine, hers] = [await register({ owner: BOB }), await register({ owner: ALICE })];
+      const many = Array.from({ length: 50 }, () => anEvent({ owner: ALICE }));
+      const few = [anEvent({ owner: BOB }), anEvent({ owner: BOB })];
+      await createSqlEventLog(database).append([...many, ...few]);
+      expect(await deliveries.fanOut(4)).toBe(4);
+      expect(new Set(await eventsOf(mine))).toEqual(new Set(few.map(({ id }) => id)));
+      expect(new Set(await eventsOf(hers))).toEqual(new Set(many.slice(0, 2).map(({ id }) => id)));
+      expect(await deliveries.fanOut(100)).toBe(48);
+      expect(await eventsOf(hers)).toHaveLength(50);
+    });
+
     test('to a disabled webhook have failed, and can be recovered', async () => {
       const webhook = await register({ disabledReason: 'owner' });
       await tell(anEvent());

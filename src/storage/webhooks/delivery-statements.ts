@@ -1,5 +1,6 @@
 import { EVENT_COLUMNS } from '../events/event-rows.js';
-import type { Dialect, Statement } from '../sql/sql-database.js';
+import { type ColumnValues, valuesOf } from '../sql/columns.js';
+import type { Dialect, Statement, Step } from '../sql/sql-database.js';
 import { WEBHOOK_COLUMNS } from './webhook-rows.js';
 
 const DELIVERY =
@@ -20,21 +21,23 @@ function underWay(now: string): string {
 export const FANNED_AT_ONCE = 20;
 const places = Array.from({ length: FANNED_AT_ONCE }, (_, at) => `$${at + 1}`).join(', ');
 
+/** Of so many new events the next are chosen. */
+const FRESH_AT_ONCE = 5_000;
+
 /** The statements of the outbox, the same for every database; {@link takingStatements} besides. */
 export const DELIVERIES = {
-  /** New events, each with every webhook that may want it, or none. */
+  /** New events, each with every webhook that may want it, or none. Owners take turns: who has many waits for himself. */
   outbox: {
     name: 'tollhouse_outbox',
     text: `select fresh.id as event_id, fresh.type, webhook.id as webhook_id, webhook.events, webhook.status
-      from (select seq, id, type, owner, project_id from tollhouse_event where fanned_out = 0 order by seq limit $1) as fresh
+      from (
+        select seq, id, type, owner, project_id, row_number() over (partition by owner order by seq) as turn from (
+          select seq, id, type, owner, project_id from tollhouse_event
+          where fanned_out = 0 order by seq limit ${FRESH_AT_ONCE}) as waiting
+        order by turn, seq limit $1) as fresh
       left join tollhouse_webhook as webhook on webhook.owner = fresh.owner
         and (webhook.project_id is null or webhook.project_id = fresh.project_id)
-      order by fresh.seq, webhook.id`,
-  },
-  insert: {
-    name: 'tollhouse_delivery_insert',
-    text: `insert into tollhouse_delivery (id, event_id, webhook_id, state, next_at, created_at, finished_at, place)
-      values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (event_id, webhook_id) do nothing`,
+      order by fresh.turn, fresh.seq, webhook.id`,
   },
   fannedOut: {
     name: 'tollhouse_fanned_out',
@@ -114,6 +117,26 @@ export const DELIVERIES = {
       returning id`,
   },
 } as const satisfies Record<string, Statement>;
+
+/** How many deliveries one statement of {@link insertDeliveries} writes. */
+export const INSERTED_AT_ONCE = 40;
+const INSERTED = ['id', 'event_id', 'webhook_id', 'state', 'next_at', 'created_at', 'finished_at', 'place'] as const;
+
+/** A delivery as {@link insertDeliveries} writes it. */
+export type NewDelivery = ColumnValues<(typeof INSERTED)[number]>;
+
+/** Writes deliveries, at most {@link INSERTED_AT_ONCE}; those that are there stay as they are. */
+export function insertDeliveries(rows: readonly NewDelivery[]): Step {
+  const places = rows.map(
+    (_, at) => `(${INSERTED.map((_, column) => `$${at * INSERTED.length + column + 1}`).join(', ')})`,
+  );
+  const text = `insert into tollhouse_delivery (${INSERTED.join(', ')}) values ${places.join(', ')}
+    on conflict (event_id, webhook_id) do nothing`;
+  return [
+    { name: `tollhouse_delivery_insert_${rows.length}`, text },
+    ...rows.flatMap((row) => valuesOf(INSERTED, row)),
+  ];
+}
 
 /**
  * The statements that take deliveries, to be run in one transaction: workers that take from one owner's webhooks do so one

@@ -3,7 +3,14 @@ import { eventSteps } from '../events/event-statements.js';
 import type { Row, SqlDatabase, Step } from '../sql/sql-database.js';
 import type { AttemptOutcome, DeliveryAttempt, DeliveryRecord, DeliveryStore, TakenDelivery } from './deliveries.js';
 import { toAttempt, toDelivery, toTaken } from './delivery-rows.js';
-import { DELIVERIES, FANNED_AT_ONCE, takingStatements } from './delivery-statements.js';
+import {
+  DELIVERIES,
+  FANNED_AT_ONCE,
+  INSERTED_AT_ONCE,
+  insertDeliveries,
+  type NewDelivery,
+  takingStatements,
+} from './delivery-statements.js';
 import { toWebhook } from './webhook-rows.js';
 
 /** After every delivery. */
@@ -23,7 +30,9 @@ export function createSqlDeliveries(database: SqlDatabase, now: () => number = D
     const rows = await database.query(DELIVERIES.outbox, limit);
     if (rows.length === 0) return 0;
     const ids = [...new Set(rows.map(({ event_id }) => String(event_id)))];
-    await database.batch([...rows.filter(isWanted).map((row) => fannedStep(row, now())), ...fannedOutSteps(ids)]);
+    const time = now();
+    const wanted = rows.filter(isWanted).map((row) => fanned(row, time));
+    await database.batch([...inChunks(wanted, INSERTED_AT_ONCE).map(insertDeliveries), ...fannedOutSteps(ids)]);
     return ids.length;
   }
 
@@ -51,8 +60,8 @@ export function createSqlDeliveries(database: SqlDatabase, now: () => number = D
       0,
     async queue(event, webhookId, place) {
       const delivery = { id: newId('dlv'), webhookId, eventId: event.id, eventType: event.type, createdAt: event.at };
-      const values = [delivery.id, event.id, webhookId, 'pending', event.at, event.at, null, place] as const;
-      await database.batch([...eventSteps([event]), [DELIVERIES.insert, ...values], ...fannedOutSteps([event.id])]);
+      const row = { ...columnsOf(delivery.id, event.id, webhookId), ...pendingAt(event.at), place };
+      await database.batch([...eventSteps([event]), insertDeliveries([row]), ...fannedOutSteps([event.id])]);
       return { ...delivery, state: 'pending', attempts: 0, nextAt: event.at };
     },
     list: async (webhookId, { state = '', after = NEWEST, limit }) =>
@@ -71,19 +80,27 @@ function isWanted({ events, type }: Row): boolean {
   return wanted.includes('*') || wanted.includes(String(type));
 }
 
-function fannedStep({ event_id, webhook_id, status }: Row, time: number): Step {
-  const ids = [newId('dlv'), String(event_id), String(webhook_id)] as const;
-  return status === 'enabled'
-    ? [DELIVERIES.insert, ...ids, 'pending', time, time, null, 0]
-    : [DELIVERIES.insert, ...ids, 'failed', null, time, time, 0];
+function fanned({ event_id, webhook_id, status }: Row, time: number): NewDelivery {
+  const columns = { ...columnsOf(newId('dlv'), String(event_id), String(webhook_id)), place: 0 };
+  if (status === 'enabled') return { ...columns, ...pendingAt(time) };
+  return { ...columns, state: 'failed', next_at: null, created_at: time, finished_at: time };
+}
+
+function columnsOf(id: string, event_id: string, webhook_id: string) {
+  return { id, event_id, webhook_id };
+}
+
+function pendingAt(time: number) {
+  return { state: 'pending', next_at: time, created_at: time, finished_at: null };
+}
+
+function inChunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
+  return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));
 }
 
 /** Places that are left over name the first event once more. */
 function fannedOutSteps(ids: readonly string[]): readonly Step[] {
-  const groups = Array.from({ length: Math.ceil(ids.length / FANNED_AT_ONCE) }, (_, at) =>
-    ids.slice(at * FANNED_AT_ONCE, (at + 1) * FANNED_AT_ONCE),
-  );
-  return groups.map((group) => [
+  return inChunks(ids, FANNED_AT_ONCE).map((group) => [
     DELIVERIES.fannedOut,
     ...Array.from({ length: FANNED_AT_ONCE }, (_, at) => group[at] ?? group[0] ?? ''),
   ]);
