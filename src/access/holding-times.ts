@@ -3,7 +3,6 @@ import { TollhouseError } from '../errors/errors.js';
 import type { Facilitator } from '../facilitator/types.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
 import type { HeldTimes } from '../storage/held/held-times.js';
-import { createMemoryHeldTimes } from '../storage/held/memory-held-times.js';
 
 /** What must be held without a break, and for how long. */
 export interface HeldRule {
@@ -17,8 +16,8 @@ export interface HeldRule {
 
 /** Options of {@link createHoldingTimes}. */
 export interface HoldingTimesOptions {
-  /** Where the times are kept: `heldTimes` of `openStorage`. Default: this process's memory. */
-  readonly store?: HeldTimes;
+  /** Where the times are kept: `heldTimes` of the facilitator or of `openStorage`. */
+  readonly store: HeldTimes;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
 }
@@ -51,8 +50,7 @@ const AT_ONCE = 20;
 const MAX_NOTED = 10_000;
 
 /** Makes the times of wallets, over a store. */
-export function createHoldingTimes(options: HoldingTimesOptions = {}): HoldingTimes {
-  const { store = createMemoryHeldTimes(), now = Date.now } = options;
+export function createHoldingTimes({ store, now = Date.now }: HoldingTimesOptions): HoldingTimes {
   const rules = new Map<string, HeldRule>();
   const noted = new LRUCache<string, { readonly since: number; readonly at: number }>({ max: MAX_NOTED });
 
@@ -105,12 +103,11 @@ export function createHoldingTimes(options: HoldingTimesOptions = {}): HoldingTi
 
 const shared = new WeakMap<Facilitator, HoldingTimes>();
 
-/** The times that all gates on a facilitator share, kept in its storage, and looked after until it is closed. */
+/** The times that all gates on a facilitator share, kept where it keeps them, and looked after until it is closed. */
 export function holdingTimesOf(facilitator: Facilitator): HoldingTimes {
   const known = shared.get(facilitator);
   if (known !== undefined) return known;
-  const store = facilitator.storage?.heldTimes;
-  const times = createHoldingTimes(store === undefined ? {} : { store });
+  const times = createHoldingTimes({ store: facilitator.heldTimes });
   shared.set(facilitator, times);
   lookFromTimeToTime(times, facilitator.closing);
   return times;

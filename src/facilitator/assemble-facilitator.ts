@@ -1,6 +1,7 @@
 import { defined } from '../lib/defined.js';
 import { isBuiltIn } from '../protocol/networks/tokens.js';
 import type { NetworkId, Terms, Token } from '../protocol/types.js';
+import { createMemoryHeldTimes } from '../storage/held/memory-held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
 import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
@@ -58,6 +59,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     network,
     tokens,
     idempotency,
+    heldTimes: storage?.heldTimes ?? createMemoryHeldTimes(),
     ...defined({ storage }),
     health: async () => withSetup(await health(), setup.known()),
     async check(target = {}) {

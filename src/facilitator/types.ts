@@ -11,6 +11,7 @@ import type {
   Token,
   Verification,
 } from '../protocol/types.js';
+import type { HeldTimes } from '../storage/held/held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
@@ -125,6 +126,8 @@ export interface Facilitator extends HoldingsReader {
   readonly tokens: readonly Token[];
   /** Paid responses, and others, that can be asked for again. */
   readonly idempotency: IdempotencyStore;
+  /** Since when wallets have been seen holding what gates ask for: in its storage, or in this process's memory. */
+  readonly heldTimes: HeldTimes;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
   readonly storage?: Storage;
   /** The same as `@x402/core`'s resource server wants it, in the wire's objects: `new x402ResourceServer(facilitator.x402Client)`. */

@@ -146,7 +146,7 @@ describe('what a look costs', () => {
     );
 
     expect(found).toEqual(wallets.map(() => ({ amount: 10n, exact: false })));
-    expect(sandbox.calls.total).toBe(3);
+    expect(sandbox.calls.getMultipleAccounts).toBe(3);
   });
 
   test('the other accounts are looked at only where the associated one does not decide', async () => {

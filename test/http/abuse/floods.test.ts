@@ -84,7 +84,7 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
   };
 
   const signIn = async (wallet: WalletKey, path: string): Promise<PaymentHeaders> => {
-    const challenge = await identity.challenge({ url: url + path, header: () => undefined });
+    const challenge = await identity.challenge({ url: url + path, method: 'GET', header: () => undefined });
     return { 'sign-in-with-x': signInHeader(wallet, signInInfo(challenge)) };
   };
 

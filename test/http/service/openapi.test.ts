@@ -149,6 +149,9 @@ const ELSEWHERE = [
   'insufficient_balance',
   'insufficient_tier',
   'sign_in_required',
+  'wallet_denied',
+  'held_too_short',
+  'invalid_delegation',
   // In the books, where the upstream's own answer was passed on.
   'upstream_error',
 ];

@@ -13,6 +13,7 @@ import {
   createMemoryCounters,
   createMemoryIdempotencyStore,
   createMemoryLedger,
+  type HeldTimes,
   type IdempotencyBounds,
   type IdempotencyStore,
   type IdempotentRun,
@@ -21,6 +22,7 @@ import {
   type MemoryCountersOptions,
   type MemoryLedgerOptions,
   openStorage,
+  type Sighting,
   type Storage,
   type StorageOptions,
   type WindowCount,
@@ -57,6 +59,13 @@ export async function own(run: IdempotentRun): Promise<WindowCount | undefined> 
   const bounds: IdempotencyBounds = { maxBytes: 1_000_000 };
   const ledger: Ledger = createMemoryLedger(forLedger);
   const counters: Counters = createMemoryCounters(forCounters);
+  const times: HeldTimes = {
+    seen: async ({ at }: Sighting) => at,
+    lost: async () => {},
+    takeDue: async () => [],
+    prune: async () => 0,
+  };
+  void times;
   const idempotency: IdempotencyStore = createMemoryIdempotencyStore(bounds);
   const known: KnownResponse | undefined = await idempotency.find(run.id, run.fingerprint);
   createFacilitator({ network: 'solana', keypair: '', ledger, counters, idempotency });

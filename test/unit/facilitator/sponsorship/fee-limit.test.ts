@@ -162,7 +162,7 @@ describe('a share', () => {
 
   test.each<[string, FeeParties, FeeParties, RegExp]>([
     ['a seller', { seller: 'seller' }, { seller: 'another' }, /payments of this seller .* share/],
-    ['public settling', { isPublic: true }, { isPublic: false }, /settled for servers elsewhere .* share/],
+    ['public settling', { isPublic: true }, { isPublic: false }, /of servers elsewhere, and of requests .* share/],
   ])('of %s stops those payments with an error, and no others', async (_, parties, others, detail) => {
     const limit = newLimit(100_000n);
     await limit.take(FEE, { ...parties, payer: 'first' });

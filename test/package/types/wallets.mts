@@ -1,0 +1,58 @@
+import type { Request } from 'express';
+import {
+  type AdmissionOptions,
+  type Collection,
+  type CollectionQuery,
+  createDelegations,
+  createHoldingTimes,
+  type Delegations,
+  type DelegationsOptions,
+  type Facilitator,
+  type Gate,
+  type HeldRule,
+  type HeldTimes,
+  type Holding,
+  type HoldingTimes,
+  type HoldingTimesOptions,
+  requireTier,
+  requireTokenBalance,
+  type Sighting,
+  type SignedDelegation,
+  walletOf,
+} from 'tollhouse';
+import { holds, type Same } from './exact.mjs';
+
+const WALLET = '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4';
+
+export async function count(facilitator: Facilitator): Promise<bigint> {
+  const collection: Collection = { creator: WALLET };
+  const query: CollectionQuery = { wallet: WALLET, collection, atLeast: 1n };
+  const { amount }: Holding = await facilitator.readCollection(query);
+  return amount;
+}
+
+export function gatesOf(facilitator: Facilitator): readonly Gate[] {
+  const store: HeldTimes = facilitator.heldTimes;
+  const options: HoldingTimesOptions = { store, now: Date.now };
+  const holdingTimes: HoldingTimes = createHoldingTimes(options);
+  const rule: HeldRule = { name: 'rule', heldForMs: 60_000, holds: () => true };
+  holdingTimes.watch(rule);
+  const admission: AdmissionOptions = { allow: [WALLET], deny: [], heldFor: '24h', holdingTimes };
+  // @ts-expect-error a length of time has a unit
+  const wrong: AdmissionOptions = { heldFor: 24 };
+  return [
+    requireTokenBalance({ facilitator, collection: { address: WALLET }, ...admission }),
+    requireTokenBalance({ facilitator, collection: [WALLET], ...wrong }),
+    requireTier({ facilitator, tier: 'gold', ...admission }),
+  ];
+}
+
+export async function standFor(facilitator: Facilitator, req: Request): Promise<string> {
+  const options: DelegationsOptions = { facilitator, domain: 'club.example' };
+  const delegations: Delegations = createDelegations(options);
+  const delegate = walletOf(req)?.address ?? '';
+  const signed: SignedDelegation = { message: delegations.statement({ holder: WALLET, delegate }), signature: '' };
+  return delegations.accept(delegate, signed);
+}
+
+holds<Same<Sighting['at'], number>>();
