@@ -129,14 +129,16 @@ describe.each(EXPRESSES)('whose address counts, %s', (_name, express) => {
       expect(await statusOf('/open', forwarded('2001:db8:6:1::1'))).toBe(200);
     });
 
-    test('so are they for guesses at a secret: the network is locked out, the owner is not', async () => {
+    test('so are they for guesses at a secret: the network is locked out, what is right is looked at', async () => {
       const guesses = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
           statusOf('/call', { ...key, 'x-service-secret': 'x', ...forwarded(`2001:db8:5:1::${n}`) }),
         ),
       );
       expect(new Set(guesses)).toContain(401);
-      expect(await statusOf('/call', { ...key, ...forwarded('2001:db8:5:1:ffff::1') })).toBe(429);
+      const another = forwarded('2001:db8:5:1:ffff::1');
+      expect(await statusOf('/call', { ...key, 'x-service-secret': 'x', ...another })).toBe(429);
+      expect(await statusOf('/call', { ...key, ...another })).toBe(403);
       expect(await statusOf('/call', { ...key, ...forwarded('2001:db8:1::5') })).toBe(200);
     });
   });

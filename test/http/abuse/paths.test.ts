@@ -194,7 +194,10 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
     const wallet = walletKey('visitor of another site');
     const identity = createIdentity({ network: 'solana-devnet' });
     const signedFor = async (site: string) => {
-      const challenge = await identity.challenge({ url: `${site}/club`, baseUrl: site, header: () => undefined });
+      const challenge = await identity.challenge({
+        ...{ url: `${site}/club`, method: 'GET', baseUrl: site },
+        header: () => undefined,
+      });
       return [`SIGN-IN-WITH-X: ${signInHeader(wallet, signInInfo(challenge))}`];
     };
 

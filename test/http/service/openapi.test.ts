@@ -148,10 +148,10 @@ const ELSEWHERE = [
   'request_timeout',
   'insufficient_balance',
   'insufficient_tier',
-  'sign_in_required',
   'wallet_denied',
   'held_too_short',
   'invalid_delegation',
+  'sign_in_required',
   // In the books, where the upstream's own answer was passed on.
   'upstream_error',
 ];
