@@ -1,5 +1,5 @@
 import type { Request, Response as ServerAnswer } from 'express';
-import { createIdentity } from '../../../src/identity/create-identity.js';
+import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
@@ -58,6 +58,8 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
   let runs: string[] = [];
   let fails = false;
 
+  let identity: WalletIdentity;
+
   const serve = (req: Request, res: ServerAnswer): void => {
     runs.push(`${req.method} ${req.baseUrl}${req.path} ${req.payment?.payer}`);
     res.status(fails ? 500 : 200).json({ served: req.originalUrl });
@@ -68,7 +70,7 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
     const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const gate = requirePayment(options);
-    const identity = createIdentity({ network: facilitator.network });
+    identity = createIdentity({ network: facilitator.network });
     url = await fixture.serve((app) => {
       app.get('/free', (_req, res) => void res.send('free'));
       app.get('/report', gate, serve);
@@ -192,7 +194,6 @@ describe.each(EXPRESSES)('however a route is asked for, %s', (_name, express) =>
 
   test('a sign-in at a site whose name begins like ours opens nothing here', async () => {
     const wallet = walletKey('visitor of another site');
-    const identity = createIdentity({ network: 'solana-devnet' });
     const signedFor = async (site: string) => {
       const challenge = await identity.challenge({
         ...{ url: `${site}/club`, method: 'GET', baseUrl: site },

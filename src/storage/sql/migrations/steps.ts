@@ -14,7 +14,7 @@ import { credit } from './0013-credit.js';
 import { webhookTurns } from './0014-webhook-turns.js';
 import { unlistedProjects } from './0015-unlisted-projects.js';
 import { operator } from './0016-operator.js';
-import { heldTimes } from './0019-held-times.js';
+import { heldTimes } from './0017-held-times.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -38,5 +38,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0014-webhook-turns', webhookTurns],
   ['0015-unlisted-projects', unlistedProjects],
   ['0016-operator', operator],
-  ['0019-held-times', heldTimes],
+  ['0017-held-times', heldTimes],
 ];
