@@ -62,7 +62,7 @@ describe('GET /api/v1/spending', () => {
       {
         ...{ ...usdc, key_id: one.key.id, window: 'day', action: 'block', resets_at: text(dayOf(NOON) + DAY_MS) },
         ...{ limit: '1', limit_atomic: '1000000', used: '0.25', used_atomic: '250000' },
-        ...{ left: '0.75', left_atomic: '750000' },
+        ...{ held: '0', held_atomic: '0', left: '0.75', left_atomic: '750000' },
       },
     ]);
   });
