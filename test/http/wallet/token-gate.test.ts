@@ -1,3 +1,4 @@
+import { createHoldings } from '../../../src/access/holdings.js';
 import type { TiersOptions } from '../../../src/access/tiers.js';
 import { createRoutes } from '../../../src/http/framework/routes.js';
 import {
@@ -20,8 +21,12 @@ interface Body {
 }
 const bodyOf = async (answer: Response | Promise<Response>) => (await (await answer).json()) as Body;
 
-const tokenGateRouter = (options: TokenGateOptions) =>
-  createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts(options)).router;
+/** These tests look more often than strangers may. */
+const publicLooksPerSecond = 1_000;
+const tokenGateRouter = ({ facilitator, ...more }: TokenGateOptions) => {
+  const holdings = createHoldings({ facilitator, publicLooksPerSecond });
+  return createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, holdings, ...more })).router;
+};
 
 let names = 0;
 const fresh = (): string => walletKey(`token gate ${names++}`).address;
