@@ -32,6 +32,7 @@ import {
   type Metrics,
   openStorage,
   type Proof,
+  type ProofScope,
   type ProvenWallet,
   type ReceivedWebhook,
   type RouterOptions,
@@ -100,6 +101,8 @@ export async function whose(identity: Identity, request: IdentityRequest): Promi
 }
 
 export async function useOnce(identity: Identity, request: IdentityRequest): Promise<boolean> {
+  const scope: ProofScope | undefined = request.scope;
+  if (scope === 'site') return false;
   const found: InspectedProof | undefined = await identity.inspect?.(request);
   const use: SignInUse | undefined = found?.use;
   return (await use?.take()) === undefined;
