@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import type { WindowCount } from '../../storage/counters/counters.js';
 import { NONCE_MARGIN_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
 
 /** A sign-in that was found good. */
@@ -43,11 +44,18 @@ export function createSignInUses(space: string, { counters, now }: Pick<SignInSe
   const markOf = (nonce: string) => `${space}:${nonce}`;
   const backOf = (nonce: string) => `${space}-back:${nonce}`;
 
+  /** Limits may be counted elsewhere than marks are kept: while they cannot be, they let pass. */
+  async function counted(wallet: string): Promise<WindowCount> {
+    try {
+      return await counters.increment(`${space}-uses:${wallet}`, SIGN_IN_MS);
+    } catch {
+      return { count: 0, resetsAt: now() };
+    }
+  }
+
   async function countUse(wallet: string): Promise<void> {
-    // Limits may be counted elsewhere than marks are kept: while they cannot be, they let pass.
-    const counted = await counters.increment(`${space}-uses:${wallet}`, SIGN_IN_MS).catch(() => undefined);
-    if (counted === undefined || counted.count <= MAX_USES) return;
-    const { resetsAt } = counted;
+    const { count, resetsAt } = await counted(wallet);
+    if (count <= MAX_USES) return;
     const detail = `The wallet ${wallet} has signed in more than ${MAX_USES} times in five minutes; take an access token, which is good for many requests.`;
     throw new TollhouseError('rate_limited', detail, {
       retryAfterSeconds: Math.max(1, Math.ceil((resetsAt - now()) / 1_000)),
