@@ -59,6 +59,9 @@ export type {
   Identity,
   IdentityRequest,
   InspectedProof,
+  PassClaims,
+  PassReading,
+  PassTokens,
   Proof,
   ProofScope,
   ProvenWallet,
@@ -69,8 +72,10 @@ export { anyOf } from './middleware/gate/any-of.js';
 export { type CrossOriginOptions, crossOrigin } from './middleware/gate/cross-origin.js';
 export type { Gate, Middleware } from './middleware/gate/gate.js';
 export {
+  passOf,
   paymentOf,
   type RequestNames,
+  type RequestPass,
   type RequestPayment,
   type RequestProperties,
   type RequestServiceKey,
@@ -85,6 +90,7 @@ export { createRateLimits, type RateLimitOptions, type RateLimits } from './midd
 export type { KeyGateway } from './middleware/service-key/key-gateway.js';
 export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key/service-key-auth.js';
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
+export type { Offer, PassOption } from './middleware/terms/pass-option.js';
 export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
 export type { AdmissionOptions } from './middleware/wallet/admission.js';
 export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js';
@@ -118,4 +124,14 @@ export { createMemoryIdempotencyStore } from './storage/idempotency/memory-idemp
 export type { Ledger } from './storage/ledger/ledger.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/ledger/memory-ledger.js';
 export { openStorage } from './storage/open-storage.js';
+export type {
+  Debit,
+  DebitResult,
+  NewPass,
+  Pass,
+  PassFault,
+  PassKind,
+  PassQuery,
+  PassStore,
+} from './storage/passes/pass-store.js';
 export type { Storage, StorageOptions } from './storage/storage.js';

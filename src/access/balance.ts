@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { badOption } from '../errors/errors.js';
+import { boundedCache } from '../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown } from '../lib/maybe-promise.js';
 import { type Parsed, parsed } from '../lib/parsed.js';
 import { formatAmount, parseDecimal } from '../protocol/money/money.js';
@@ -18,7 +18,7 @@ export interface Minimum {
 
 const MAX_PLACES = 18;
 /** A gate asks for the same one with every request. */
-const minimums = new LRUCache<string, bigint>({ max: 1_000 });
+const minimums = boundedCache<string, bigint>({ max: 1_000 });
 
 /** Reads a minimum without knowing its token: at most 18 decimal places, at most what a token account can hold. */
 export function readMinimum(input: BalanceInput): Parsed<Minimum> {

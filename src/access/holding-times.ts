@@ -1,7 +1,9 @@
-import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
 import { TollhouseError } from '../errors/errors.js';
 import type { Facilitator } from '../facilitator/types.js';
+import { boundedCache } from '../lib/bounded-cache.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
+import { resolveOptions } from '../lib/options.js';
 import type { HeldTimes } from '../storage/held/held-times.js';
 
 /** What must be held without a break, and for how long. */
@@ -10,7 +12,7 @@ export interface HeldRule {
   readonly name: string;
   /** Milliseconds. */
   readonly heldForMs: number;
-  /** Whether a wallet holds it now. Rejects with `chain_unavailable`. */
+  /** Whether a wallet holds it now, as the chain says and not as it is remembered. Rejects with `chain_unavailable`. */
   holds(wallet: string): MaybePromise<boolean>;
 }
 
@@ -41,22 +43,41 @@ export interface HoldingTimes {
 
 /** Looks at a wallet while it waits. */
 const LOOKS = 24;
-const SHORTEST_INTERVAL_MS = 60_000;
 const LONGEST_INTERVAL_MS = 3_600_000;
 /** A part of the time in which nobody needs to see a wallet: an outage shorter than that costs no member its time. */
 const GAP_SHARE = 4;
-const MOST_PER_LOOK = 1_000;
+/** Where many wait, it takes a while until it is a wallet's turn. */
+const SHORTEST_GAP_MS = 40_000;
+/** Each look asks the chain. */
+const MOST_PER_MINUTE = 1_000;
+const MINUTE_MS = 60_000;
 const AT_ONCE = 20;
 const MAX_NOTED = 10_000;
 
-/** Makes the times of wallets, over a store. */
-export function createHoldingTimes({ store, now = Date.now }: HoldingTimesOptions): HoldingTimes {
+const holdingTimesOptions = z.strictObject({
+  store: z.custom<HeldTimes>(
+    (it) => typeof Reflect.get(Object(it), 'takeDue') === 'function',
+    '"heldTimes" of a facilitator or of openStorage',
+  ),
+  now: z
+    .custom<() => number>((it) => typeof it === 'function', 'a function that answers milliseconds')
+    .default(() => Date.now),
+});
+
+/**
+ * Makes the times of wallets, over a store.
+ * @throws TollhouseError `bad_option` when an option is wrong
+ */
+export function createHoldingTimes(options: HoldingTimesOptions): HoldingTimes {
+  const { store, now } = resolveOptions('createHoldingTimes', holdingTimesOptions, options);
   const rules = new Map<string, HeldRule>();
-  const noted = new LRUCache<string, { readonly since: number; readonly at: number }>({ max: MAX_NOTED });
+  const noted = boundedCache<string, { readonly since: number; readonly at: number }>({ max: MAX_NOTED });
+
+  const shortestInterval = () => Math.min(LONGEST_INTERVAL_MS, ...[...rules.values()].map(intervalOf));
 
   async function see({ name: rule, heldForMs }: HeldRule, wallet: string): Promise<number> {
     const at = now();
-    const since = await store.seen({ rule, wallet, at, gapMs: heldForMs / GAP_SHARE });
+    const since = await store.seen({ rule, wallet, at, gapMs: gapOf(heldForMs) });
     noted.set(`${rule} ${wallet}`, { since, at });
     return at - since;
   }
@@ -86,18 +107,16 @@ export function createHoldingTimes({ store, now = Date.now }: HoldingTimesOption
     },
     lost,
     async look() {
+      const most = Math.ceil(MOST_PER_MINUTE * Math.min(1, shortestInterval() / MINUTE_MS));
       for (const rule of rules.values()) {
         const time = now();
-        const due = await store.takeDue(rule.name, time - intervalOf(rule) / 2, time, MOST_PER_LOOK);
+        const due = await store.takeDue(rule.name, time - intervalOf(rule) / 2, time, most);
         for (let from = 0; from < due.length; from += AT_ONCE) {
           await Promise.all(due.slice(from, from + AT_ONCE).map((wallet) => lookAt(rule, wallet)));
         }
       }
     },
-    nextLookMs() {
-      const shortest = Math.min(LONGEST_INTERVAL_MS, ...[...rules.values()].map(intervalOf));
-      return shortest * (0.5 + Math.random());
-    },
+    nextLookMs: () => shortestInterval() * (0.5 + Math.random()),
   };
 }
 
@@ -129,5 +148,9 @@ function lookFromTimeToTime(times: HoldingTimes, closing: AbortSignal | undefine
 function toldAtGates(): void {}
 
 function intervalOf({ heldForMs }: HeldRule): number {
-  return Math.min(Math.max(heldForMs / LOOKS, SHORTEST_INTERVAL_MS), LONGEST_INTERVAL_MS);
+  return Math.min(heldForMs / LOOKS, LONGEST_INTERVAL_MS);
+}
+
+function gapOf(heldForMs: number): number {
+  return Math.max(heldForMs / GAP_SHARE, SHORTEST_GAP_MS);
 }

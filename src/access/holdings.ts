@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { TollhouseError } from '../errors/errors.js';
 import type { CollectionQuery, Holding, HoldingQuery, MintFacts } from '../facilitator/holdings/holding.js';
 import type { Facilitator } from '../facilitator/types.js';
+import { boundedCache } from '../lib/bounded-cache.js';
 import type { MaybePromise } from '../lib/maybe-promise.js';
 import { resolveOptions } from '../lib/options.js';
 import { builtInToken } from '../protocol/networks/tokens.js';
@@ -100,7 +100,7 @@ const forGates: LookFor = (look) => look();
 export function createHoldings(options: HoldingsOptions): Holdings {
   const resolved = resolveOptions('createHoldings', holdingsOptions, options);
   const { facilitator, staleMs, publicLooksPerSecond, now } = resolved;
-  const mints = new LRUCache<string, KnownMint>({ max: MAX_MINTS });
+  const mints = boundedCache<string, KnownMint>({ max: MAX_MINTS });
   const answer = createLooks({ staleMs, now });
   const nameOf = createNames();
 
@@ -142,7 +142,7 @@ export function createHoldings(options: HoldingsOptions): Holdings {
 
 /** Answers questions about wallets from what is remembered, or by a look that all who ask the same share. */
 function createLooks({ staleMs, now }: Pick<Required<HoldingsOptions>, 'staleMs' | 'now'>) {
-  const looks = new LRUCache<string, Look>({ max: MAX_REMEMBERED });
+  const looks = boundedCache<string, Look>({ max: MAX_REMEMBERED });
 
   function look({ key, atLeast, ask }: Question): Promise<Holding> {
     const startedAt = now();

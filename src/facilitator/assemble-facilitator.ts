@@ -5,6 +5,8 @@ import { createMemoryHeldTimes } from '../storage/held/memory-held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { Ledger } from '../storage/ledger/ledger.js';
 import { createMemoryLedger } from '../storage/ledger/memory-ledger.js';
+import { createMemoryPassStore } from '../storage/passes/memory-pass-store.js';
+import type { PassStore } from '../storage/passes/pass-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { SettlementBackend } from './backend/backend.js';
 import type { PaymentEventBus } from './events/events.js';
@@ -24,6 +26,7 @@ export interface FacilitatorParts {
   readonly network: NetworkId;
   readonly tokens: readonly Token[];
   readonly ledger: Ledger;
+  readonly passes: PassStore;
   /** What it was given, for the parts that work with it. */
   readonly storage: Storage | undefined;
   readonly idempotency: IdempotencyStore;
@@ -42,11 +45,11 @@ export interface FacilitatorParts {
 
 /** Puts a facilitator together: the payment service over a ledger and a backend, and the ways to it. */
 export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
-  const { network, tokens, storage, idempotency, ledger, leases, events, now, holdings, health, checkSetup } = parts;
-  const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now });
+  const { network, tokens, storage, idempotency, ledger, passes, events, holdings, health, checkSetup } = parts;
+  const setup = createSetupWatch({ network, enabled: parts.watched, check: checkSetup, now: parts.now });
   const backend = followFailures(parts.backend, setup);
   const core = {
-    ...createPaymentService({ ledger, backend, leases, events, now }),
+    ...createPaymentService({ ...parts, backend }),
     supported: () => backend.supported(),
   };
   const closing = new AbortController();
@@ -60,6 +63,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     tokens,
     idempotency,
     heldTimes: storage?.heldTimes ?? createMemoryHeldTimes(),
+    passes,
     ...defined({ storage }),
     health: async () => withSetup(await health(), setup.known()),
     async check(target = {}) {
@@ -71,7 +75,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     async close() {
       closing.abort();
       setup.close();
-      leases.close();
+      parts.leases.close();
       await backend.close();
       await ledger.close();
     },
@@ -112,16 +116,18 @@ function sharedMemory(where: string, network: NetworkId): Ledger {
   return ledger;
 }
 
+/** What a facilitator keeps of payments. */
+export type PaymentBooks = Pick<FacilitatorParts, 'ledger' | 'passes'>;
+
 /**
- * The ledger that was given, or the one in memory that facilitators on a network share. In production one that is forgotten
- * at exit is warned of, once.
+ * The ledger that was given and the passes of its storage, or those in memory that facilitators on a network share. In
+ * production a ledger that is forgotten at exit is warned of, once.
  * @param where - the function to be given a ledger: what it makes shares one
  */
-export function ledgerOrMemory(
+export function booksOrMemory(
   where: string,
-  network: NetworkId,
-  ledger: Ledger = sharedMemory(where, network),
-): Ledger {
+  { network, storage, ledger = storage?.ledger ?? sharedMemory(where, network) }: GivenBooks,
+): PaymentBooks {
   if (ledger.remembersSince !== undefined && process.env.NODE_ENV === 'production' && !warned) {
     warned = true;
     process.emitWarning(
@@ -131,5 +137,20 @@ export function ledgerOrMemory(
       { code: 'TOLLHOUSE_MEMORY_LEDGER' },
     );
   }
-  return ledger;
+  return { ledger, passes: storage?.passes ?? passesInMemory(network) };
+}
+
+interface GivenBooks {
+  readonly network: NetworkId;
+  readonly storage?: Pick<Storage, 'ledger' | 'passes'> | undefined;
+  readonly ledger?: Ledger | undefined;
+}
+
+const sharedPasses = new Map<NetworkId, PassStore>();
+
+/** The passes in memory of all facilitators on a network in this process, as long as it lives: they outlast one that is closed. */
+function passesInMemory(network: NetworkId): PassStore {
+  const passes = sharedPasses.get(network) ?? createMemoryPassStore();
+  sharedPasses.set(network, passes);
+  return passes;
 }

@@ -17,7 +17,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import { createMemoryIdempotencyStore } from '../storage/idempotency/memory-idempotency-store.js';
 import type { Storage } from '../storage/storage.js';
-import { assembleFacilitator, type FacilitatorParts, ledgerOrMemory } from './assemble-facilitator.js';
+import { assembleFacilitator, booksOrMemory, type FacilitatorParts } from './assemble-facilitator.js';
 import { createLandedReader } from './backend/landed-reader.js';
 import { createChainBackend } from './chain/chain-backend.js';
 import { createPaymentEventBus, type PaymentEventBus, type Recovered } from './events/events.js';
@@ -89,8 +89,8 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     urls: resolved.rpcUrl ?? PUBLIC_RPC[network],
     timeoutMs: resolved.rpcTimeoutMs,
   });
-  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
-  const monitor = createHealthMonitor({ rpc, network, ledger, wallet: feePayer });
+  const books = booksOrMemory(WHERE, resolved);
+  const monitor = createHealthMonitor({ rpc, network, ledger: books.ledger, wallet: feePayer });
   const events = createPaymentEventBus();
   const fees = boundFees({ ...resolved, counters, rpc, events, feePayer });
   const holdings = createHoldingsReader(rpc, tokens);
@@ -103,10 +103,10 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     feePayers,
     policy: { managedKeys: new Set(feePayers.keys()), maxFeeLamports: resolved.maxFeeLamports },
     settleTimeoutMs: resolved.settleTimeoutMs,
-    remembersSince: ledger.remembersSince,
+    remembersSince: books.ledger.remembersSince,
   };
-  const leases = createLeases(ledger, resolved.leaseMs);
-  const service = { ledger, backend: createChainBackend(chain), leases, events, now };
+  const leases = createLeases(books.ledger, resolved.leaseMs);
+  const service = { ...books, backend: createChainBackend(chain), leases, events, now };
   const facilitator = assembleFacilitator({
     ...service,
     network,
@@ -184,17 +184,20 @@ interface FeeBounds {
   readonly feePayer: string;
   readonly maxFeeLamportsPerHour: bigint;
   readonly counters?: Counters | undefined;
+  readonly storage?: Storage | undefined;
   readonly now: () => number;
 }
 
 /** Everything that bounds what payers can cost. */
-function boundFees({ network, rpc, events, feePayer, maxFeeLamportsPerHour, counters, now }: FeeBounds) {
+function boundFees(bounds: FeeBounds) {
+  const { network, rpc, events, feePayer, maxFeeLamportsPerHour, counters, storage, now } = bounds;
+  const owners = storage?.gateway.owners;
   const onLimitReached = (endsAt: number): void =>
     events.emit(
       'wallet.fee_limit_reached',
       withAmountJson({ wallet: feePayer, lamports: maxFeeLamportsPerHour, endsAt }),
     );
-  const feeLimit = createFeeLimit({ network, maxFeeLamportsPerHour, counters, now, onLimitReached });
+  const feeLimit = createFeeLimit({ network, maxFeeLamportsPerHour, counters, owners, now, onLimitReached });
   const standing = createPayerStanding({ network, counters, now });
   const flight = createMoneyInFlight();
   const sponsorship = createSponsorship({ rpc, feeLimit, standing, flight, window: createSendWindow() });

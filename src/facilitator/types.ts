@@ -14,6 +14,7 @@ import type {
 import type { HeldTimes } from '../storage/held/held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { ClaimRequest } from '../storage/ledger/ledger.js';
+import type { PassPurchase, PassStore } from '../storage/passes/pass-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings/holding.js';
@@ -49,6 +50,19 @@ export interface PaymentUse {
    * told that the payment is used. Default: nobody needs one.
    */
   readonly retryHash?: string;
+  /**
+   * The pass that it buys, written down with the claim: it is opened by whoever learns first that the money has landed, this
+   * process or another. A payment that was brought before buys what it bought then. Default: none.
+   */
+  readonly buys?: PassPurchase;
+  /** Whom gates have let in with this payment, as they write it; kept with the payment for those who come again. Default: nobody. */
+  readonly admitted?: string;
+}
+
+/** Who comes with a payment, for {@link Facilitator.admittedWith}. */
+export interface ComingAgain extends Required<Pick<PaymentUse, 'retryHash'>> {
+  /** Digest of the request, asked for where it is needed; undefined when the client is gone. */
+  readonly fingerprint: () => Promise<string | undefined>;
 }
 
 /** The response to "may I serve this payment?". */
@@ -128,6 +142,8 @@ export interface Facilitator extends HoldingsReader {
   readonly idempotency: IdempotencyStore;
   /** Since when wallets have been seen holding what gates ask for: in its storage, or in this process's memory. */
   readonly heldTimes: HeldTimes;
+  /** What payments have bought for more than one request: in its storage, or in this process's memory. */
+  readonly passes: PassStore;
   /** The storage that it was given; identity, gateway and routers keep there what they must share. */
   readonly storage?: Storage;
   /** The same as `@x402/core`'s resource server wants it, in the wire's objects: `new x402ResourceServer(facilitator.x402Client)`. */
@@ -147,6 +163,11 @@ export interface Facilitator extends HoldingsReader {
   verify(payment: Payment, terms: Terms): Promise<Verification>;
   /** The terms of a payment that was sent before, whatever is asked for today; undefined for one that was not. */
   knownTerms(payment: Payment): Promise<Terms | undefined>;
+  /**
+   * Whom gates let in with a payment that was claimed before, for the very request and with the very secret that it is bound to;
+   * undefined for others, and for who is known by an address alone.
+   */
+  admittedWith(payment: Payment, again: ComingAgain): Promise<string | undefined>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */

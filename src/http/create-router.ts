@@ -1,12 +1,14 @@
-import { type Request, Router } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import type { Holdings } from '../access/holdings.js';
 import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { noteSite } from '../identity/identity-site.js';
+import { defined } from '../lib/defined.js';
 import { resolveOptions } from '../lib/options.js';
 import { cors } from '../middleware/gate/cors.js';
+import { beyondLimitSeconds } from '../middleware/gate/locked-out.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
@@ -57,7 +59,12 @@ export interface RouterOptions {
   readonly metrics?: Metrics;
 }
 
-const NO_LIMITS = { requests: [], signIns: [], challenges: [] };
+const NO_LIMITS = { requests: [], signIns: [], credentials: [], challenges: [] };
+
+/** Beyond a limit nothing is written down for a request that may be wrong. */
+function unlessBeyondLimit(repeatable: RequestHandler): RequestHandler {
+  return (req, res, next) => (beyondLimitSeconds(res) === undefined ? repeatable(req, res, next) : next());
+}
 
 /** Names the service key of a request that may show one, and need not. */
 function keyName({ keys }: Gateway) {
@@ -78,8 +85,8 @@ export function createRouter(options: RouterOptions): Router {
   if (others.identity !== undefined) noteSite(others.identity, others.baseUrl);
   const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
   const { metrics = createMetrics(facilitator) } = others;
-  const known = others.gateway === undefined ? {} : { gateway: others.gateway };
-  const { requests, signIns, challenges } =
+  const known = defined({ gateway: others.gateway, identity: others.identity });
+  const { requests, signIns, credentials, challenges } =
     limits === false ? NO_LIMITS : createRateLimits({ counters, ...known, ...limits });
   const common = [requestId, metrics.count, cors];
   const store = facilitator.idempotency;
@@ -95,6 +102,7 @@ export function createRouter(options: RouterOptions): Router {
   guardRoutes(router, routes.unlimited, common);
   guardRoutes(router, routes.open, [...common, noteFacilitationStep, ...requests, repeatable]);
   guardRoutes(router, routes.signIn, [...common, ...signIns, forAnybody]);
+  guardRoutes(router, routes.credentials, [...common, ...credentials, unlessBeyondLimit(forAnybody)]);
   guardRoutes(router, routes.authenticated, [...common, ...challenges]);
   router.use(problemHandler);
   return router;

@@ -14,6 +14,7 @@ import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
 import { MARKETPLACE_OPERATIONS } from './projects/marketplace.js';
 import { PROJECTS_OPERATIONS } from './projects/operations.js';
 import { SPENDING_OPERATIONS } from './spending/operations.js';
+import { PASSES_OPERATIONS } from './spending/pass-operations.js';
 import { WEBHOOKS_OPERATIONS } from './webhooks/operations.js';
 
 /** What {@link gatewayRoutes} works with. */
@@ -55,6 +56,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
       guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
+      guarded(PASSES_OPERATIONS, facilitator),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
       ...(payouts === undefined

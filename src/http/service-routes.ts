@@ -5,7 +5,7 @@ import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import type { Counters } from '../storage/counters/counters.js';
-import { AUTH_OPERATIONS } from './auth/operations.js';
+import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
 import { createCallGates, listedTerms } from './calls/call-gate.js';
 import { createCallRoutes } from './calls/operations.js';
 import { createCallServer } from './calls/serve-call.js';
@@ -43,6 +43,8 @@ export interface ServiceRoutes extends GatewayRoutes {
   /** Probes and figures. */
   readonly unlimited: readonly Routes[];
   readonly signIn: readonly Routes[];
+  /** Where a signed message or a refresh token is handed in. */
+  readonly credentials: readonly Routes[];
   /** The calls of projects, with what stands before them. */
   readonly calls: readonly Routes[];
 }
@@ -67,10 +69,10 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
     createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
     createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed: selling?.listed }),
   ];
-  const signIn =
-    identity === undefined
-      ? []
-      : [createRoutes(AUTH_OPERATIONS, { identity, baseUrl, refuseWallet: gateway?.suspensions.refuseWallet })];
+  const { refuseWallet } = gateway?.suspensions ?? {};
+  const auth = identity && { identity, baseUrl, refuseWallet };
+  const signIn = auth === undefined ? [] : [createRoutes(CHALLENGE_OPERATIONS, auth)];
+  const credentials = auth === undefined ? [] : [createRoutes(CREDENTIAL_OPERATIONS, auth)];
   const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_API;
   const calls = selling === undefined ? [] : [selling.calls];
   const described = [
@@ -78,12 +80,14 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
     ...unlimited,
     ...facilitation,
     ...signIn,
+    ...credentials,
     ...api.authenticated,
     ...api.open,
     // Without the API nobody gets a key over HTTP.
     ...(api === NO_API ? [] : calls),
   ];
-  return { unlimited, open: [state, ...facilitation, ...api.open], signIn, authenticated: api.authenticated, calls };
+  const open = [state, ...facilitation, ...api.open];
+  return { unlimited, open, signIn, credentials, authenticated: api.authenticated, calls };
 }
 
 /** The calls of a gateway's projects, and what is listed of them. */

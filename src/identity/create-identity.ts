@@ -14,9 +14,10 @@ import { createWalletChallenges, type SignedChallenge, type WalletChallenge } fr
 import type { SignInSetup } from './sign-in-options.js';
 import { type AccessCheck, type AccessTokens, createAccessTokens } from './tokens/access-token.js';
 import { createEcRing, createSecretRing, type Jwks, type KeyRing } from './tokens/key-ring.js';
+import { createPassTokens } from './tokens/pass-token.js';
 import { createRefreshTokens } from './tokens/refresh-token.js';
 import { createWalletTokens, type RevokeExtent, type TokenGrant, type WalletTokens } from './tokens/wallet-tokens.js';
-import type { Identity, IdentityRequest, InspectedProof, Proof } from './types.js';
+import type { Identity, IdentityRequest, InspectedProof, PassTokens, Proof } from './types.js';
 
 /** What the sign-in endpoints need beside what gates do. All of it rejects with `not_configured` where no tokens are issued. */
 export interface WalletIdentity extends Identity {
@@ -46,6 +47,7 @@ interface Issuing {
   readonly access: AccessTokens;
   readonly tokens: WalletTokens;
   readonly jwks: Jwks;
+  readonly passTokens: PassTokens;
 }
 
 type Resolved = ReturnType<typeof resolve>;
@@ -86,6 +88,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
     refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
     revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
     jwks: () => issuing?.jwks ?? { keys: [] },
+    ...(issuing === undefined ? {} : { passTokens: issuing.passTokens }),
   });
 }
 
@@ -117,7 +120,12 @@ function createIssuing(setup: Setup, ring: KeyRing | undefined): Issuing | undef
   if (ring === undefined) return undefined;
   const { domain = 'tollhouse', issuer = domain, scopes, random } = setup;
   const access = createAccessTokens({ ...setup, ring, issuer, newId: () => bs58.encode(random(16)) });
-  return { access, tokens: createWalletTokens(access, createRefreshTokens(setup), scopes), jwks: ring.jwks };
+  return {
+    access,
+    tokens: createWalletTokens(access, createRefreshTokens(setup), scopes),
+    jwks: ring.jwks,
+    passTokens: createPassTokens({ ring: () => ring, now: setup.now }),
+  };
 }
 
 function ringOf({ jwtSecret, keys }: Pick<Resolved, Secrets>): KeyRing | undefined {

@@ -8,9 +8,11 @@ import { resolveOptions } from '../lib/options.js';
 import { isAddress } from '../protocol/address.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
+import { createHolderWords } from './holder-words.js';
 import { CHAIN_NAMES } from './sign-in/chain-names.js';
-import { buildSiwsMessage, parseSiwsMessage, type SiwsMessage } from './sign-in/siws-message.js';
+import { buildSiwsMessage, MAX_SIWS_LENGTH, parseSiwsMessage, type SiwsMessage } from './sign-in/siws-message.js';
 import { isSignedBy, readSignature } from './sign-in/wallet-signature.js';
+import { CLOCK_SKEW_MS } from './sign-in-options.js';
 
 /** Options of {@link createDelegations}. */
 export interface DelegationsOptions {
@@ -20,7 +22,7 @@ export interface DelegationsOptions {
   readonly domain: string;
   /** Where they are kept. Default: the counters of the facilitator's storage, or this process's memory. */
   readonly counters?: Counters;
-  /** How long a delegation lives, in milliseconds. Default 90 days, at most 365. */
+  /** How long a delegation lives, in milliseconds. Default 90 days, at most 365. In memory the 50,000 used last live. */
   readonly lifeMs?: number;
   /** Clock, milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number;
@@ -36,18 +38,20 @@ export interface SignedDelegation {
 
 /**
  * Wallets that stand for others at gates: what a cold wallet holds counts for the wallet that signs in. A wallet stands for one
- * other at most, and has at most one that stands for it: a later statement takes the place of an earlier one.
+ * other at most, and has at most one that stands for it: a statement takes the place of those that were made before it.
  */
 export interface Delegations {
   /** The statement (Sign In With Solana text) that the cold wallet signs. It may be handed in for ten minutes. */
   statement(wallets: { readonly holder: string; readonly delegate: string }): string;
   /**
-   * Takes a signed statement, from the wallet that is to stand for the other and has proven itself, such as `walletOf(req)`.
+   * Takes a signed statement, from the wallet that is to stand for the other and has proven itself, such as `walletOf(req)`. One that
+   * was made before the last that was taken of its holder, or before a revoke, is refused.
+   * @param signed - as it came from outside: anything but a statement is refused
    * @returns the wallet that it stands for from now on, base58
    * @throws TollhouseError `invalid_delegation`, `store_unavailable`
    */
   accept(delegate: string, signed: SignedDelegation): Promise<string>;
-  /** Ends what either wallet has to do with: call it for a wallet that has proven itself. */
+  /** Ends what the wallet has to do with, as either of two, and what it has signed and was not handed in: call it for a wallet that has proven itself. */
   revoke(wallet: string): Promise<void>;
   /** The wallet that a wallet stands for. */
   holderFor(delegate: string): MaybePromise<string | undefined>;
@@ -75,6 +79,8 @@ const delegationsOptions = z.strictObject({
   now: z.custom<() => number>((it) => typeof it === 'function', 'a function').default(() => Date.now),
 });
 
+const signedDelegation = z.object({ message: z.string().max(MAX_SIWS_LENGTH), signature: z.string().max(128) });
+
 /**
  * Makes delegations.
  * @throws TollhouseError `bad_option` when an option is wrong
@@ -84,7 +90,11 @@ export function createDelegations(options: DelegationsOptions): Delegations {
   const counters = given.counters ?? facilitator.storage?.counters ?? createMemoryCounters({ now });
   const chainId = CHAIN_NAMES[facilitator.network];
 
-  function check(delegate: string, { message, signature }: SignedDelegation): SiwsMessage {
+  function check(delegate: string, signed: SignedDelegation): SiwsMessage {
+    const shape = signedDelegation.safeParse(signed);
+    if (!shape.success)
+      throw invalid('it must be an object with "message" and "signature", texts of at most 8,192 and 128 characters');
+    const { message, signature } = shape.data;
     const read = parseSiwsMessage(message);
     if (!read.ok) throw invalid(`it cannot be read: ${read.detail}`);
     const { address, statement = '', issuedAt, expirationTime } = read.value;
@@ -92,7 +102,8 @@ export function createDelegations(options: DelegationsOptions): Delegations {
     if (!isOurs) throw invalid(`it is for another site or network than ${domain} on ${facilitator.network}`);
     if (STATEMENT.exec(statement)?.[1] !== delegate) throw invalid(`it does not say that ${delegate} may come in`);
     const age = now() - Date.parse(issuedAt);
-    if (age < -HAND_IN_MS || age >= HAND_IN_MS) throw invalid('it is older than ten minutes; have a new one signed');
+    if (age < -CLOCK_SKEW_MS) throw invalid('it was made in the future');
+    if (age >= HAND_IN_MS) throw invalid('it is older than ten minutes; have a new one signed');
     const life = expirationTime === undefined ? 0 : Date.parse(expirationTime) - now();
     if (life <= 0 || life > lifeMs + HAND_IN_MS) throw invalid('it ends at another time than it was made for');
     const bytes = readSignature(signature);
@@ -100,34 +111,38 @@ export function createDelegations(options: DelegationsOptions): Delegations {
     return read.value;
   }
 
-  async function revoke(wallet: string): Promise<void> {
-    for (const [mine, theirs] of [PLACES, PLACES.toReversed()] as const) {
-      const other = await counters.get(`${mine}:${wallet}`);
-      await counters.remove(`${mine}:${wallet}`);
-      if (other !== undefined && (await counters.get(`${theirs}:${other}`)) === wallet)
-        await counters.remove(`${theirs}:${other}`);
-    }
+  const words = createHolderWords({ counters, now, heedMs: HAND_IN_MS + 2 * CLOCK_SKEW_MS });
+  let latest = 0;
+
+  /** The time, never the same twice, so that of two things that are said one is later. */
+  function tick(): number {
+    const time = Math.floor(now());
+    latest = latest - time < CLOCK_SKEW_MS ? Math.max(time, latest + 1) : time;
+    return latest;
   }
 
   return {
-    statement: (wallets) => statementOf(wallets, { domain, chainId, time: now(), lifeMs }),
+    statement: (wallets) => statementOf(wallets, { domain, chainId, issuedAt: tick(), endsAt: now() + lifeMs }),
     async accept(delegate, signed) {
-      const { address: holder, nonce, expirationTime = '' } = check(delegate, signed);
-      if (!(await counters.takeOnce(`delegation-used:${nonce}`, 3 * HAND_IN_MS)))
-        throw invalid('it was handed in before');
-      await revoke(delegate);
-      await revoke(holder);
-      const life = Date.parse(expirationTime) - now();
-      await counters.put(`delegate-of:${holder}`, delegate, life);
-      await counters.put(`holder-for:${delegate}`, holder, life);
+      const { address: holder, issuedAt, expirationTime = '' } = check(delegate, signed);
+      const [at, endsAt] = [Date.parse(issuedAt), Date.parse(expirationTime)];
+      if (!(await words.name(holder, { at, endsAt, delegate }))) {
+        throw invalid(`${holder} has said something else since it was made, or revoked; have a new one signed`);
+      }
+      await counters.put(placeOf(delegate), holder, Math.max(1, endsAt - now()));
       return holder;
     },
-    revoke,
+    async revoke(wallet) {
+      const holder = await counters.get(placeOf(wallet));
+      if (holder !== undefined && (await words.delegateOf(holder)) === wallet) await words.revoke(holder, tick());
+      await counters.remove(placeOf(wallet));
+      await words.revoke(wallet, tick());
+    },
     holderFor: (delegate) =>
-      whenKnown(counters.get(`holder-for:${delegate}`), (holder) => {
+      whenKnown(counters.get(placeOf(delegate)), (holder) => {
         if (holder === undefined) return undefined;
         // Both must say so: a cold wallet's latest word counts, whichever wallet it was about.
-        return whenKnown(counters.get(`delegate-of:${holder}`), (named) => (named === delegate ? holder : undefined));
+        return whenKnown(words.delegateOf(holder), (named) => (named === delegate ? holder : undefined));
       }),
   };
 }
@@ -135,13 +150,14 @@ export function createDelegations(options: DelegationsOptions): Delegations {
 interface StatementParts {
   readonly domain: string;
   readonly chainId: string;
-  readonly time: number;
-  readonly lifeMs: number;
+  /** Milliseconds since the epoch. */
+  readonly issuedAt: number;
+  readonly endsAt: number;
 }
 
 function statementOf(
   { holder, delegate }: Parameters<Delegations['statement']>[0],
-  { domain, chainId, time, lifeMs }: StatementParts,
+  { domain, chainId, issuedAt, endsAt }: StatementParts,
 ): string {
   if (!isAddress(holder) || !isAddress(delegate)) throw invalid('both wallets must be addresses (base58)');
   return buildSiwsMessage({
@@ -152,13 +168,15 @@ function statementOf(
     version: '1',
     chainId,
     nonce: bs58.encode(randomBytes(16)),
-    issuedAt: new Date(time).toISOString(),
-    expirationTime: new Date(time + lifeMs).toISOString(),
+    issuedAt: new Date(issuedAt).toISOString(),
+    expirationTime: new Date(endsAt).toISOString(),
   });
 }
 
-/** Under which keys each wallet of a pair finds the other. */
-const PLACES: readonly [string, string] = ['delegate-of', 'holder-for'];
+/** Where is kept whom a wallet was to stand for when a statement last named it. */
+function placeOf(delegate: string): string {
+  return `holder-for:${delegate}`;
+}
 
 function invalid(detail: string): TollhouseError {
   return new TollhouseError('invalid_delegation', `The statement is not taken: ${detail}.`);

@@ -36,7 +36,7 @@ export interface IdentityOptions {
   readonly scopes?: readonly string[];
   /** The line that a wallet shows its owner above the details. Default: that signing in costs nothing. */
   readonly statement?: string;
-  /** How long refresh tokens go on from one sign-in, in milliseconds. Default 30 days. */
+  /** How long refresh tokens go on from one sign-in, in milliseconds. Default 30 days. In memory the 50,000 used last go on. */
   readonly sessionMs?: number;
   /**
    * Where nonces, sessions and revocations are kept. Default: the `storage` of `facilitator`, or this process's memory, good for

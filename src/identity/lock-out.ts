@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../lib/bounded-cache.js';
 import { type MaybePromise, whenKnownOr } from '../lib/maybe-promise.js';
 import type { Counters } from '../storage/counters/counters.js';
 
@@ -44,9 +44,9 @@ const MAX_CLIENTS = 10_000;
 /** Keeps lock-outs in counters. */
 export function createLockOuts({ space, counters, failures, onStoreError, now }: LockOutSetup): LockOuts {
   /** Clients that were not locked out, and when that was. */
-  const free = new LRUCache<string, number>({ max: MAX_CLIENTS });
+  const free = boundedCache<string, number>({ max: MAX_CLIENTS });
   /** Clients that are locked out, and until when: they may ask as often as they like. */
-  const locked = new LRUCache<string, number>({ max: MAX_CLIENTS });
+  const locked = boundedCache<string, number>({ max: MAX_CLIENTS });
   /** Rises with each failure: what was read before one is not remembered after it. */
   let epoch = 0;
 

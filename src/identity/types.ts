@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../lib/maybe-promise.js';
+import type { PassKind } from '../storage/passes/pass-store.js';
 
 /** What of an HTTP request may prove who is calling. Header names in lower case. */
 export interface IdentityRequest {
@@ -56,14 +57,44 @@ export interface SignInUse {
    * @throws TollhouseError `rate_limited` when the wallet has used too many, `store_unavailable`
    */
   take(): Promise<RefusedProof | undefined>;
-  /** Gives it back, once taken, for the next request: this one was let in by it and is then asked to pay. */
-  giveBack(): Promise<void>;
+  /**
+   * Gives it back, once taken, for the next request: this one was let in by it and is then asked to pay.
+   * @param next - nonce of the challenge that comes with that: known to this caller alone, who may repeat it with the payment
+   */
+  giveBack(next?: string): Promise<void>;
 }
 
 /** A sign-in that a client can answer: the `sign-in-with-x` extension as it goes into a 401 or 402. */
 export interface SignInChallenge {
   /** The extension object under its name `sign-in-with-x`, as it goes over the wire. */
   readonly extensions: Readonly<Record<string, unknown>>;
+}
+
+/** What the token of a pass says. */
+export interface PassClaims {
+  readonly passId: string;
+  /** The wallet that has paid for it, base58. */
+  readonly wallet: string;
+  /** The site that sold it, and what it covers there; as in `NewPass`. */
+  readonly site: string;
+  readonly scope: string;
+  readonly kind: PassKind;
+  /** Which generation of the pass's tokens it is of; those of an earlier one were withdrawn. */
+  readonly serial: number;
+  /** When the pass ends, in milliseconds since the epoch. Missing where it does not by itself. */
+  readonly endsAt?: number;
+}
+
+/** What came out of reading the token of a pass. Whether the pass is good is not in it. */
+export type PassReading =
+  | { readonly ok: true; readonly claims: PassClaims }
+  | { readonly ok: false /** Sentence for people. */; readonly detail: string };
+
+/** Tokens that show a pass: JWTs. */
+export interface PassTokens {
+  issue(claims: PassClaims): Promise<string>;
+  /** Reads a token; one that was read before without a promise. */
+  read(token: string): MaybePromise<PassReading>;
 }
 
 /** Finds out who is calling. Gates use this and nothing else of identity. */
@@ -89,4 +120,6 @@ export interface Identity {
    * and the request was not made to a loopback host.
    */
   challenge(request: IdentityRequest): Promise<SignInChallenge>;
+  /** The tokens of passes, signed as its access tokens are. Default: gates have their facilitator's sign them. */
+  readonly passTokens?: PassTokens;
 }

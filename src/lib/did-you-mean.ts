@@ -1,3 +1,5 @@
+const SHORTEST_BEGINNING = 3;
+
 /**
  * The candidate that a mistyped text most probably meant, or undefined when none is near. Letter case is ignored.
  * @param most - most characters that may be wrong; default: a third of them, two at least
@@ -11,9 +13,16 @@ export function didYouMean(
   const limit = Math.min(most, wanted.length - 1);
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: editDistance(wanted, candidate.toLowerCase(), limit) }))
-    .filter(({ distance }) => distance <= limit)
+    // One of which no letter is left resembles nothing.
+    .filter(({ candidate, distance }) => distance <= limit && distance < candidate.length)
     .sort((a, b) => a.distance - b.distance);
-  return ranked[0]?.candidate;
+  return ranked[0]?.candidate ?? begunWith(wanted, candidates);
+}
+
+/** The one candidate that is longer by what was left out at its end. */
+function begunWith(wanted: string, candidates: readonly string[]): string | undefined {
+  const [only, ...others] = candidates.filter((it) => it.toLowerCase().startsWith(wanted));
+  return wanted.length >= SHORTEST_BEGINNING && others.length === 0 ? only : undefined;
 }
 
 /** Levenshtein's distance, row by row; texts whose lengths differ by more than `limit` are not compared. */

@@ -36,7 +36,8 @@ function notAnObject(where: string, schema: z.ZodObject, input: unknown): string
   const needed = Object.keys(schema.shape).filter((name) => !schema.shape[name]?.safeParse(undefined).success);
   const given = Array.isArray(input) ? 'an array' : `a ${typeof input}`;
   // Options within options have no function of their own.
-  if (where.endsWith('"')) return `it must be an object with ${needed.join(', ')}, not ${given}`;
+  const names = needed.length > 0 ? needed : Object.keys(schema.shape);
+  if (where.endsWith('"')) return `it must be an object with ${names.join(', ')}, not ${given}`;
   return `the options must be an object, as in ${where}({ ${[...needed, '…'].join(', ')} }), not ${given}`;
 }
 

@@ -8,6 +8,8 @@ export interface PaywallContent {
   readonly prices: readonly string[];
   /** Network as people call it. */
   readonly network: string;
+  /** What a payment buys, in a sentence, where that is more than one request. */
+  readonly offers?: string;
   /** A sentence on why an earlier payment was refused, if one was. */
   readonly problem?: string;
 }
@@ -28,7 +30,7 @@ pre { padding: .75rem 1rem; border: 1px solid var(--line); border-radius: 8px; o
 `;
 
 /** The page that a browser gets instead of the JSON of a 402. */
-export function paywallPage({ resource, prices, network, problem }: PaywallContent): string {
+export function paywallPage({ resource, prices, network, offers, problem }: PaywallContent): string {
   const title = resource.description ?? 'This page has a price';
   return `<!doctype html>
 <html lang="en">
@@ -44,7 +46,7 @@ export function paywallPage({ resource, prices, network, problem }: PaywallConte
 <h1>${escapeHtml(title)}</h1>
 ${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem)}</p>`}
 <p class="price">${prices.map(escapeHtml).join(' <small>or</small> ')}</p>
-<p class="muted">a request, paid on ${escapeHtml(network)}</p>
+<p class="muted">${offers === undefined ? 'a request, paid' : `${escapeHtml(offers)} Paid`} on ${escapeHtml(network)}</p>
 <p>Pay with any x402 client, or from a terminal:</p>
 <pre>npx tollhouse pay ${escapeHtml(shellQuoted(resource.url))} --keypair wallet.json</pre>
 </main>

@@ -1,12 +1,12 @@
 import bs58 from 'bs58';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../lib/bounded-cache.js';
 
 const ADDRESS_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 const SIGNATURE_PATTERN = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
 
 // Base58 is slow and the same few keys come again in every transaction.
-const texts = new LRUCache<string, string>({ max: 10_000 });
-const keys = new LRUCache<string, Uint8Array>({ max: 10_000 });
+const texts = boundedCache<string, string>({ max: 10_000 });
+const keys = boundedCache<string, Uint8Array>({ max: 10_000 });
 
 /** The base58 text of a 32-byte public key. */
 export function addressOf(bytes: Uint8Array): string {

@@ -12,6 +12,7 @@ import { createMetrics } from '../http/service/metrics.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
 import { defined } from '../lib/defined.js';
 import { cors } from '../middleware/gate/cors.js';
+import { crossOrigin } from '../middleware/gate/cross-origin.js';
 import { requestId } from '../middleware/gate/request-id.js';
 import { logRequests } from '../middleware/gate/request-log.js';
 import { paymentOf } from '../middleware/gate/request-properties.js';
@@ -52,13 +53,15 @@ const GREETING = 'Paid. This answer cost one cent.';
 /** The server's Express app: the whole service, and a paid demo route where there is a wallet to be paid. */
 export function createApp(parts: AppParts): Express {
   const { configuration, facilitator, gateway, identity, counters, logger, payTo, refuse } = parts;
-  const { baseUrl, trustProxy, tiers, rateLimitScale: scale } = configuration;
+  const { baseUrl, crossOrigins, trustProxy, tiers, rateLimitScale: scale } = configuration;
   const limits = createRateLimits({ counters, scale, gateway });
   const metrics = createMetrics(facilitator);
   const app = express();
   app.disable('x-powered-by');
   if (trustProxy !== undefined) app.set('trust proxy', trustProxy);
-  app.use(requestId, logRequests(logger), metrics.count, refuse, SECURITY_HEADERS, cors);
+  app.use(requestId, logRequests(logger), metrics.count, refuse, SECURITY_HEADERS);
+  if (crossOrigins !== undefined) app.use(crossOrigin({ origins: crossOrigins }));
+  app.use(cors);
   if (payTo !== undefined) {
     const gate = demoGate(facilitator, payTo, baseUrl);
     app.route('/demo').get(limits.challenges, gate, sendGreeting).all(refuseOtherMethods('GET', 'HEAD'));

@@ -7,6 +7,8 @@ export const PRUNABLE = [
   'calls',
   'events',
   'deliveries',
+  'passes',
+  'debits',
   'answers',
   'marks',
   'values',
@@ -18,11 +20,11 @@ export type Prunable = (typeof PRUNABLE)[number];
 
 /** From when on things may be forgotten, in milliseconds since the epoch: what is older than these. */
 export interface PrunableBefore {
-  /** Payments that were not paid, and payment requests. */
+  /** Payments that were not paid, payment requests, and what requests took from passes. */
   readonly unpaid: number;
   /** Events and their deliveries. */
   readonly events: number;
-  /** Payments that were, and calls. */
+  /** Payments that were, calls, and passes. */
   readonly books: number;
   /** Answers, marks, values and counts end by themselves: now. */
   readonly expired: number;
@@ -59,6 +61,15 @@ const LOOKS: Readonly<Record<Prunable, readonly Look[]>> = {
   ],
   events: [['events', earliest('at', 'tollhouse_event')]],
   deliveries: [['events', earliest('coalesce(finished_at, next_at)', 'tollhouse_delivery')]],
+  passes: [
+    [
+      'books',
+      `select over_at as due from tollhouse_pass where over_at < $1 and not exists (
+          select 1 from tollhouse_payment where tollhouse_payment.id = tollhouse_pass.payment_id)
+        order by over_at limit 1`,
+    ],
+  ],
+  debits: [['unpaid', earliest('at', 'tollhouse_pass_debit')]],
   answers: [['expired', earliest('expires_at', 'tollhouse_answer')]],
   marks: [['expired', earliest('expires_at', 'tollhouse_mark')]],
   values: [['expired', earliest('expires_at', 'tollhouse_value')]],

@@ -1,5 +1,7 @@
+import { z } from 'zod';
 import { badOption } from '../errors/errors.js';
 import { namingAllMissing } from '../lib/optional-packages.js';
+import { resolveOptions } from '../lib/options.js';
 import type { Counters } from './counters/counters.js';
 import { createMemoryCounters } from './counters/memory-counters.js';
 import { openRedisCounters } from './counters/redis-counters.js';
@@ -9,6 +11,7 @@ import { HELD_MEMORY_MS } from './held/held-times.js';
 import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
+import { createSqlPassStore } from './passes/sql-pass-store.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
@@ -16,9 +19,16 @@ import type { SqlDatabase } from './sql/sql-database.js';
 import { openSqlite } from './sql/sqlite/sqlite-database.js';
 import type { Storage, StorageOptions } from './storage.js';
 
+const storageOptions = z.strictObject({
+  redisUrl: z.string('redis:// or rediss:// and a host').optional(),
+  now: z
+    .custom<() => number>((it) => typeof it === 'function', 'a function that answers milliseconds')
+    .default(() => Date.now),
+});
+
 /** What `openStorage` answers. */
 export async function openSqlStorage(databaseUrl: string, options: StorageOptions): Promise<Storage> {
-  const { redisUrl, now = Date.now } = options;
+  const { redisUrl, now } = resolveOptions('openStorage', storageOptions, options);
   if (redisUrl !== undefined && !isUrlOf(['redis:', 'rediss:'], redisUrl)) {
     throw badOption('openStorage', 'option "redisUrl" must be redis:// or rediss:// and a host', 'redisUrl');
   }
@@ -53,6 +63,7 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
   const books = createSqlLedger(database, now);
   const ledger = isForgotten ? { ...books, remembersSince: now() } : books;
   const counters = createSqlCounters(database, now);
+  const passes = createSqlPassStore(database, now);
   const idempotency = createSqlIdempotencyStore(database, { now });
   const heldTimes = createSqlHeldTimes(database);
   const gateway = createGatewayStores(database, now);
@@ -60,13 +71,15 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
     database,
     ledger,
     counters,
-    idempotency: idempotency,
+    passes,
+    idempotency,
     gateway,
     heldTimes,
     async prune(before, limit, booksBefore = before) {
       const payments = await ledger.prune(before, limit, booksBefore);
       const expired = (await counters.prune(limit)) + (await heldTimes.prune(now() - HELD_MEMORY_MS, limit));
-      return payments + expired + (await idempotency.prune(limit));
+      const rest = (await idempotency.prune(limit)) + (await passes.prune(before, limit, booksBefore));
+      return payments + expired + rest;
     },
     close: () => database.close(),
   };

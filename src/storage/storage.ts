@@ -3,6 +3,7 @@ import type { GatewayStores } from './gateway-stores.js';
 import type { HeldTimes } from './held/held-times.js';
 import type { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { Ledger } from './ledger/ledger.js';
+import type { PassStore } from './passes/pass-store.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 
 /** Options of `openStorage`. */
@@ -26,15 +27,17 @@ export interface Storage {
   readonly gateway: GatewayStores;
   /** Since when wallets have been seen holding what gates with `heldFor` ask for. */
   readonly heldTimes: HeldTimes;
+  /** What payments have bought for more than one request. */
+  readonly passes: PassStore;
   /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
   readonly idempotency: IdempotencyStore;
   /**
    * Forgets a few entries that are of no more use: payments and payment requests from before a time, marks, values and
-   * counts that have expired, and answers that are too old or too many. Call it from time to time until it answers 0. What
+   * counts that have expired, passes that are over, and answers that are too old or too many. Call it from time to time until it answers 0. What
    * a gateway keeps has a method of its own.
    * @param before - milliseconds since the epoch
    * @param limit - how many of each kind go at most, and so how long it takes
-   * @param booksBefore - the same for the books of the money: payments that were served; default `before`
+   * @param booksBefore - the same for the books of the money: payments that were served, passes; default `before`
    * @returns how many went
    */
   prune(before: number, limit: number, booksBefore?: number): Promise<number>;

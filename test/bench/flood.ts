@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import bs58 from 'bs58';
 import { type BenchChain, startChain } from './chain.js';
 import { type Contestant, type Json, startContestant } from './contestant.js';
 import { type BenchContext, type BenchPart, type Figure, quantile } from './figure.js';
 import { firstTerms, presign } from './presigned.js';
+import { startWholeServer } from './whole-server.js';
 
 const SLOT_MS = 100;
 const FLOOD_PER_SECOND = 10_000;
@@ -52,7 +52,8 @@ export const floodBench: BenchPart = {
   async run(context) {
     const folder = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
     const chain = await startChain(SLOT_MS);
-    const server = await startWholeServer(chain, join(folder, 'flood.db'));
+    const payTo = (await chain.wallet({ usdc: '0', usdt: '0', pyusd: '0' })).publicKey.toBase58();
+    const server = await startWholeServer(chain, `sqlite:${join(folder, 'flood.db')}`, { PAY_TO: payTo });
     try {
       return await measure(context, chain, server);
     } finally {
@@ -62,22 +63,6 @@ export const floodBench: BenchPart = {
     }
   },
 };
-
-async function startWholeServer(chain: BenchChain, database: string): Promise<Contestant> {
-  const payTo = (await chain.wallet({ usdc: '0', usdt: '0', pyusd: '0' })).publicKey.toBase58();
-  return startContestant('whole-server', {
-    env: {
-      BASE_URL: 'http://localhost',
-      SOLANA_NETWORK: 'solana-devnet',
-      SOLANA_RPC_URL: chain.rpcUrl,
-      SOLANA_WS_URL: chain.wsUrl,
-      FACILITATOR_KEYPAIR: bs58.encode((await chain.wallet({ sol: '100' })).secretKey),
-      PAY_TO: payTo,
-      DATABASE_URL: `sqlite:${database}`,
-      JWT_SECRET: 'a secret that is good enough for a bench',
-    },
-  });
-}
 
 async function measure(context: BenchContext, chain: BenchChain, server: Contestant): Promise<readonly Figure[]> {
   const plan = context.quick ? QUICK : FULL;

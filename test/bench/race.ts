@@ -10,8 +10,8 @@ export interface Lap {
   readonly perSecond: number;
 }
 
-/** Who runs a lap, told the number of the round. */
-export type Runner = (round: number) => Promise<Lap>;
+/** Who runs a lap, told the number of the round; 0 is the one that does not count. */
+export type Runner<Result = Lap> = (round: number) => Promise<Result>;
 
 /** What is sent again and again to a contestant. */
 export interface Shot {
@@ -25,16 +25,17 @@ const CONNECTIONS = 10;
 /**
  * Runs laps in turns, so that what else happens on the machine hits all of them alike. The order turns around from round to
  * round. One more round comes first and does not count.
+ * @param onRound - called before each round that counts
  */
-export async function race<Name extends string>(
-  runners: Readonly<Record<Name, Runner>>,
+export async function race<Name extends string, Result = Lap>(
+  runners: Readonly<Record<Name, Runner<Result>>>,
   rounds: number,
-  onRound: (round: number) => void,
-): Promise<Readonly<Record<Name, readonly Lap[]>>> {
+  onRound: (round: number) => void | Promise<void>,
+): Promise<Readonly<Record<Name, readonly Result[]>>> {
   const names = Object.keys(runners) as Name[];
-  const laps = Object.fromEntries(names.map((name) => [name, [] as Lap[]])) as Record<Name, Lap[]>;
+  const laps = Object.fromEntries(names.map((name) => [name, [] as Result[]])) as Record<Name, Result[]>;
   for (let round = 0; round <= rounds; round += 1) {
-    if (round > 0) onRound(round);
+    if (round > 0) await onRound(round);
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
       const lap = await runners[name](round);
       if (round > 0) laps[name].push(lap);

@@ -8,10 +8,12 @@ import { floodBench } from './flood.js';
 import { gatesBench } from './gates.js';
 import { gatewayBench } from './gateway.js';
 import { growthBench } from './growth.js';
+import { holdersBench } from './holders/holders.js';
 import { importBench } from './import.js';
 import { ledgerBench } from './ledger.js';
 import { memoryBench } from './memory.js';
 import { paidBench } from './paid.js';
+import { passesBench } from './passes.js';
 import { processesBench } from './processes.js';
 import { toMarkdown } from './report.js';
 import { strangersBench } from './strangers/strangers.js';
@@ -23,6 +25,7 @@ const PARTS = [
   paidBench,
   verifyBench,
   gatesBench,
+  passesBench,
   gatewayBench,
   growthBench,
   memoryBench,
@@ -32,6 +35,7 @@ const PARTS = [
   callBookBench,
   floodBench,
   strangersBench,
+  holdersBench,
 ];
 
 const { values, positionals } = parseArgs({

@@ -64,7 +64,8 @@ describe('those who look after strangers', () => {
     expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('quota_reached') });
     await login(operator);
     expect((await as('quotas', sellerWallet, '--keys', 'default')).text).toMatch(/keys +50\n/);
-    expect((await as('quotas', sellerWallet)).text).toMatch(/project_bytes +65536\n/);
+    expect((await as('quotas', sellerWallet)).text).toMatch(/project_bytes +65536\nfee_percent +20\n/);
+    expect((await as('quotas', sellerWallet, '--fee-percent', '35')).text).toMatch(/fee_percent +35\n/);
   });
 
   test('are told what they got wrong with exit code 2, and others that they are none with 1', async () => {
@@ -73,6 +74,7 @@ describe('those who look after strangers', () => {
       ['suspend', 'project'],
       ['owners', '--owner', sellerWallet],
       ['quotas', sellerWallet, '--keys', 'many'],
+      ['quotas', sellerWallet, '--fee-percent', 'all'],
       ['audit', '--limit', '0'],
     ]) {
       expect(await as(...args)).toMatchObject({ code: 2 });

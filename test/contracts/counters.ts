@@ -102,6 +102,21 @@ function valuesContract(counters: () => Counters, advance: Advance): void {
     expect(await counters().get('session:1')).toBe(`new ${done.indexOf(true)}`);
   });
 
+  test('of many who put a value where there is none, or none any more, exactly one does', async () => {
+    for (const round of [1, 2]) {
+      const attempts = Array.from({ length: 20 }, (_, at) => counters().replace('word:1', undefined, `${at}`, 5_000));
+      const done = await Promise.all(attempts);
+      expect([round, done.filter(Boolean).length]).toEqual([round, 1]);
+      expect(await counters().get('word:1')).toBe(`${done.indexOf(true)}`);
+      await advance(5_001);
+    }
+    await counters().put('word:1', 'value', 5_000);
+    expect(await counters().replace('word:1', undefined, 'other', 5_000)).toBe(false);
+    await counters().remove('word:1');
+    expect(await counters().replace('word:1', undefined, 'other', 5_000)).toBe(true);
+    expect(await counters().get('word:1')).toBe('other');
+  });
+
   test('what is not there, or no longer, is not replaced', async () => {
     expect(await counters().replace('session:1', 'old', 'new', 5_000)).toBe(false);
     await counters().put('session:1', 'old', 5_000);

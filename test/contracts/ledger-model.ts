@@ -32,6 +32,7 @@ const aUse = fc.record({
   binding: fc.constantFrom('GET /report|terms', 'GET /report|terms', 'GET /report|terms', 'GET /other|terms'),
   fingerprint: fc.constantFrom('one', 'one', 'two', undefined),
   retryHash: fc.constantFrom('mine', 'mine', 'yours', undefined),
+  admitted: fc.constantFrom('a holder', 'a member', undefined),
 });
 const aSlot = fc.integer({ min: 1, max: 9 });
 const kind = <const Kind extends string>(...kinds: readonly [Kind, ...Kind[]]) => fc.constantFrom<Kind>(...kinds);
@@ -104,8 +105,9 @@ async function askFor(of: Verbs, event: Exclude<Event, { kind: 'advance' }>, { n
   switch (event.kind) {
     case 'claim':
     case 'claimLanded': {
-      const { binding, fingerprint, retryHash } = event.use;
-      const use = { binding, ...(fingerprint && { fingerprint }), ...(retryHash && { retryHash }) };
+      const { binding, fingerprint, retryHash, admitted } = event.use;
+      const bound = { ...(fingerprint && { fingerprint }), ...(retryHash && { retryHash }) };
+      const use = { binding, ...bound, ...(admitted && { admitted }) };
       const request = newClaim({ id, lease, leaseMs: LEASE_MS, terms: { ...TERMS, network }, ...use });
       return event.kind === 'claim' ? of.claim(request) : of.claimLanded(request, landedIn(event.slot));
     }
@@ -160,9 +162,15 @@ class LedgerModel implements Verbs {
     }
     if (!isSame) return { status: 'foreign', record };
     if (isFinal || !isFree) return { status: isFinal ? 'closed' : 'busy', record };
-    const bound = { ...record, ...(fingerprint && { fingerprint }), ...(retryHash && { retryHash }) };
+    const isFirstUse = record.fingerprint !== fingerprint || record.retryHash !== retryHash;
+    const admitted = record.admitted ?? (isFirstUse ? request.admitted : undefined);
+    const uses = {
+      ...(fingerprint && { fingerprint }),
+      ...(retryHash && { retryHash }),
+      ...(admitted && { admitted }),
+    };
+    const bound = { ...record, ...uses };
     this.#payments.set(id, { record: bound, holder: request.lease, until: this.#now() + request.leaseMs });
-    const isFirstUse = record.fingerprint !== bound.fingerprint || record.retryHash !== bound.retryHash;
     return { status: 'won', record: bound, isFirstUse };
   }
 

@@ -33,6 +33,15 @@ export function newClaim(change: Partial<ClaimRequest> = {}): ClaimRequest {
       { recipient: '9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin', amount: 18_446_744_073_709_551_614n },
       { recipient: '4Nd1mBQtrMJVYVfKf2PJy9NZUZdTAsp7D4xWLs4gDB4T', amount: 1n },
     ],
+    buys: {
+      site: 'https://shop.example',
+      scope: 'GET /report',
+      kind: 'credit',
+      mint: '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU',
+      bought: 9_007_199_254_740_993n,
+      left: 9_007_199_254_740_992n,
+      lastsMs: 86_400_000,
+    },
     ...change,
   };
 }

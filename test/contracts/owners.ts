@@ -56,9 +56,12 @@ export function ownersContract(name: string, open: () => Promise<SqlDatabase>): 
     test('quotas of its own are set, left and taken back, each change with its entry', async () => {
       expect(await owners().quotasOf(ANNA)).toEqual({});
       await owners().setQuotas(ANNA, { projects: 3, keys: 0 }, entry('one'));
-      await owners().setQuotas(ANNA, { projects: null, projectBytes: 2_000 }, entry('two'));
-      expect(await owners().quotasOf(ANNA)).toEqual({ keys: 0, projectBytes: 2_000 });
-      expect(await owners().find(ANNA)).toMatchObject({ since: TIME, quotas: { keys: 0, projectBytes: 2_000 } });
+      await owners().setQuotas(ANNA, { projects: null, projectBytes: 2_000, feePercent: 40 }, entry('two'));
+      expect(await owners().quotasOf(ANNA)).toEqual({ keys: 0, projectBytes: 2_000, feePercent: 40 });
+      expect(await owners().find(ANNA)).toMatchObject({
+        since: TIME,
+        quotas: { keys: 0, projectBytes: 2_000, feePercent: 40 },
+      });
       expect(await actions()).toEqual(['two', 'one']);
     });
 

@@ -37,9 +37,9 @@ const ROWS = [
   { id: 'expired', state: 'expired', signature: SIGNATURE, reason: REASON, finished_at: CLAIMED_AT + 1 },
 ] as const;
 
-/** What all of them have. */
+/** What all of them have; shares and passes came later. */
 function paymentOf(id: string) {
-  const { lease: _lease, leaseMs: _leaseMs, owedLegs: _owedLegs, ...payment } = newClaim({ id });
+  const { lease: _lease, leaseMs: _leaseMs, owedLegs: _owedLegs, buys: _buys, ...payment } = newClaim({ id });
   return payment;
 }
 

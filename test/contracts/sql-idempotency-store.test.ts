@@ -88,6 +88,56 @@ describe.each(DATABASES)('pruning store on $name', ({ open }) => {
     await close();
   });
 
+  test('who fills the store loses nothing but its own, however old and small what others keep is', async () => {
+    const { store, advance, close } = await openResponses(open, { maxBytes: 100_000 });
+    const others = Array.from({ length: 20 }, (_, n) => newRun({ owner: `wallet ${n}` }));
+    for (const run of others) {
+      await store.begin(run);
+      await store.finish(run.id, run.lease, new Uint8Array(500));
+    }
+    const unowned = newRun();
+    await store.put(unowned.id, PAYLOAD);
+    const greedy = Array.from({ length: 200 }, () => newRun().id);
+    for (const id of greedy) {
+      await advance(1);
+      await store.put(id, PAYLOAD, 'greedy');
+    }
+
+    expect(await store.prune(60)).toBe(60);
+    while ((await store.prune(60)) > 0);
+    for (const { id } of others) expect(await store.find(id, 'first')).toMatchObject({ status: 'replay' });
+    expect(await store.get(unowned.id)).toHaveLength(PAYLOAD.length);
+    const left = await Promise.all(greedy.map(async (id) => (await store.get(id)) !== undefined));
+    expect(left.filter(Boolean)).toHaveLength(51);
+    expect(await store.get(greedy.at(-1) ?? '')).toHaveLength(PAYLOAD.length);
+    await close();
+  });
+
+  test('of two who keep too much each is left with as much as the other, and who began with less loses nothing', async () => {
+    const { store, close } = await openResponses(open, { maxBytes: 30_000 });
+    const keep = async (owner: string, count: number) => {
+      const ids = Array.from({ length: count }, () => newRun().id);
+      for (const id of ids) await store.put(id, PAYLOAD, owner);
+      return async () => (await Promise.all(ids.map((id) => store.get(id)))).filter(Boolean).length;
+    };
+    const left = [await keep('large', 40), await keep('small', 2), await keep('larger', 60)];
+    await store.prune(1_000);
+
+    const [large = 0, small, larger = 0] = await Promise.all(left.map((it) => it()));
+    expect(small).toBe(2);
+    expect(large + larger).toBe(17);
+    expect(Math.abs(large - larger)).toBeLessThanOrEqual(1);
+    await close();
+  });
+
+  test('of owners who have the same, as many lose something as it takes, and no more', async () => {
+    const { store, kept, close } = await openResponses(open, { maxBytes: 16_000 });
+    for (let n = 0; n < 17; n += 1) await store.put(newRun().id, new Uint8Array(488), `wallet ${n}`);
+    expect(await store.prune(100)).toBe(1);
+    expect(await kept()).toBe(16);
+    await close();
+  });
+
   test('what is put is forgotten too where nobody prunes: what is too old, once in 256', async () => {
     const { store, kept, advance, close } = await openResponses(open);
     await putMany(store, 200);

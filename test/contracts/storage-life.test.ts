@@ -175,3 +175,10 @@ describe.each(KINDS)('pruning on $name', ({ newUrl }) => {
     await close();
   });
 });
+
+test.each([{ redis: 'redis://127.0.0.1:1' }, { redisUrl: 7 }, { now: 7 }])(
+  'a storage with wrong options is not opened, and the option is named: %j',
+  async (options) => {
+    await expect(openStorage('memory:', options as object)).rejects.toThrow(/^openStorage: .*"(redisUrl|now)"/);
+  },
+);

@@ -62,13 +62,12 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
     async () => {
       const load = { database: url, kills: KILLS, clients: CLIENTS, leaseMs: LEASE_MS, random: Math.random };
       const { bought, survivor } = await runCrashLoad(fixture, load);
-      // Whose handler was killed three times is not served any more, and told so; it takes many kills. One of them may have
-      // been served after all: its stream left in the very moment of the third.
+      // Whose handler was killed three times is not served any more, and told so: on a slow machine three kills may meet one.
+      // It may have been served after all: its stream left in the very moment of the third.
       const triedOut = (await openPayments()).filter(({ reruns }) => reruns === MAX_RERUNS);
       const failed = bought.filter(({ replies }) => replies.at(-1)?.served !== true);
       expect(failed.map(({ replies }) => replies.at(-1)?.code)).toEqual(failed.map(() => 'payment_already_used'));
       expect(triedOut.map(({ payer }) => payer)).toEqual(expect.arrayContaining(failed.map(payerOf)));
-      if (LONG === undefined) expect(failed).toEqual([]);
       expect(overcharged(fixture, bought)).toEqual([]);
       expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(bought.length));
 

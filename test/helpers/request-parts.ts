@@ -8,6 +8,7 @@ import type { LandedTransaction } from '../../src/solana/rpc/landed-transaction.
 import { NATIVE_SOL } from '../../src/solana/transaction/programs.js';
 import { createMemoryLedger } from '../../src/storage/ledger/memory-ledger.js';
 import type { PaymentRequestRecord } from '../../src/storage/ledger/payment-request.js';
+import { createMemoryPassStore } from '../../src/storage/passes/memory-pass-store.js';
 import { fakeNode } from './nodes/fake-node.js';
 import { walletKey } from './transactions/wallet-key.js';
 
@@ -24,6 +25,7 @@ export function requestParts(more: Partial<RequestParts> = {}): RequestParts {
     network,
     rpc,
     ledger,
+    passes: createMemoryPassStore(),
     delivery: createTransactionDelivery({ rpc }),
     landed: async () => undefined,
     policy: { managedKeys: new Set(), maxFeeLamports: 100_000n },

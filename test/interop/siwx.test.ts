@@ -11,19 +11,15 @@ import {
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import type { Request } from 'express';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
-import { createEd25519Signer } from '../../src/lib/ed25519/ed25519.js';
 import { toCaip2 } from '../../src/protocol/networks/networks.js';
 import { type AppServer, serveApp } from '../helpers/http/app-server.js';
+import { walletAdapter } from '../helpers/http/official-clients.js';
 import { signInInfo } from '../helpers/transactions/wallet-key.js';
 
 const wallet = Keypair.generate();
 const address = wallet.publicKey.toBase58();
 
-/** What browsers' wallets offer. */
-const walletAdapter: SIWxSigner = {
-  publicKey: wallet.publicKey,
-  signMessage: async (message: Uint8Array) => createEd25519Signer(wallet.secretKey.subarray(0, 32)).sign(message),
-};
+const adapter = walletAdapter(wallet);
 
 /** A route that asks whoever is not known to sign in or pay, as the protocol has it, and counts what it refused. */
 function clubRoute(identity: WalletIdentity) {
@@ -75,7 +71,7 @@ describe('the official SIWX client signs in', () => {
   const welcome = { wallet: { address, by: 'siwx', scopes: [] } };
 
   test('wrapFetchWithSIWx with a wallet adapter', async () => {
-    const answer = await wrapFetchWithSIWx(fetch, walletAdapter)(`${server.url}/club?a=1&b=%20`);
+    const answer = await wrapFetchWithSIWx(fetch, adapter)(`${server.url}/club?a=1&b=%20`);
 
     expect([answer.status, await answer.json()]).toEqual([200, welcome]);
     expect(route.proofs).toEqual(['absent', 'proven']);
@@ -89,7 +85,7 @@ describe('the official SIWX client signs in', () => {
   });
 
   test('the extension of the client of @x402/fetch, which then need not pay', async () => {
-    const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [walletAdapter] }));
+    const client = new x402Client().registerExtension(createSIWxClientExtension({ signers: [adapter] }));
     const answer = await wrapFetchWithPayment(fetch, new x402HTTPClient(client))(`${server.url}/club`);
 
     expect([answer.status, await answer.json()]).toEqual([200, welcome]);
@@ -99,7 +95,7 @@ describe('the official SIWX client signs in', () => {
   test('a header made by hand from the challenge is good once', async () => {
     const { extensions } = (await (await fetch(`${server.url}/club`)).json()) as { extensions: object };
     const info = signInInfo({ extensions: extensions as Record<string, unknown> });
-    const header = encodeSIWxHeader(await createSIWxPayload(info, walletAdapter, `${server.url}/club`));
+    const header = encodeSIWxHeader(await createSIWxPayload(info, adapter, `${server.url}/club`));
     const enter = () => fetch(`${server.url}/club`, { headers: { 'SIGN-IN-WITH-X': header } });
 
     expect([(await enter()).status, (await enter()).status]).toEqual([200, 402]);
@@ -136,11 +132,11 @@ test('the official client signs the method and the path that it is asked for, an
     sent.push(request.headers.get('sign-in-with-x') ?? '');
     return fetch(request);
   };
-  const answer = await wrapFetchWithSIWx(listening, walletAdapter)(`${server.url}/orders?a=1`, { method: 'DELETE' });
+  const answer = await wrapFetchWithSIWx(listening, adapter)(`${server.url}/orders?a=1`, { method: 'DELETE' });
   expect([answer.status, requests.map(({ method }) => method)]).toEqual([200, ['DELETE', 'DELETE']]);
 
   const asked = async (path: string, method: string) => {
-    const fresh = await wrapFetchWithSIWx(listening, walletAdapter)(`${server.url}/orders`, { method: 'DELETE' });
+    const fresh = await wrapFetchWithSIWx(listening, adapter)(`${server.url}/orders`, { method: 'DELETE' });
     expect(fresh.status).toBe(200);
     return (await fetch(server.url + path, { method, headers: { 'sign-in-with-x': sent.at(-1) ?? '' } })).json();
   };

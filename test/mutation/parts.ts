@@ -55,7 +55,7 @@ const GATE = [
   'middleware/payment/paid-request',
   'middleware/payment/paid-responses',
   'middleware/payment/payment-responses',
-  'middleware/payment/retry',
+  'middleware/idempotency/retry',
   'middleware/payment/payment-required',
   'middleware/response/idempotency-notes',
   'middleware/response/response-buffer',

@@ -13,6 +13,8 @@ export interface Rule {
 
 const MAX_LINES = 300;
 const MAX_ENTRIES = 20;
+/** What was released in it is never changed, so that each change adds one. */
+const GROWING = 'storage/sql/migrations';
 const CONCRETE_STORE = /^storage\/.*\/(memory|sqlite|postgres|redis)-/;
 const MEMORY_STORE = /^storage\/.*\/memory-/;
 /** What a user makes without a store makes its own in memory; the package exports those. */
@@ -129,7 +131,7 @@ function fullFolders(sources: Sources): string[] {
     }
   }
   return [...entries]
-    .filter(([, { size }]) => size > MAX_ENTRIES)
+    .filter(([folder, { size }]) => folder !== GROWING && size > MAX_ENTRIES)
     .map(([folder, { size }]) => `${folder}: ${size} entries`);
 }
 

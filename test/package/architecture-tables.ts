@@ -41,7 +41,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
  * file directly in the room; those that are not named here may import everything in their room, and no sub-room imports them.
  */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
-  lib: ['ed25519/', 'http/'],
+  lib: ['bounded-cache', 'ed25519/', 'http/'],
   protocol: [
     'address',
     'limits',
@@ -64,6 +64,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'events/',
     'held/',
     'idempotency/',
+    'passes/',
     'ledger/',
     'webhooks/',
     'keys/',
@@ -97,10 +98,11 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'gate/',
     'response/',
     'terms/',
-    'wallet/',
     'idempotency/',
+    'wallet/',
     'service-key/',
     'rate-limit/',
+    'passes/',
     'payment/',
     'paywall/',
   ],

@@ -12,7 +12,14 @@ import { until } from '../helpers/until.js';
 const FOLDER = join(__dirname, '../../examples');
 const EXAMPLES = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'));
 /** Programs that need no payment, stand behind a gateway, or pay themselves. */
-const UNPAID = ['service-keys.ts', 'gateway-upstream.ts', 'webhook-receiver.ts', 'client.ts', 'test-your-app.ts'];
+const UNPAID = [
+  'service-keys.ts',
+  'gateway-upstream.ts',
+  'webhook-receiver.ts',
+  'client.ts',
+  'pass.ts',
+  'test-your-app.ts',
+];
 const PAID = EXAMPLES.filter((name) => !UNPAID.includes(name));
 
 afterEach(stopFiles);
@@ -67,6 +74,12 @@ test('service-keys.ts is called by the line it prints, and by nobody without a k
 test('client.ts pays with the official client, and signs in where that is enough', async () => {
   const { code, text } = await endOf(runFile('examples/client.ts', []));
   expect(text).toBe('/report: 200 Up again. (paid)\n/essay: 200 Long. (let in)\n');
+  expect(code).toBe(0);
+});
+
+test('pass.ts pays once, and then comes in by signing and by its token', async () => {
+  const { code, text } = await endOf(runFile('examples/pass.ts', []));
+  expect(text).toBe('paid: SOL is up, 99 left\nsigned in: BTC is up, 98 left\nby token: ETH is up, 97 left\n');
   expect(code).toBe(0);
 });
 

@@ -22,7 +22,13 @@ const MAX_AUDIT_LIMIT = 100;
 const SECONDS = 19;
 
 /** The quotas that there are options for, by the names that they have for the server. */
-const QUOTAS = { projects: 'projects', keys: 'keys', webhooks: 'webhooks', 'project-bytes': 'project_bytes' } as const;
+const QUOTAS = {
+  projects: 'projects',
+  keys: 'keys',
+  webhooks: 'webhooks',
+  'project-bytes': 'project_bytes',
+  'fee-percent': 'fee_percent',
+} as const;
 
 const actions: Readonly<Record<string, Action>> = {
   owners: listing(OPERATOR_PATHS.owners, ['wallet', 'since', 'projects', 'keys', 'webhooks', 'suspended'], (json) => {
@@ -59,7 +65,7 @@ tollhouse operator keys [--owner <wallet>]
 tollhouse operator suspensions
 tollhouse operator suspend <kind> <id or wallet> [--reason <text>]
 tollhouse operator resume <kind> <id or wallet>
-tollhouse operator quotas <wallet> [--projects <n>] [--keys <n>] [--webhooks <n>] [--project-bytes <n>]
+tollhouse operator quotas <wallet> [--projects <n>] [--keys <n>] [--webhooks <n>] [--project-bytes <n>] [--fee-percent <n>]
 tollhouse operator audit [--owner <wallet>] [--actor <wallet>] [--target <id>] [--action <action>] [--limit <n>]
 
 What strangers have on a server, for the wallets in its OPERATORS. Sign in first.
@@ -68,6 +74,7 @@ Kinds are "project", "key", "owner" (all that a wallet sells) and "wallet" (all 
   --owner <wallet>     of this owner only
   --reason <text>      why, for the audit log
   --projects <n>       what the wallet may own; "default" takes its own quota back
+  --fee-percent <n>    how much of the network fees of an hour payments for what it sells may use (default 20)
   --actor <wallet>     who has made the change
   --target <id>        what was changed
   --action <action>    such as project.updated
@@ -118,7 +125,13 @@ function targetOf([kind, target, ...rest]: readonly string[], action: string) {
 }
 
 async function quotas(args: readonly string[]): Promise<number> {
-  const options = { projects: TEXT, keys: TEXT, webhooks: TEXT, 'project-bytes': TEXT } as const;
+  const options = {
+    projects: TEXT,
+    keys: TEXT,
+    webhooks: TEXT,
+    'project-bytes': TEXT,
+    'fee-percent': TEXT,
+  } as const;
   const { values, positionals } = readArguments(args, { ...COMMON, ...options });
   const wallet = onlyOne(positionals, `${NAME} quotas <wallet> [--projects <n>] …`);
   const given = Object.entries(QUOTAS).flatMap(([option, name]) => {

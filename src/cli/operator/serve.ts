@@ -36,6 +36,7 @@ Environment:
   PAY_TO                                wallet that the demo route's cent goes to
   ALLOW_PRIVATE_NETWORKS                networks that upstreams and webhooks may be in although they are not public
   BASE_URL, TRUST_PROXY                 address behind a proxy; how many proxies, or their addresses
+  CROSS_ORIGINS                         whose pages may use it from a browser: origins, separated by commas (default *)
   RATE_LIMIT_SCALE                      multiplies every rate limit (default 1)
   MAX_FEE_LAMPORTS_PER_HOUR             most that is spent on network fees, in lamports (default 1,000,000,000)
   FLOOD_LIMIT_PER_SECOND                requests a second of one address before it is held off (default 250; 0: no bound)

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 
@@ -15,7 +15,7 @@ const BETWEEN_TRIES_MS = 200;
  * was read once is remembered.
  */
 export function createLandedReader(rpc: Pick<SolanaRpc, 'getTransaction'>): LandedReader {
-  const known = new LRUCache<string, LandedTransaction>({ max: REMEMBERED });
+  const known = boundedCache<string, LandedTransaction>({ max: REMEMBERED });
 
   async function ask(signature: string): Promise<LandedTransaction | undefined> {
     for (let attempt = 1; attempt <= TRIES; attempt += 1) {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import { signatureText } from '../../protocol/address.js';
 import { REASONS } from '../../protocol/reasons.js';
@@ -64,7 +64,7 @@ const VERIFIED_MAX = 10_000;
 export function createChainBackend(parts: ChainBackendParts): SettlementBackend {
   const { network, rpc, delivery, blockhashes, policy, sponsorship } = parts;
   const offered = createOffered(parts);
-  const verified: VerifiedCache = new LRUCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
+  const verified: VerifiedCache = boundedCache({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
   return {
     supported: async () => offered(),
     inspect: async (payment, terms) => inspectPayment(payment, terms, network, policy),

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { LoadAccount } from '../../solana/accounts/account-batch.js';
 import { metadataAddress, tokenMetadataOf } from '../../solana/accounts/token-metadata.js';
 import type { AccountState } from '../../solana/rpc/rpc.js';
@@ -21,7 +21,7 @@ const DERIVED_AT_ONCE = 8;
 
 /** Remembers for an hour what the metadata of mints says. What is not verified counts for nothing: anybody can write it. */
 export function createMetadataMemory(load: LoadAccount): FindOrigin {
-  const origins = new LRUCache<string, Origin>({
+  const origins = boundedCache<string, Origin>({
     max: ORIGINS_REMEMBERED,
     ttl: ORIGIN_MEMORY_MS,
     async fetchMethod(mint, _stale, { options }) {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { badOption, type TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { isBuiltIn, SOL } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import type { LoadAccount } from '../../solana/accounts/account-batch.js';
@@ -32,7 +32,7 @@ export function createMintMemory(load: LoadAccount, tokens: readonly Token[]): M
   const declared = tokens.filter((token) => !isBuiltIn(token));
   const isDeclared = (mint: string): boolean => declared.some((token) => token.mint === mint);
   const faults = new Map<string, TollhouseError>();
-  const read = new LRUCache<string, MintFacts | 'none'>({
+  const read = boundedCache<string, MintFacts | 'none'>({
     max: MINTS_REMEMBERED,
     ttl: MINT_MEMORY_MS,
     async fetchMethod(mint, _stale, { options }) {

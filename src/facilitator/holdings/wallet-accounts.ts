@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { type TokenAccount, tokenAccountOf } from '../../solana/accounts/token-accounts.js';
 import { type AccountState, RpcError, type SolanaRpc, type TokenAccountFilter } from '../../solana/rpc/rpc.js';
 import { PROGRAMS } from '../../solana/transaction/programs.js';
@@ -28,7 +28,7 @@ const TOO_MUCH: ReadonlySet<unknown> = new Set([-32_012, -32_010]);
  * whoever asks about it.
  */
 export function createWalletAccounts(rpc: Pick<SolanaRpc, 'getTokenAccountsByOwner'>): WalletAccounts {
-  const tooLarge = new LRUCache<string, true>({ max: TOO_LARGE_REMEMBERED, ttl: TOO_LARGE_MEMORY_MS });
+  const tooLarge = boundedCache<string, true>({ max: TOO_LARGE_REMEMBERED, ttl: TOO_LARGE_MEMORY_MS });
 
   async function list(wallet: string, filter: TokenAccountFilter): Promise<readonly TokenAccount[]> {
     const key = 'mint' in filter ? `${wallet} ${filter.mint}` : wallet;

@@ -14,7 +14,9 @@ export function resourceOf({ binding, terms }: PaymentRecord): string {
   return binding.slice(0, -bindingOf('', terms).length);
 }
 
-/** To which request and whose secret a use binds its payment. */
-export function requestAndSecretOf({ fingerprint, retryHash }: Pick<PaymentUse, 'fingerprint' | 'retryHash'>) {
-  return defined({ fingerprint, retryHash });
+type BoundBy = Pick<PaymentUse, 'fingerprint' | 'retryHash' | 'admitted' | 'buys'>;
+
+/** To which request and whose secret a use binds its payment, whom gates let in with it, and the pass that it buys. */
+export function boundBy({ fingerprint, retryHash, admitted, buys }: BoundBy) {
+  return defined({ fingerprint, retryHash, admitted, buys });
 }

@@ -3,13 +3,15 @@ import { defined } from '../../lib/defined.js';
 import { REASONS } from '../../protocol/reasons.js';
 import type { Settlement } from '../../protocol/types.js';
 import type { Ledger, Outcome, PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { PassStore } from '../../storage/passes/pass-store.js';
 import type { BackendSettlement, InspectedPayment, SettlementBackend, SettleStep } from '../backend/backend.js';
 import { type KeptOutcome, outcomeEvent } from '../events/event-records.js';
 import type { PaymentEventBus, PaymentEvents } from '../events/events.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../types.js';
+import { openBoughtPass } from './bought-pass.js';
 import type { Leases } from './leases.js';
 import { lostToThisProcess } from './lost-to-this-process.js';
-import { bindingOf, requestAndSecretOf } from './payment-binding.js';
+import { bindingOf, boundBy } from './payment-binding.js';
 import { createClaim } from './payment-claim.js';
 import { receiptOf } from './receipt.js';
 import { isTooLateToRetry } from './retry-hash.js';
@@ -20,6 +22,7 @@ export interface PaymentServiceParts {
   readonly backend: SettlementBackend;
   readonly leases: Leases;
   readonly events: PaymentEventBus;
+  readonly passes: Pick<PassStore, 'open'>;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -42,7 +45,7 @@ export async function claimPayment(
     blockhash: transaction.blockhash,
     lease,
     leaseMs,
-    ...requestAndSecretOf(use),
+    ...boundBy(use),
     ...seller,
   };
   const claimed = (await lostToThisProcess(parts, request)) ?? (await ledger.claim(request));
@@ -150,7 +153,7 @@ export function closedPayment(record: PaymentRecord, isTheirs: boolean): OpenedP
 }
 
 /** A held payment, and what it buys. */
-export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'events' | 'now' | 'record' | 'lease'> {
+export interface HeldPayment extends Pick<ClaimedPayment, 'ledger' | 'passes' | 'events' | 'now' | 'record' | 'lease'> {
   readonly resource: string;
   /** Whether landed money uses it up. Default false: something is owed for it. */
   readonly served?: boolean;
@@ -170,9 +173,10 @@ export async function writeDown(
   const told = { id, resource, payer, terms };
   switch (settlement.status) {
     case 'settled': {
+      // Before the outcome: should this process die between the two, the next one that asks the chain opens it.
+      await openBoughtPass(held.passes, record);
       const { slot, signature } = settlement.receipt;
-      const timing = defined({ durationMs });
-      const settled = { id, resource, receipt: settlement.receipt, ...timing };
+      const settled = { id, resource, receipt: settlement.receipt, ...defined({ durationMs }) };
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);
       return settlement;
     }

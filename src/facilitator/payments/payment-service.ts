@@ -1,15 +1,17 @@
 import { REASONS, type Reason } from '../../protocol/reasons.js';
 import type { Payment, Settlement, Terms, Verification } from '../../protocol/types.js';
 import { decodeTransaction } from '../../solana/transaction/transaction.js';
+import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
 import { bindingOf } from './payment-binding.js';
 import { claimPayment, type PaymentServiceParts } from './payment-life.js';
+import { isByAddress } from './retry-hash.js';
 
 /** The resource of payments that are settled for a server elsewhere. */
 const SETTLE_ONLY = 'settle';
 
 /** The part of a facilitator that holds, settles and completes payments. */
-export type PaymentService = Pick<Facilitator, 'verify' | 'knownTerms' | 'openPayment' | 'settle'>;
+export type PaymentService = Pick<Facilitator, 'verify' | 'knownTerms' | 'admittedWith' | 'openPayment' | 'settle'>;
 
 /**
  * Every payment comes here, whichever way it came in and whoever settles it. The order is fixed: rules that cost nothing,
@@ -18,14 +20,25 @@ export type PaymentService = Pick<Facilitator, 'verify' | 'knownTerms' | 'openPa
 export function createPaymentService(parts: PaymentServiceParts): PaymentService {
   return {
     verify: (payment, terms) => verifyPayment(parts, payment, terms),
-    async knownTerms({ transaction }) {
-      const decoded = decodeTransaction(transaction);
-      const record = decoded.ok ? await parts.ledger.find(decoded.transaction.messageHash) : undefined;
+    async knownTerms(payment) {
+      const record = await recordOf(parts, payment);
       return record?.state === 'claimed' ? undefined : record?.terms;
+    },
+    async admittedWith(payment, { retryHash, fingerprint }) {
+      const record = await recordOf(parts, payment);
+      // An address is no secret: others have it who were never let in.
+      if (record?.admitted === undefined || record.retryHash !== retryHash || isByAddress(retryHash)) return undefined;
+      if (record.fingerprint === undefined) return undefined;
+      return record.fingerprint === (await fingerprint()) ? record.admitted : undefined;
     },
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
     settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),
   };
+}
+
+async function recordOf({ ledger }: PaymentServiceParts, { transaction }: Payment): Promise<PaymentRecord | undefined> {
+  const decoded = decodeTransaction(transaction);
+  return decoded.ok ? ledger.find(decoded.transaction.messageHash) : undefined;
 }
 
 async function verifyPayment(

@@ -5,7 +5,7 @@ import type { ClaimRequest, PaymentRecord } from '../../storage/ledger/ledger.js
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { outcomeEvent } from '../events/event-records.js';
 import { lostToThisProcess } from '../payments/lost-to-this-process.js';
-import { bindingOf, requestAndSecretOf } from '../payments/payment-binding.js';
+import { bindingOf, boundBy } from '../payments/payment-binding.js';
 import { letGo } from '../payments/payment-claim.js';
 import type { PaymentServiceParts } from '../payments/payment-life.js';
 import { writeDown } from '../payments/payment-life.js';
@@ -54,7 +54,7 @@ export async function claimLanded(
     blockhash,
     lease: parts.ledger.newLease(),
     leaseMs,
-    ...requestAndSecretOf(use),
+    ...boundBy(use),
     ...seller,
   };
   const held = await lostToThisProcess(parts, claim);

@@ -5,7 +5,7 @@ import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
 import { PROGRAMS } from '../../solana/transaction/programs.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { brought, failureText, PROOF_MAX_AGE_MS } from '../backend/chain-landing.js';
-import { requestAndSecretOf, resourceOf } from '../payments/payment-binding.js';
+import { boundBy, resourceOf } from '../payments/payment-binding.js';
 import { createClaim } from '../payments/payment-claim.js';
 import { closedPayment } from '../payments/payment-life.js';
 import { receiptOf } from '../payments/receipt.js';
@@ -77,7 +77,7 @@ export async function openProof(parts: ProofParts, signature: string, use: Proof
   const { payer } = paid;
   const claim = await claimLanded(
     parts,
-    { signature, landed, payer, ...requestAndSecretOf(use), ...whatFor(parts, landed, paid, use) },
+    { signature, landed, payer, ...boundBy(use), ...whatFor(parts, landed, paid, use) },
     use.leaseMs,
   );
   return opened(parts, claim);

@@ -17,7 +17,7 @@ const REST_MS = 10_000;
 /**
  * Makes the function that looks after payments which were sent and then left alone: by a process that died, by a payer who
  * went away while the outcome was open. The chain says what became of each, and that is written down like any other
- * outcome. Several instances share the work. Nothing is served here: a payment that has landed stays good for what it bought.
+ * outcome. Several instances share the work. Nothing is served here: a payment that has landed stays good for what it bought, and its pass is opened.
  */
 export function createRecovery(parts: RequestParts): () => Promise<Recovered> {
   const { ledger, network } = parts;

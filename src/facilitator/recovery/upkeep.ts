@@ -1,4 +1,4 @@
-import { repeat } from '../../lib/repeat.js';
+import { repeat } from '../../lib/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { PaymentEventBus, Recovered } from '../events/events.js';
 import { pruneAll } from './pruning.js';

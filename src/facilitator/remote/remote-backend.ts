@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { MAX_AMOUNT } from '../../protocol/limits.js';
 import type { Supported } from '../../protocol/supported.js';
 import type { Commitment, NetworkId, Verification } from '../../protocol/types.js';
@@ -35,7 +35,7 @@ const REST_MS = 5_000;
 export function createRemoteBackend(parts: RemoteBackendParts): SettlementBackend {
   const { network, remotes, chain } = parts;
   const warnOfCommitment = createCommitmentWarning();
-  const verified = new LRUCache<string, true>({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
+  const verified = boundedCache<string, true>({ max: VERIFIED_MAX, ttl: VERIFIED_MS });
 
   async function verifyNow(inspected: InspectedPayment): Promise<Verification> {
     const verification = await verify(parts, inspected);

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { BLOCKHASH_LIFE, HEALTHY_LAG } from '../../solana/confirmation/expiry.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
 import { MAX_HISTORY_PER_CALL } from '../../solana/rpc/rpc-client.js';
@@ -45,7 +45,7 @@ const OTHER_VERSION = -32_015;
  */
 export function createRemoteChain(rpc: ChainReader): RemoteChain {
   /** Messages of transactions that have landed, by their signatures. */
-  const messages = new LRUCache<string, string>({ max: REMEMBERED });
+  const messages = boundedCache<string, string>({ max: REMEMBERED });
 
   /** Undefined when it cannot be told. */
   async function isSame(signature: string, messageHash: string): Promise<boolean | undefined> {

@@ -3,7 +3,7 @@ import { resolveOptions } from '../../lib/options.js';
 import { KNOWN_TOKENS } from '../../protocol/networks/tokens.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { createMemoryIdempotencyStore } from '../../storage/idempotency/memory-idempotency-store.js';
-import { assembleFacilitator, ledgerOrMemory } from '../assemble-facilitator.js';
+import { assembleFacilitator, booksOrMemory } from '../assemble-facilitator.js';
 import { createPaymentEventBus } from '../events/events.js';
 import type { HoldingsReader } from '../holdings/holding.js';
 import { createLeases } from '../payments/leases.js';
@@ -38,12 +38,12 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
   const remotes = urls.map((url) => createRemote({ url, headers, network, timeoutMs }));
   const rpc = rpcUrl === undefined ? undefined : createSolanaRpc({ urls: rpcUrl, timeoutMs });
   const chain = rpc === undefined ? {} : { chain: createRemoteChain(rpc) };
-  const ledger = ledgerOrMemory(WHERE, network, resolved.ledger ?? storage?.ledger);
+  const books = booksOrMemory(WHERE, resolved);
   return assembleFacilitator({
     network,
     tokens,
-    ledger,
-    leases: createLeases(ledger),
+    ...books,
+    leases: createLeases(books.ledger),
     storage,
     idempotency,
     events: createPaymentEventBus(),

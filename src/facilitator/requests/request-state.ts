@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import type { PaymentRecord, PaymentState } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
@@ -28,7 +28,7 @@ export function createRequestStates(
   walletPayments: WalletPayments,
 ): (id: string) => Promise<PaymentRequestState | undefined> {
   const { ledger } = parts;
-  const looked = new LRUCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
+  const looked = boundedCache<string, true>({ max: BELIEVED_MAX, ttl: BELIEVED_MS });
 
   async function look(request: PaymentRequestRecord): Promise<void> {
     const record = await attemptOf(parts, request);

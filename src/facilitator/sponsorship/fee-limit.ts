@@ -4,7 +4,7 @@ import type { NetworkId, Refusal } from '../../protocol/types.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import { createMemoryCounters } from '../../storage/counters/memory-counters.js';
 import type { FacilitatorHealth } from '../setup/health.js';
-import { createFeeShares, type FeeParties, type FeeShare } from './fee-shares.js';
+import { createFeeShares, type FeeParties, type FeeShare, type FeeSharesParts } from './fee-shares.js';
 import { createHourlyAllowance } from './hourly-allowance.js';
 
 /** A fee that was counted. Either is called at most once. */
@@ -23,7 +23,8 @@ export type FeeCount =
 /**
  * Bounds what may be spent on network fees in an hour, whatever is found to make us pay: beyond it nothing is signed. The hour
  * is a fixed one, begun by its first fee. No payer, no seller and not the public, who
- * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone.
+ * settles for others or by requests that nobody's key stands for, may use more than a fifth of it, so that whoever does is stopped alone;
+ * operators can set another share for a seller.
  */
 export interface FeeLimit {
   /**
@@ -45,6 +46,8 @@ export interface FeeLimitParts {
   readonly maxFeeLamportsPerHour: bigint;
   /** Where it is counted. Default, and while they cannot be reached: this process's memory. */
   readonly counters: Pick<Counters, 'increment'> | undefined;
+  /** Where operators set the shares of sellers. Default: all are equal. */
+  readonly owners?: FeeSharesParts['owners'];
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
   /**
@@ -63,11 +66,11 @@ const SHARE_OF: Readonly<Record<Exclude<keyof FeeParties, 'payer'>, string>> = {
 
 /** Makes a limit. Nothing is counted before the first fee. */
 export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
-  const { network, maxFeeLamportsPerHour, now, onLimitReached } = parts;
+  const { network, maxFeeLamportsPerHour, owners, now, onLimitReached } = parts;
   const counters = countersOf(parts);
   const limit = Number(maxFeeLamportsPerHour);
   const whole = createHourlyAllowance({ key: `fees:${network}`, limit, counters, now, onLimitReached });
-  const shares = createFeeShares({ network, maxFeeLamportsPerHour, counters, now });
+  const shares = createFeeShares({ network, maxFeeLamportsPerHour, counters, owners, now });
 
   function fault(): TollhouseError | undefined {
     const restMs = whole.restMs();
@@ -82,7 +85,8 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
     const giveBack = (): void => {
       for (const back of taken) back();
     };
-    for (const share of shares.of(parties)) {
+    const concerned = await shares.of(parties);
+    for (const share of concerned) {
       const back = await share.take(fee);
       if (back === undefined) {
         giveBack();
@@ -96,10 +100,7 @@ export function createFeeLimit(parts: FeeLimitParts): FeeLimit {
       throw fault() ?? limitReached(`No more network fees are paid on ${network} in this hour`, 0);
     }
     taken.push(back);
-    const { payer } = parties;
-    const countTwice = (): void => {
-      for (const share of payer === undefined ? [] : shares.of({ payer })) share.charge(fee);
-    };
+    const countTwice = (): void => concerned.find(({ party }) => party === 'payer')?.charge(fee);
     return { ok: true, fee: { giveBack, countTwice } };
   }
 

@@ -1,5 +1,8 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
+import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import type { Counters } from '../../storage/counters/counters.js';
+import type { OwnerStore } from '../../storage/owners/owners.js';
+import { DEFAULT_FEE_PERCENT } from '../../storage/owners/quotas.js';
 import { createHourlyAllowance, type HourlyAllowance } from './hourly-allowance.js';
 
 /** For whom a network fee is paid. Whoever is named uses a share of his own. */
@@ -15,7 +18,7 @@ export interface FeeParties {
 /** Bounds what each party may use of the fees of an hour, so that nobody uses them up for the others. */
 export interface FeeShares {
   /** The shares that a fee counts for. */
-  of(parties: FeeParties): readonly FeeShare[];
+  of(parties: FeeParties): MaybePromise<readonly FeeShare[]>;
 }
 
 /** The share of one party. */
@@ -30,34 +33,58 @@ export interface FeeSharesParts {
   /** Most for an hour for everybody together, in lamports. */
   readonly maxFeeLamportsPerHour: bigint;
   readonly counters: Pick<Counters, 'increment'>;
+  /** Where operators say how large the share of a seller is. Default: it is as large as anybody's. */
+  readonly owners?: Pick<OwnerStore, 'quotasOf'> | undefined;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
 
-/** Nobody uses more than one part in so many. */
-const PARTIES = 5n;
 /** What is forgotten of the least recent ones is counted once more, in their share only. */
 const MAX_SHARES = 10_000;
+/** How long the word of an operator is remembered. */
+const FRESH_MS = 10_000;
 
 /** Makes the shares. A share that is less than one fee lets one fee pass in an hour. */
-export function createFeeShares({ network, maxFeeLamportsPerHour, counters, now }: FeeSharesParts): FeeShares {
-  const limit = Number(maxFeeLamportsPerHour / PARTIES);
-  const shares = new LRUCache<string, FeeShare>({ max: MAX_SHARES });
+export function createFeeShares(parts: FeeSharesParts): FeeShares {
+  const { network, maxFeeLamportsPerHour, counters, owners, now } = parts;
+  const shares = boundedCache<string, FeeShare>({ max: MAX_SHARES });
 
-  function share(party: keyof FeeParties, name: string): FeeShare {
-    const key = `fee-share:${network}:${party}:${name}`;
+  const percents = boundedCache<string, { readonly percent: number; readonly readAt: number }>({ max: MAX_SHARES });
+
+  /** An outage of the store changes nobody's share. */
+  function percentOf(seller: string): MaybePromise<number> {
+    const known = percents.get(seller);
+    if (owners === undefined) return DEFAULT_FEE_PERCENT;
+    if (known !== undefined && now() - known.readAt < FRESH_MS) return known.percent;
+    return owners.quotasOf(seller).then(
+      ({ feePercent = DEFAULT_FEE_PERCENT }) => {
+        percents.set(seller, { percent: feePercent, readAt: now() });
+        return feePercent;
+      },
+      () => known?.percent ?? DEFAULT_FEE_PERCENT,
+    );
+  }
+
+  function share(party: keyof FeeParties, name: string, percent = DEFAULT_FEE_PERCENT): FeeShare {
+    // One that is changed counts from nothing: an hour that was used up is open again at once.
+    const size = percent === DEFAULT_FEE_PERCENT ? '' : `:${percent}`;
+    const key = `fee-share:${network}:${party}:${name}${size}`;
     const found = shares.get(key);
     if (found !== undefined) return found;
+    const limit = Number((maxFeeLamportsPerHour * BigInt(percent)) / 100n);
     const made = { party, ...createHourlyAllowance({ key, limit, allowsOne: true, counters, now }) };
     shares.set(key, made);
     return made;
   }
 
   return {
-    of: ({ payer, seller, isPublic = false }) => [
-      ...(payer === undefined ? [] : [share('payer', payer)]),
-      ...(seller === undefined ? [] : [share('seller', seller)]),
-      ...(isPublic ? [share('isPublic', 'settle')] : []),
-    ],
+    of({ payer, seller, isPublic = false }) {
+      const others = [
+        ...(payer === undefined ? [] : [share('payer', payer)]),
+        ...(isPublic ? [share('isPublic', 'settle')] : []),
+      ];
+      if (seller === undefined) return others;
+      return whenKnown(percentOf(seller), (percent) => [...others, share('seller', seller, percent)]);
+    },
   };
 }

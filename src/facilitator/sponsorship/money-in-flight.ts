@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { TokenSpending } from './spending.js';
 
 /** A payment whose fee we pay, as far as its payer's accounts know it. */
@@ -87,13 +88,13 @@ export function createMoneyInFlight(now: () => number = () => performance.now())
 class AccountsInFlight implements MoneyInFlight {
   readonly #now: () => number;
   readonly #byAccount = new Map<string, Account>();
-  readonly #entries = new LRUCache<string, Entry>({ max: MAX_PAYMENTS, dispose: (entry) => this.#unlink(entry) });
+  readonly #entries = boundedCache<string, Entry>({ max: MAX_PAYMENTS, dispose: (entry) => this.#unlink(entry) });
   readonly #sights: LRUCache<string, LastSight>;
   #looks = 0;
 
   constructor(now: () => number) {
     this.#now = now;
-    this.#sights = new LRUCache({ max: MAX_SIGHTS, ttl: SIGHT_MS, ttlResolution: 0, perf: { now } });
+    this.#sights = boundedCache({ max: MAX_SIGHTS, ttl: SIGHT_MS, ttlResolution: 0, perf: { now } });
   }
 
   nextLook(): number {

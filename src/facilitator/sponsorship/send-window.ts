@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 
 /**
  * Bounds what the unlanded payments of one wallet may cost together: a wallet that takes its money away while they are on
@@ -44,9 +44,9 @@ const MAX_PAYMENTS = 50_000;
 
 /** @param waitMs - longest wait for room, in milliseconds */
 export function createSendWindow(waitMs: number = LONGEST_WAIT_MS): SendWindow {
-  const wallets = new LRUCache<string, Wallet>({ max: MAX_WALLETS });
-  const byPayment = new LRUCache<string, Wallet>({ max: MAX_PAYMENTS });
-  const landed = new LRUCache<string, bigint>({ max: MAX_WALLETS, ttl: MEMORY_MS });
+  const wallets = boundedCache<string, Wallet>({ max: MAX_WALLETS });
+  const byPayment = boundedCache<string, Wallet>({ max: MAX_PAYMENTS });
+  const landed = boundedCache<string, bigint>({ max: MAX_WALLETS, ttl: MEMORY_MS });
 
   function hasRoom({ address, open }: Wallet, fee: bigint): boolean {
     const taken = [...open.values()].reduce((sum, it) => sum + it.fee, 0n);

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Refusal } from '../../protocol/types.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
 import { networkFeeOf } from '../../solana/transaction/network-fee.js';
@@ -109,7 +109,7 @@ export function createSponsorship(parts: SponsorshipParts): Sponsorship {
 
 class SponsoredPayments implements Sponsorship {
   readonly #parts: SponsorshipParts;
-  readonly #sponsored = new LRUCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
+  readonly #sponsored = boundedCache<string, Sponsored>({ max: MAX_SPONSORED, ttl: MEMORY_MS });
 
   constructor(parts: SponsorshipParts) {
     this.#parts = parts;

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Counters } from '../../storage/counters/counters.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 
@@ -40,7 +40,7 @@ const TOO_FAST = 'gets more calls a second than it takes';
 /** Makes the limits of a gateway's calls. While the counters cannot be reached, calls pass. */
 export function createCallLimits({ counters, scale = 1, now }: CallLimitsParts): CallLimits {
   const underWay = new Map<string, number>();
-  const usedUpUntil = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  const usedUpUntil = boundedCache<string, number>({ max: MAX_REMEMBERED });
 
   function add(id: string, change: 1 | -1): void {
     const count = (underWay.get(id) ?? 0) + change;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { BudgetLimit, BudgetNotice, CallStore, KeyedCaller } from '../../storage/calls/call-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
@@ -36,7 +36,7 @@ const MAX_REMEMBERED = 10_000;
 /** Makes the notices of budgets, each of which is told once for its window, by whichever instance comes first. */
 export function createBudgetNotices({ book, describeToken }: BudgetNoticesParts): BudgetNotices {
   // Spares the database a write for every call after the one that was told of.
-  const told = new LRUCache<string, true>({ max: MAX_REMEMBERED });
+  const told = boundedCache<string, true>({ max: MAX_REMEMBERED });
 
   async function tell(notice: BudgetNotice, used: bigint): Promise<void> {
     const { caller, mint, window, at, limit, percent } = notice;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { ProjectRecord, ProjectStore } from '../../storage/projects/projects.js';
 
 /** Projects as they were at most {@link STALE_MS} ago; what this process changes is seen by it at once. */
@@ -25,12 +25,12 @@ const LISTED = 'listed';
 export function createProjectCache(store: ProjectStore, now: () => number): ProjectCache {
   // What was being read while it changed is answered once more and not kept.
   const fresh = { ttl: STALE_MS, perf: { now }, ttlResolution: 0, ignoreFetchAbort: true };
-  const slugs = new LRUCache<string, ProjectRecord | 'none'>({
+  const slugs = boundedCache<string, ProjectRecord | 'none'>({
     ...fresh,
     max: MAX_SLUGS,
     fetchMethod: async (slug) => (await store.findBySlug(slug)) ?? 'none',
   });
-  const lists = new LRUCache<typeof LISTED, readonly ProjectRecord[]>({
+  const lists = boundedCache<typeof LISTED, readonly ProjectRecord[]>({
     ...fresh,
     max: 1,
     fetchMethod: () => readListed(store),

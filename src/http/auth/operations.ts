@@ -110,5 +110,9 @@ const getKeys = defineOperation({
   },
 });
 
+/** What succeeds for nobody but who hands in something right. */
+export const CREDENTIAL_OPERATIONS = [createToken, refreshToken];
+/** What anybody may ask for. A revoke answers whoever asks alike, so that it tells nothing about tokens. */
+export const CHALLENGE_OPERATIONS = [createChallenge, revokeToken, getKeys];
 /** Sign-in of wallets: challenge, token, refresh, revoke, and the public keys of the tokens. */
-export const AUTH_OPERATIONS = [createChallenge, createToken, refreshToken, revokeToken, getKeys];
+export const AUTH_OPERATIONS = [...CHALLENGE_OPERATIONS, ...CREDENTIAL_OPERATIONS];

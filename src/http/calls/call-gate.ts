@@ -1,11 +1,11 @@
 import type { Response } from 'express';
-import { LRUCache } from 'lru-cache';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { resolveOptions } from '../../lib/options.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import type { RequiredCause } from '../../middleware/payment/payment-required.js';
@@ -44,7 +44,7 @@ export function listedTerms({ options, isOffered }: CallGate): readonly Omit<Ter
 
 /** Makes the gates of projects; each is made once for each version of its project. */
 export function createCallGates(parts: CallGatesParts): CallGates {
-  const known = new LRUCache<string, CallGate>({ max: MAX_GATES });
+  const known = boundedCache<string, CallGate>({ max: MAX_GATES });
   return (project) => {
     const name = `${project.id} ${project.version}`;
     const gate = known.get(name) ?? createCallGate(parts, project);

@@ -78,8 +78,9 @@ const updateOwner = defineOperation({
   path: OPERATOR_PATHS.owner,
   id: 'updateOwner',
   tag: TAG,
-  summary: 'Say how much a wallet may own',
-  description: 'What it has already stays, also where that is more.',
+  summary: 'Say how much a wallet may own, and cost',
+  description:
+    'What it has already stays, also where that is more. A share of the network fees begins anew when it is changed; all instances know it within ten seconds.',
   scope: 'operator',
   body: ownerPatchBody,
   responses: { 200: { description: 'The owner.', schema: ownerResponse } },
@@ -215,8 +216,8 @@ async function shown({ quotas, suspensions }: OperatorOperationsParts, owner: Ow
 }
 
 function quotasFrom({ quotas }: z.output<typeof ownerPatchBody>): QuotaChange {
-  const { project_bytes: projectBytes, ...counts } = quotas;
-  return { ...counts, projectBytes };
+  const { project_bytes: projectBytes, fee_percent: feePercent, ...counts } = quotas;
+  return { ...counts, projectBytes, feePercent };
 }
 
 function placeIn({ createdAt, id }: { readonly createdAt: number; readonly id: string }) {

@@ -67,6 +67,9 @@ export const suspendBody = z.strictObject(
 /** Body of `POST /api/v1/operator/resume`. */
 export const resumeBody = suspendBody.omit({ reason: true });
 
+const FEE_PERCENT = 'How much of the network fees of an hour payments for what it sells may use.';
+const feePercent = z.int('must be an integer').min(1, 'must be 1 or more').max(100, 'must be 100 or less');
+
 /** Body of `PATCH /api/v1/operator/owners/{wallet}`. */
 export const ownerPatchBody = z.strictObject(
   {
@@ -77,8 +80,9 @@ export const ownerPatchBody = z.strictObject(
           keys: quotaCount.nullable().optional(),
           webhooks: quotaCount.nullable().optional(),
           project_bytes: quotaBytes.nullable().optional(),
+          fee_percent: feePercent.nullable().optional().describe(FEE_PERCENT),
         },
-        'must be {projects?, keys?, webhooks?, project_bytes?}',
+        'must be {projects?, keys?, webhooks?, project_bytes?, fee_percent?}',
       )
       .describe('Null: that of everybody. What is left out stays.'),
   },
@@ -90,6 +94,7 @@ const quotas = z.object({
   keys: countSchema,
   webhooks: countSchema,
   project_bytes: countSchema,
+  fee_percent: countSchema.describe(FEE_PERCENT),
 });
 
 /** An owner as operators see it. */

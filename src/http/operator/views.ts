@@ -1,7 +1,7 @@
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { LoggedAudit } from '../../storage/audit/audit-log.js';
 import type { OwnerRecord, Suspension } from '../../storage/owners/owners.js';
-import type { Quotas } from '../../storage/owners/quotas.js';
+import { DEFAULT_FEE_PERCENT, type OwnerLimits } from '../../storage/owners/quotas.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type {
@@ -21,17 +21,17 @@ interface OwnerSuspensions {
 /** An owner as operators see it. */
 export function ownerView(
   { wallet, since, projects, keys, webhooks }: OwnerRecord,
-  quotas: Quotas,
+  quotas: Omit<OwnerLimits, 'feePercent'> & Partial<OwnerLimits>,
   suspended: OwnerSuspensions,
 ): ResponseBody<typeof ownerResponse> {
-  const { projectBytes, ...counts } = quotas;
+  const { projectBytes, feePercent = DEFAULT_FEE_PERCENT, ...counts } = quotas;
   return {
     wallet,
     since: timeText(since),
     projects,
     keys,
     webhooks,
-    quotas: { ...counts, project_bytes: projectBytes },
+    quotas: { ...counts, project_bytes: projectBytes, fee_percent: feePercent },
     suspended_at: timeOrNull(suspended.owner?.at),
     wallet_suspended_at: timeOrNull(suspended.wallet?.at),
   };

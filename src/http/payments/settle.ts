@@ -3,7 +3,7 @@ import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.j
 import type { AskSeller, RequestSettlement } from '../../facilitator/requests/payment-request-types.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { sendProblem } from '../../middleware/gate/respond.js';
-import { retryOf } from '../../middleware/payment/retry.js';
+import { retryOf } from '../../middleware/idempotency/retry.js';
 import { leaveOpen } from '../../middleware/response/idempotency-notes.js';
 import { delivered } from '../../middleware/response/response-end.js';
 import { encodeSettlement, readFacilitatorRequest } from '../../protocol/codecs/facilitator-codec.js';

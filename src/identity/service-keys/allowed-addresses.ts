@@ -1,6 +1,6 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 
 /** How much of an IPv6 address names its client: networks of this size are what one customer has. */
 const CLIENT_BITS = 56;
@@ -42,7 +42,7 @@ export function isAllowedAddress(address: string, allowed: readonly string[]): b
 }
 
 /** A client sends many requests. */
-const clients = new LRUCache<string, string>({ max: 1_000 });
+const clients = boundedCache<string, string>({ max: 1_000 });
 
 /** What names the client behind an address where failures are counted: the address, or the network of an IPv6 one. */
 export function clientOfAddress(address: string): string {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import type { Counters, WindowCount } from '../../storage/counters/counters.js';
 import type { KeyMode, ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
@@ -169,7 +169,7 @@ function count(
 
 /** Notes when keys are used, at most once a minute for each, behind the request's back. */
 function createTouch({ store, onStoreError, now }: KeyAuthenticatorSetup): (key: ServiceKeyRecord) => void {
-  const touched = new LRUCache<string, number>({ max: MAX_TOUCHED });
+  const touched = boundedCache<string, number>({ max: MAX_TOUCHED });
   return ({ id, lastUsedAt }) => {
     const time = now();
     if (time - (touched.get(id) ?? lastUsedAt ?? 0) < TOUCH_MS) return;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { ServiceKeyRecord, ServiceKeyStore } from '../../storage/keys/service-keys.js';
 
@@ -26,8 +26,8 @@ interface Found {
 
 /** Puts a bounded cache in front of a store; look-ups of the same key at the same time are one. */
 export function createKeyCache(store: Pick<ServiceKeyStore, 'findByPublicKey'>, now: () => number): KeyCache {
-  const known = new LRUCache<string, Found>({ max: MAX_KEYS });
-  const unknown = new LRUCache<string, Found>({ max: MAX_UNKNOWN });
+  const known = boundedCache<string, Found>({ max: MAX_KEYS });
+  const unknown = boundedCache<string, Found>({ max: MAX_UNKNOWN });
   const pending = new Map<string, Promise<ServiceKeyRecord | undefined>>();
 
   async function read(publicKey: string): Promise<ServiceKeyRecord | undefined> {

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { createLockOuts, type LockOutSetup } from '../lock-out.js';
 
@@ -31,7 +31,7 @@ export function createKeyGuard(setup: Omit<LockOutSetup, 'space'>): KeyGuard {
   const { counters, failures, onStoreError, now } = setup;
   const clients = createLockOuts({ space: 'key-client', ...setup });
   const pairs = createLockOuts({ space: 'key-pair', ...setup });
-  const lookUps = new LRUCache<string, { used: number; readonly endsAt: number }>({ max: MAX_CLIENTS });
+  const lookUps = boundedCache<string, { used: number; readonly endsAt: number }>({ max: MAX_CLIENTS });
   const pairOf = (publicKey: string, client: string) => `${publicKey} ${client}`;
 
   async function isUnderAttack(publicKey: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import bs58 from 'bs58';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
 
@@ -60,7 +60,7 @@ const NOTHING = new Uint8Array();
  */
 export function createIssuedNonces({ counters, now, random }: Parts): IssuedNonces {
   const own: NonceKey = { name: random(NAME_BYTES), secret: random(SECRET_BYTES) };
-  const others = new LRUCache<string, NonceKey>({ max: MAX_INSTANCES });
+  const others = boundedCache<string, NonceKey>({ max: MAX_INSTANCES });
   let publishedAt = Number.NEGATIVE_INFINITY;
 
   async function publish(): Promise<void> {

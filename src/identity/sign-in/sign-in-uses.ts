@@ -25,6 +25,8 @@ export interface SignInUses {
    * @param place - where that was; a request there may name the sign-in by its nonce alone
    */
   giveBack(signIn: GoodSignIn, place: string): Promise<void>;
+  /** The same for a sign-in under a nonce that nobody has signed: of the challenge that its caller is asked with now. */
+  passOn(signIn: GoodSignIn, place: string): Promise<void>;
   /** Whose sign-in was given back at a place; undefined when none was, or it was used since. */
   find(nonce: string, place: string): MaybePromise<GoodSignIn | undefined>;
 }
@@ -62,6 +64,10 @@ export function createSignInUses(space: string, { counters, now }: Pick<SignInSe
     });
   }
 
+  function giveBack({ nonce, wallet }: GoodSignIn, place: string): Promise<void> {
+    return counters.put(backOf(nonce), `${FREE} ${wallet} ${hashOf(place)}`, KEPT_MS);
+  }
+
   return {
     isUsed: (nonce) =>
       whenKnown(counters.anyTaken([markOf(nonce)]), (isMarked) =>
@@ -73,7 +79,11 @@ export function createSignInUses(space: string, { counters, now }: Pick<SignInSe
       const back = await counters.get(backOf(nonce));
       return isFree(back) && counters.replace(backOf(nonce), back, TAKEN, KEPT_MS);
     },
-    giveBack: ({ nonce, wallet }, place) => counters.put(backOf(nonce), `${FREE} ${wallet} ${hashOf(place)}`, KEPT_MS),
+    giveBack,
+    async passOn(signIn, place) {
+      await counters.takeOnce(markOf(signIn.nonce), KEPT_MS);
+      await giveBack(signIn, place);
+    },
     find: (nonce, place) =>
       whenKnown(counters.get(backOf(nonce)), (back) => {
         const [free, wallet = '', where] = back?.split(' ') ?? [];

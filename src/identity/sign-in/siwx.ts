@@ -4,7 +4,7 @@ import { firstFault, type Parsed, parsed, shown, unparsed } from '../../lib/pars
 import { toCaip2 } from '../../protocol/networks/networks.js';
 import { readHeader } from '../../protocol/wire/json.js';
 import { CLOCK_SKEW_MS, SIGN_IN_MS, type SignInSetup } from '../sign-in-options.js';
-import type { InspectedProof, RefusedProof, SignInChallenge } from '../types.js';
+import type { InspectedProof, RefusedProof, SignInChallenge, SignInUse } from '../types.js';
 import type { IssuedNonces } from './issued-nonce.js';
 import { createSignInUses, type GoodSignIn, type SignInUses } from './sign-in-uses.js';
 import { type Addressed, boundOf, type Site, siteOf } from './site.js';
@@ -119,22 +119,28 @@ async function inspect(setup: SiwxSetup, uses: SignInUses, header: string, asked
     return { proof: refused(detail) };
   }
   if (await uses.isUsed(nonce)) return { proof: REPLAYED };
-  return provenOnce(uses, { nonce, wallet }, placeOf(site.value, asked));
+  const [signIn, place] = [{ nonce, wallet }, placeOf(site.value, asked)];
+  return provenOnce(uses, signIn, async (next) => {
+    await uses.giveBack(signIn, place);
+    if (next !== undefined) await uses.passOn({ nonce: next, wallet }, place);
+  });
 }
 
 async function recall(setup: SiwxSetup, uses: SignInUses, nonce: string, asked: Addressed): Promise<InspectedProof> {
   const site = siteOf(setup, asked);
   if (!site.ok || (await setup.nonces.open(nonce, boundTo(site.value.domain))) === undefined) return ABSENT;
-  const signIn = await uses.find(nonce, placeOf(site.value, asked));
-  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, placeOf(site.value, asked));
+  const place = placeOf(site.value, asked);
+  const signIn = await uses.find(nonce, place);
+  // What was not signed is not passed on: it would never end.
+  return signIn === undefined ? ABSENT : provenOnce(uses, signIn, () => uses.giveBack(signIn, place));
 }
 
-function provenOnce(uses: SignInUses, signIn: GoodSignIn, place: string): InspectedProof {
+function provenOnce(uses: SignInUses, signIn: GoodSignIn, giveBack: SignInUse['giveBack']): InspectedProof {
   return {
     proof: { status: 'proven', wallet: { address: signIn.wallet, by: 'siwx', scopes: [] } },
     use: {
       take: async () => ((await uses.take(signIn)) ? undefined : REPLAYED),
-      giveBack: () => uses.giveBack(signIn, place),
+      giveBack,
     },
   };
 }

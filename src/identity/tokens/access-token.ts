@@ -1,6 +1,6 @@
 import type Jwt from 'jsonwebtoken';
-import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { shown } from '../../lib/parsed.js';
 import { isAddress } from '../../protocol/address.js';
@@ -89,7 +89,7 @@ type JwtPackage = typeof Jwt;
 /** Makes access tokens with the keys of a ring. */
 export function createAccessTokens(setup: AccessTokenSetup): AccessTokens {
   const { counters, now } = setup;
-  const verified = new LRUCache<string, Extract<AccessCheck, { ok: true }>>({ max: MAX_VERIFIED });
+  const verified = boundedCache<string, Extract<AccessCheck, { ok: true }>>({ max: MAX_VERIFIED });
   // Loaded from here on, not with the package.
   const loading = import('jsonwebtoken').then((it) => it.default);
 

@@ -1,5 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
-import { createSessionStore, type KeptSession, type SessionSetup } from './session-store.js';
+import {
+  createSessionStore,
+  type KeptSession,
+  type SessionRecord,
+  type SessionSetup,
+  type UsedSecret,
+} from './session-store.js';
 
 /** Who a session belongs to and what it may. */
 export interface Session {
@@ -24,8 +30,8 @@ export interface RefreshTokens {
   /** Opens a session and answers its first token. Of too many sessions of a wallet the one that was not used for longest ends. */
   open(owner: Omit<Session, 'id'>): Promise<{ readonly token: string; readonly session: Session }>;
   /**
-   * Uses a token up for the next one of its session. The same token once more, within {@link REFRESH_GRACE_MS}, gets that next one
-   * too: two tabs that refresh at once, or a response that got lost.
+   * Uses a token up for the next one of its session. The same token once more, within {@link REFRESH_GRACE_MS}, gets the current one
+   * too: tabs that refresh at once, or a response that got lost.
    */
   rotate(token: string): Promise<Rotation>;
   /** Ends the session of a token, used or not; undefined when there is no such session. */
@@ -36,8 +42,10 @@ export interface RefreshTokens {
   endAll(address: string): Promise<readonly string[]>;
 }
 
-/** How long a used token still gets the next one, in milliseconds. Whoever brings it later has a copy. */
+/** How long a used token still gets the current one, in milliseconds. Whoever brings it later has a copy. */
 export const REFRESH_GRACE_MS = 10_000;
+/** So many are remembered beside the one that was used last. */
+const MAX_EARLIER = 8;
 
 // The handle names the session, the secret is new with every rotation.
 const TOKEN = /^trt_([-_A-Za-z0-9]{22})\.([-_A-Za-z0-9]{43})$/;
@@ -55,7 +63,8 @@ export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
     const salt = newText(16);
     const next = nextSecret(secret, salt);
     const used = { hash: record.current, salt, at: now() };
-    return (await store.replace(kept, { ...record, current: hash(next), used })) ? next : undefined;
+    const earlier = usedOf(record).slice(-MAX_EARLIER);
+    return (await store.replace(kept, { ...record, current: hash(next), used, earlier })) ? next : undefined;
   }
 
   async function find(token: string): Promise<KeptSession | undefined> {
@@ -70,7 +79,7 @@ export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
       const [handle, secret] = [newText(16), newText(32)];
       const id = sessionId(handle);
       const owner = { address, scopes: [...scopes], audience, network };
-      await store.add(id, { ...owner, current: hash(secret), endsAt: now() + sessionMs });
+      await store.add(id, { ...owner, current: hash(secret), endsAt: now() + sessionMs, earlier: [] });
       return { token: tokenOf(handle, secret), session: { id, address, scopes, audience } };
     },
     async rotate(token) {
@@ -78,7 +87,7 @@ export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
       const kept = await find(token);
       if (handle === undefined || secret === undefined || kept === undefined) return { status: 'unknown' };
       // Who loses the race for a token finds it used, just now, by the one who won.
-      const next = (await advance(kept, secret)) ?? nextWithin(await store.find(kept.id), secret, now());
+      const next = (await advance(kept, secret)) ?? currentOf(await store.find(kept.id), secret, now());
       if (next !== undefined) {
         await store.touch(kept.id, kept.record);
         return { status: 'rotated', token: tokenOf(handle, next), session: sessionOf(kept) };
@@ -100,11 +109,17 @@ export function createRefreshTokens(setup: SessionSetup): RefreshTokens {
   };
 }
 
-/** The next secret, for who shows the one that was used a moment ago and that the current one was made of. */
-function nextWithin(kept: KeptSession | undefined, secret: string, time: number): string | undefined {
-  const used = kept?.record.used;
-  if (used === undefined || used.hash !== hash(secret) || time - used.at > REFRESH_GRACE_MS) return undefined;
-  return nextSecret(secret, used.salt);
+/** The secrets that were used last, oldest first: each makes the next, and the last one the current. */
+function usedOf({ used, earlier }: SessionRecord): readonly UsedSecret[] {
+  return used === undefined ? earlier : [...earlier, used];
+}
+
+/** The current secret, for who shows one that was current a moment ago. */
+function currentOf(kept: KeptSession | undefined, secret: string, time: number): string | undefined {
+  const all = kept === undefined ? [] : usedOf(kept.record);
+  const from = all.findIndex((it) => it.hash === hash(secret) && time - it.at <= REFRESH_GRACE_MS);
+  if (from === -1) return undefined;
+  return all.slice(from).reduce((before, { salt }) => nextSecret(before, salt), secret);
 }
 
 /** Made of the secret before it, which the store does not know, so that it can be given again without being kept. */

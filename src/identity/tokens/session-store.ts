@@ -16,6 +16,11 @@ export interface SessionSetup {
   readonly random: (size: number) => Uint8Array;
 }
 
+const usedSchema = z.object({ hash: z.string(), salt: z.string(), at: z.number() });
+
+/** A secret that was used: its hash, what with it makes the one that came after, and when that was. */
+export type UsedSecret = z.infer<typeof usedSchema>;
+
 const recordSchema = z.object({
   address: z.string(),
   scopes: z.array(z.string()),
@@ -25,8 +30,10 @@ const recordSchema = z.object({
   /** Hash of the secret that is good. */
   current: z.string(),
   endsAt: z.number(),
-  /** The secret that was used last, and what with it makes the current one. */
-  used: z.object({ hash: z.string(), salt: z.string(), at: z.number() }).optional(),
+  /** The secret that was used last: it makes the current one. */
+  used: usedSchema.optional(),
+  /** Some that were used before it, oldest first: each makes the next. */
+  earlier: z.array(usedSchema).default([]),
 });
 
 /** A session as it is kept: hashes only, so that who reads the store can use nothing of it. */

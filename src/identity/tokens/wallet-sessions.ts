@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Counters } from '../../storage/counters/counters.js';
@@ -30,9 +29,6 @@ export interface WalletSessionsSetup {
 
 /** How many sessions a wallet may have at once: devices, and programs that sign in anew with each run. */
 const MAX_SESSIONS = 50;
-/** So long one caller has the right to make a list that there is not yet. */
-const MAKING_MS = 2_000;
-const PAUSE_MS = 20;
 const MAX_TRIES = 200;
 
 const listSchema = z.array(z.object({ id: z.string(), endsAt: z.number() }));
@@ -48,14 +44,7 @@ export function createWalletSessions({ counters, sessionMs, now }: WalletSession
       const changed = to(list.filter(({ endsAt }) => endsAt > now()));
       const text = JSON.stringify(changed);
       if (stored === text || (stored === undefined && changed.length === 0)) return list;
-      if (stored !== undefined && (await counters.replace(key, stored, text, sessionMs))) return list;
-      if (stored === undefined) {
-        if (await counters.takeOnce(`wallet-sessions-made:${address}`, MAKING_MS)) {
-          await counters.put(key, text, sessionMs);
-          return list;
-        }
-        await wait(PAUSE_MS);
-      }
+      if (await counters.replace(key, stored, text, sessionMs)) return list;
     }
     const detail = 'Too many sign-ins of this wallet are under way at once; try again shortly.';
     throw new TollhouseError('store_unavailable', detail, { retryAfterSeconds: 2 });

@@ -1,12 +1,12 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../bounded-cache.js';
 import { isSmallOrder } from './small-order.js';
 
 // RFC 8410: the fixed DER head of an Ed25519 private key (PKCS #8).
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 // Payers come again.
-const publicKeys = new LRUCache<string, KeyObject>({ max: 5_000 });
+const publicKeys = boundedCache<string, KeyObject>({ max: 5_000 });
 
 function publicKeyObject(publicKey: Uint8Array): KeyObject {
   const id = Buffer.from(publicKey).toString('latin1');

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isHeadSent } from './intercept-methods.js';
 
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
 export function writeHeadLater(res: ServerResponse, status: number, rest: readonly unknown[]): void {
@@ -28,8 +29,13 @@ function pairUp(list: readonly unknown[]): (readonly [string, unknown])[] {
   return list.flatMap((name, index) => (index % 2 === 0 ? [[String(name), list[index + 1]] as const] : []));
 }
 
-/** Calls `adjust` when the head of the response is complete and not sent yet. */
-export function onHeaders(res: ServerResponse, adjust: (res: ServerResponse) => void): void {
+type Adjust = (res: ServerResponse) => void;
+
+/**
+ * Calls `adjust` when the head of the response is complete and not sent yet. For what adjusts nearly every response
+ * {@link headHook} costs less.
+ */
+export function onHeaders(res: ServerResponse, adjust: Adjust): void {
   const original = res.writeHead;
   let isComplete = false;
   const writeHead = (status: number, ...rest: unknown[]) => {
@@ -40,4 +46,23 @@ export function onHeaders(res: ServerResponse, adjust: (res: ServerResponse) => 
     return original.call(res, res.statusCode);
   };
   res.writeHead = writeHead as typeof original;
+}
+
+/**
+ * Makes a function that has `adjust` called as {@link onHeaders} does, once for a response however often it is asked for: with
+ * one function for all responses, since a closure for each costs more than everything else that a gate does to a response.
+ */
+export function headHook(adjust: Adjust): (res: ServerResponse) => void {
+  function writeHead(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
+    const original: ServerResponse['writeHead'] = Object.getPrototypeOf(this).writeHead;
+    if (isHeadSent(this)) return Reflect.apply(original, this, [status, ...rest]);
+    writeHeadLater(this, status, rest);
+    adjust(this);
+    return original.call(this, this.statusCode);
+  }
+  return (res) => {
+    if (!Object.hasOwn(res, 'writeHead')) res.writeHead = writeHead as typeof res.writeHead;
+    // Somebody has put a function of his own over it; he is called after us.
+    else if (res.writeHead !== writeHead) onHeaders(res, adjust);
+  };
 }

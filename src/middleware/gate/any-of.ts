@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { badOption, TollhouseError } from '../../errors/errors.js';
 import { mistakeIn } from '../../lib/options.js';
 import { type Admit, admitOf, askFirstOf, createGate, type Decision, type Gate, type Refused } from './gate.js';
+import { signInsOf, withSignIns } from './sign-ins-wanted.js';
 
 const WHERE = 'anyOf';
 
@@ -35,7 +36,7 @@ export function anyOf(...gates: readonly Gate[]): Gate {
     }
     return answerOf(refusals, outage);
   }
-  return createGate(WHERE, admit, askFirst);
+  return withSignIns(createGate(WHERE, admit, askFirst), gates.flatMap(signInsOf));
 }
 
 /** What is answered: first of all to somebody who has tried to pay. */

@@ -1,10 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { isHeadSent } from '../../lib/http/intercept-methods.js';
-import { onHeaders, writeHeadLater } from '../../lib/http/write-head.js';
+import { headHook } from '../../lib/http/write-head.js';
 import { createRequestNote } from './request-note.js';
 
 /** The headers that a response was decided by, as `Vary` lists them. */
-const decided = createRequestNote<Response, string>();
+const decided = createRequestNote<ServerResponse, string>();
 
 /**
  * Says in `Vary` that a response depends on these headers of its request, and notes them for {@link keepPrivate}.
@@ -14,19 +14,20 @@ export function varyBy(res: Response, names: string): void {
   const before = decided.of(res);
   if (before === names) return;
   decided.put(res, before === undefined ? names : `${before}, ${names}`);
-  if (res.hasHeader('Vary')) res.vary(names);
-  else res.setHeader('Vary', names);
+  addVary(res, names);
 }
 
 /**
  * Keeps a response out of caches that others share, whatever its handler says of caching, and tells the caller's own cache what
  * the response was decided by.
  */
-export function keepPrivate(res: Response): void {
-  if (!Object.hasOwn(res, 'writeHead')) res.writeHead = writeHeadPrivately;
-  // Somebody has put a function of his own over it; he is called after us.
-  else if (res.writeHead !== writeHeadPrivately) onHeaders(res, () => setPrivate(res));
-}
+export const keepPrivate: (res: ServerResponse) => void = headHook(setPrivate);
+
+/**
+ * Keeps what a response was decided by in its `Vary`, whatever its handler says there. A cache that heeds `Vary` may keep it for others
+ * who are like its caller; a field that single caches heed before it is taken out, since those do not all look at `Vary`.
+ */
+export const keepVarying: (res: ServerResponse) => void = headHook(setVarying);
 
 /** Lets no cache at all keep a response. */
 export function keepUncached(res: Response): void {
@@ -34,22 +35,23 @@ export function keepUncached(res: Response): void {
   res.setHeader('Cache-Control', 'no-store');
 }
 
-/** One function for all responses: a closure for each costs more than everything else that a gate does to a response. */
-function writeHeadPrivately(this: Response, status: number, ...rest: unknown[]): Response {
-  const original = Reflect.get(Object.getPrototypeOf(this), 'writeHead');
-  if (isHeadSent(this)) return Reflect.apply(original, this, [status, ...rest]);
-  writeHeadLater(this, status, rest);
-  setPrivate(this);
-  return Reflect.apply(original, this, [this.statusCode]);
+/** What {@link keepPrivate} does, for who adjusts the head of a response by himself. */
+export function setPrivate(res: ServerResponse): void {
+  setVarying(res);
+  res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
 }
 
-function setPrivate(res: Response): void {
+function setVarying(res: ServerResponse): void {
   removeTargetedFields(res);
-  res.setHeader('Cache-Control', privateCacheControl(res.getHeader('Cache-Control')));
   const names = decided.of(res);
-  if (names === undefined || res.getHeader('Vary') === names) return;
-  if (res.hasHeader('Vary')) res.vary(names);
-  else res.setHeader('Vary', names);
+  if (names !== undefined) addVary(res, names);
+}
+
+/** Says in `Vary` that a response depends on these headers of its request, where it does not say so yet. */
+export function addVary(res: ServerResponse, names: string): void {
+  const present = res.getHeader('Vary');
+  if (present === undefined) res.setHeader('Vary', names);
+  else if (present !== names) (res as Response).vary(names);
 }
 
 /** `Cache-Control` of a response that is its caller's: never in a cache that others share, otherwise as the handler wants it. */
@@ -69,11 +71,8 @@ const SHARED_DIRECTIVE = /^(public$|s-maxage|private$|must-understand$)/i;
  * Fields that single caches heed before `Cache-Control`, so that `private` there would not count: `CDN-Cache-Control` and its like
  * (RFC 9213), which all end alike, `Surrogate-Control` (Edge Architecture), nginx's `X-Accel-Expires`, Akamai's `Edge-Control`.
  */
-function removeTargetedFields(res: Response): void {
-  for (const name of res.getHeaderNames()) {
-    if (name.endsWith('-cache-control') || name.endsWith('surrogate-control') || TARGETED.has(name))
-      res.removeHeader(name);
-  }
+function removeTargetedFields(res: ServerResponse): void {
+  for (const name of res.getHeaderNames()) if (TARGETED.test(name)) res.removeHeader(name);
 }
 
-const TARGETED: ReadonlySet<string> = new Set(['x-accel-expires', 'edge-control']);
+const TARGETED = /(?:-cache|surrogate|^edge)-control$|^x-accel-expires$/;

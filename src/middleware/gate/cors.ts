@@ -17,6 +17,8 @@ const EXPOSED = [
   'Location',
   'ETag',
   'Idempotency-Replayed',
+  'Access-Pass',
+  'Access-Pass-Remaining',
 ];
 
 /** Headers of requests that scripts of other origins may send. The official x402 client sends an Access-Control-Expose-Headers. */
@@ -27,6 +29,7 @@ const ALLOWED = [
   'PAYMENT-SIGNATURE',
   'X-PAYMENT',
   'SIGN-IN-WITH-X',
+  'Access-Pass',
   'Idempotency-Key',
   REQUEST_ID_HEADER,
   'X-Service-Key',

@@ -18,22 +18,23 @@ export interface CrossOriginOptions {
 const WHERE = 'crossOrigin';
 const MAX_ORIGINS = 1_000;
 const ORIGIN = 'an origin such as https://shop.example: a scheme and a host in lower case, and no path';
+const NO_PATTERN = 'one origin and no pattern: list each by its name, or give "*" in place of the list for all';
 const ORIGINS = '"*", or a list of origins such as https://shop.example';
+
+/** Schema of a list of origins. */
+export const originList = z
+  .array(
+    z
+      .string(ORIGIN)
+      .refine((it) => !it.includes('*'), NO_PATTERN)
+      .refine(isOrigin, ORIGIN),
+  )
+  .min(1, 'a list of at least one origin')
+  .max(MAX_ORIGINS, `a list of at most ${MAX_ORIGINS} origins`);
 
 const options = z
   .strictObject({
-    origins: z
-      .union(
-        [
-          z.literal('*'),
-          z
-            .array(z.string(ORIGIN).refine(isOrigin, ORIGIN))
-            .min(1, 'a list of at least one origin')
-            .max(MAX_ORIGINS, `a list of at most ${MAX_ORIGINS} origins`),
-        ],
-        ORIGINS,
-      )
-      .default('*'),
+    origins: z.union([z.literal('*'), originList], ORIGINS).default('*'),
     credentials: z.boolean('true or false').default(false),
   })
   .refine(({ origins, credentials }) => !credentials || origins !== '*', {

@@ -4,6 +4,7 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import { answerPreflight, isPreflight } from './cors.js';
 import { isExpress } from './express-only.js';
+import { createRequestNote } from './request-note.js';
 import { sendError } from './respond.js';
 
 /** What a gate says about a request, before anything is answered. */
@@ -107,8 +108,21 @@ export function admitOf(handler: unknown): Admit | undefined {
 
 /** Returns an outage or another fault that is ours to tell; a bug or a wrong option is left to Express. */
 export function answerFault(res: Response, next: NextFunction, error: unknown): void {
-  if (error instanceof TollhouseError && error.code !== 'bad_option' && !res.headersSent) sendError(res, error);
-  else next(error);
+  if (!(error instanceof TollhouseError) || error.code === 'bad_option' || res.headersSent) return next(error);
+  const undo = undos.of(res.req);
+  if (undo === undefined) return sendError(res, error);
+  // What cannot be undone is used up.
+  undo()
+    .catch(() => {})
+    .then(() => sendError(res, error))
+    .catch(next);
+}
+
+const undos = createRequestNote<Request, () => Promise<void>>();
+
+/** Has something undone before a gate answers that it cannot decide: the request is sent again as it was. */
+export function undoAtFault(req: Request, undo: () => Promise<void>): void {
+  undos.put(req, undo);
 }
 
 function carryOut(decision: Decision, next: NextFunction): MaybePromise<void> {

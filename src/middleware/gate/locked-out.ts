@@ -27,3 +27,18 @@ export function lockedOutSeconds(res: ServerResponse): number | undefined {
   const lockedMs = lockedFor.of(res);
   return lockedMs === undefined ? undefined : Math.ceil(lockedMs / 1_000);
 }
+
+const beyondLimit = createRequestNote<ServerResponse, number>();
+
+/**
+ * Notes that a response goes to an address that has used up its limit, and is for what is right only: whatever is wrong is told with 429.
+ * @param seconds - until the limit is whole again
+ */
+export function noteBeyondLimit(res: ServerResponse, seconds: number): void {
+  beyondLimit.put(res, seconds);
+}
+
+/** For how many seconds what is wrong is refused that comes from an address beyond its limit; undefined where there is no such limit. */
+export function beyondLimitSeconds(res: ServerResponse): number | undefined {
+  return beyondLimit.of(res);
+}

@@ -17,6 +17,19 @@ export interface RequestPayment {
   readonly receipt: Receipt | undefined;
 }
 
+/** The pass that covers a request; on `req.pass` in the handler. */
+export interface RequestPass {
+  readonly id: string;
+  /** Wallet that has paid for it, base58. */
+  readonly wallet: string;
+  /** What it is good for: a count of requests, a time, or an amount of a token. */
+  readonly kind: 'uses' | 'until' | 'credit';
+  /** What is left of it behind this request: uses, or atomic units. Missing where it is for a time alone. */
+  readonly left?: bigint;
+  /** When it ends, in milliseconds since the epoch. Missing where it does not by itself. */
+  readonly endsAt?: number;
+}
+
 /** Whose service key a request came with; on `req.serviceKey` in the handler. */
 export type RequestServiceKey = Pick<ServiceKey, 'id' | 'owner' | 'projectId' | 'mode' | 'scopes' | 'metadata'>;
 
@@ -24,6 +37,8 @@ export type RequestServiceKey = Pick<ServiceKey, 'id' | 'owner' | 'projectId' | 
 export interface LearnedOfRequest {
   /** Set by `requirePayment`: who pays what. */
   payment: RequestPayment;
+  /** Set by `requirePayment` where a pass covers the request, and no payment came. */
+  pass: RequestPass;
   /** Set by gates that ask for a wallet: whose wallet calls, proven. */
   wallet: ProvenWallet;
   /** Set by `requireTier` and `readTier`: the tier of that wallet, if it has reached one. */
@@ -37,7 +52,7 @@ export type Learned = keyof LearnedOfRequest;
 
 /**
  * Which property of the request each of these is put on: another name, or false for none, where an app or another middleware
- * has a property of that name. `paymentOf`, `walletOf`, `tierOf` and `serviceKeyOf` read what was learned all the same.
+ * has a property of that name. `paymentOf`, `passOf`, `walletOf`, `tierOf` and `serviceKeyOf` read what was learned all the same.
  */
 export type RequestNames<Names extends Learned> = { readonly [Name in Names]?: string | false };
 
@@ -62,6 +77,7 @@ declare global {
 
 const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, LearnedOfRequest[Name]> } = {
   payment: createRequestNote(),
+  pass: createRequestNote(),
   wallet: createRequestNote(),
   tier: createRequestNote(),
   serviceKey: createRequestNote(),
@@ -70,6 +86,11 @@ const notes: { readonly [Name in Learned]: RequestNote<IncomingMessage, LearnedO
 /** Who pays for a request, and what; undefined where no payment gate has let it in. */
 export function paymentOf(req: IncomingMessage): RequestPayment | undefined {
   return notes.payment.of(req);
+}
+
+/** The pass that covers a request; undefined where none does: it is paid for, or free. */
+export function passOf(req: IncomingMessage): RequestPass | undefined {
+  return notes.pass.of(req);
 }
 
 /** Whose wallet a request comes from, proven; undefined where no gate has asked for it. */

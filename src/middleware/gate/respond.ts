@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { ERRORS, type ErrorCode, type ProblemMembers, problem, type TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { keepUncached } from './cache-control.js';
-import { isFailedProof, lockedOutSeconds } from './locked-out.js';
+import { beyondLimitSeconds, isFailedProof, lockedOutSeconds } from './locked-out.js';
 import { requestIdOf } from './request-id.js';
 import { createRequestNote } from './request-note.js';
 
@@ -40,6 +40,11 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
     const lockedOut = `Too many authentications from this address have failed, this one as well; it is locked out for ${lockedSeconds} s, but for what is right.`;
     return sendProblem(res, 'rate_limited', lockedOut, { retryAfterSeconds: lockedSeconds });
   }
+  const beyondSeconds = isFaultOfClient(code) ? beyondLimitSeconds(res) : undefined;
+  if (beyondSeconds !== undefined) {
+    const beyond = `Too many requests came from this address. What is right still passes; this was not: ${detail}`;
+    return sendProblem(res, 'rate_limited', beyond, { retryAfterSeconds: beyondSeconds });
+  }
   const { headers, retryAfterSeconds, more, ...members } = extras;
   const body = problem(code, detail, { ...members, request_id: requestIdOf(res) });
   noteProblemCode(res, code);
@@ -49,6 +54,10 @@ export function sendProblem(res: Response, code: ErrorCode, detail: string, extr
   if (body.status === 401 && !res.hasHeader('WWW-Authenticate')) res.setHeader('WWW-Authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) res.setHeader('Retry-After', String(retryAfterSeconds));
   res.end(JSON.stringify({ ...body, ...more }));
+}
+
+function isFaultOfClient(code: ErrorCode): boolean {
+  return ERRORS[code].status < 500 && code !== 'rate_limited';
 }
 
 /** Answers with an error of ours; other errors are bugs and belong to Express. */

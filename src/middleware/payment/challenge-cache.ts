@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
 import type { CodecChallenge } from '../../protocol/codecs/codec.js';
 import type { Terms } from '../../protocol/types.js';
@@ -43,7 +44,7 @@ export function writtenChallenge(
   { url, owner, ...inputs }: ChallengeInputs,
   write: () => WrittenChallenge,
 ): WrittenChallenge {
-  const kept = caches.get(owner) ?? new LRUCache<string, Kept>({ max: MAX_KEPT });
+  const kept = caches.get(owner) ?? boundedCache<string, Kept>({ max: MAX_KEPT });
   caches.set(owner, kept);
   const known = kept.get(url);
   if (known !== undefined && isSame(known, inputs)) return known.written;

@@ -41,7 +41,7 @@ function warn(where: string, name: string, error: unknown): void {
 }
 
 /** Whether a response has its price, as its seller's own rule says. */
-export function charges({ where, options }: PaymentGate, res: Response): boolean {
+export function charges({ where, options }: Pick<PaymentGate, 'where' | 'options'>, res: Response): boolean {
   const verdict = askRule(where, () => options.charge(res));
   if (!isPending(verdict)) return verdict;
   verdict.catch(() => undefined);

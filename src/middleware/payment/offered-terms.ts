@@ -1,10 +1,12 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
 import type { OpenedPayment, PaymentUse } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
 import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SupportedKind } from '../../protocol/supported.js';
 import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
+import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
 
@@ -60,26 +62,28 @@ export async function claimFor(
   req: Request,
   payment: Payment,
   offered: OfferedTerms,
-  use: PaymentUse,
+  given: PaymentUse,
 ): Promise<OpenedPayment | undefined> {
+  const use = { ...given, ...defined({ admitted: admittedNoted(req) }) };
+  const useFor = (terms: Terms) => ({ ...use, ...defined({ buys: gate.passes?.boughtWith(req, terms) }) });
   let nearest: OpenedPayment | undefined;
   for (const terms of await candidatesFor(gate, req, payment, offered)) {
-    const opened = await gate.options.facilitator.openPayment(payment, terms, use);
+    const opened = await gate.options.facilitator.openPayment(payment, terms, useFor(terms));
     const nearness = nearnessOf(opened);
     if (nearness === FOR_OTHER_TERMS.length) return opened;
     if (nearest === undefined || nearness > nearnessOf(nearest)) nearest = opened;
   }
-  return (await openKnown(gate, payment, use)) ?? nearest;
+  return (await openKnown(gate, payment, useFor)) ?? nearest;
 }
 
 /** Whoever has paid what was asked then is served, though other terms are offered today. */
 async function openKnown(
   { options: { facilitator } }: PaymentGate,
   payment: Payment,
-  use: PaymentUse,
+  useFor: (terms: Terms) => PaymentUse,
 ): Promise<OpenedPayment | undefined> {
   const terms = await facilitator.knownTerms(payment);
-  const opened = terms && (await facilitator.openPayment(payment, terms, use));
+  const opened = terms && (await facilitator.openPayment(payment, terms, useFor(terms)));
   if (opened?.status !== 'open' || opened.claim.receipt !== undefined) {
     return opened?.status === 'refused' ? undefined : opened;
   }

@@ -4,24 +4,26 @@ import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import { keepPrivate, varyBy } from '../gate/cache-control.js';
-import type { Decision, Refused } from '../gate/gate.js';
+import type { Decision } from '../gate/gate.js';
+import { readPayment } from '../gate/presented-payment.js';
 import { tellPayment } from '../gate/request-properties.js';
 import { exposeHeaders, sendError, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
+import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
-import { type RecordedResponse, recordResponse, withoutExchangeHeaders } from '../response/response-recorder.js';
-import { signInBesidePayment } from '../wallet/wallet-auth.js';
+import { type RecordedResponse, recordResponse } from '../response/response-recorder.js';
+import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifiedPayment, identifierFault } from './identified-payment.js';
+import { landedHeaders, servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
 import * as required from './payment-required.js';
-import { sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
-import { retryOf } from './retry.js';
+import { refused, sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
 
 /** Errors of a settlement that say that nothing was sent. */
 const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
@@ -32,12 +34,14 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  */
 export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
   gate.watch?.();
-  varyBy(res, required.PAYMENT_VARY);
   const { options } = gate;
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return paidBefore;
+  const presented = readPayment(req);
+  const shown = gate.passes && (await gate.passes.admit(req, res, presented !== undefined));
+  if (shown?.admitted) return shown;
+  if (gate.passes === undefined) varyBy(res, required.PAYMENT_VARY);
   exposeHeaders(res, required.EXPOSED_HEADERS);
-  const presented = required.readPayment(req);
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {
     return refused(true, () => sendProblem(res, reading.code, reading.detail));
@@ -54,7 +58,7 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
     }),
   );
   if (presented === undefined || reading === undefined) {
-    return refused(false, () => challenge(gate.unpaid ?? required.UNPAID));
+    return refused(shown !== undefined, () => challenge(shown?.cause ?? gate.unpaid ?? required.UNPAID));
   }
   if (!reading.ok) return refused(true, () => challenge({ ...required.NO_MATCH, detail: reading.detail }));
 
@@ -69,13 +73,8 @@ export async function decidePayment(gate: PaymentGate, req: Request, res: Respon
     fingerprint,
     retryHash: retry.hash,
   });
-  const codec = presented.codec;
+  const { codec } = presented;
   return decisionOn({ req, res, gate, payment: reading.payment, codec, offered, opened, retry, challenge });
-}
-
-/** The decision to answer instead of serving. */
-export function refused(presented: boolean, answer: Refused['answer']): Refused {
-  return { admitted: false, wants: 'payment', presented, answer };
 }
 
 /** What follows from what came of claiming a payment. */
@@ -95,26 +94,26 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refused(true, () => sendInProgress(res));
     case 'pending':
       return refused(true, () => sendPending(res, receiptHeaders(opened.settlement)));
-    case 'used': {
-      const { receipt } = opened;
-      const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };
-      return refused(true, () => challenge({ ...required.USED, ...settlement }));
-    }
+    case 'used':
+      return refused(true, () => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
-      const settlement = { status: 'settled', receipt: opened.receipt } as const;
-      const stored = await paidResponse(facilitator, opened.id, retry.secret).find();
-      if (stored === undefined) return refused(true, () => challenge({ ...required.USED, settlement }));
-      return { admitted: true, enter: () => sendAgain(attempt, stored, receiptHeaders(settlement)) };
+      const { id, receipt } = opened;
+      const stored = await paidResponse(facilitator, id, retry.secret).find();
+      if (stored === undefined) return refused(true, () => challenge(required.withReceipt(required.USED, receipt)));
+      return {
+        admitted: true,
+        enter: async () => sendAgain(attempt, stored, await servedHeaders(attempt, id, receipt)),
+      };
     }
     case 'open': {
       const { claim } = opened;
       await accepted(gate, req, claim);
-      const paid = {
+      const paid: Omit<PaidRequest, 'next'> = {
         ...{ req, res, gate, claim, receiptHeaders },
+        landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
         kept: paidResponse(facilitator, claim.id, retry.secret, claim.payer),
         identified: identifiedPayment(gate.options, req, attempt.payment, claim.id),
-        challenge: (cause: required.RequiredCause) =>
-          required.sendPaymentRequired(req, res, gate.options, attempt.offered, cause),
+        challenge: (cause) => required.sendPaymentRequired(req, res, gate.options, attempt.offered, cause),
       };
       return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
     }
@@ -134,14 +133,13 @@ async function serve(paid: PaidRequest): Promise<void> {
     if (isClientGone(res)) return await giveBack(paid);
     const stored = claim.resumed ? await kept.find() : undefined;
     if (stored !== undefined && claim.receipt !== undefined) {
+      const headers = await paid.landedHeaders(claim.receipt);
       await claim.served();
-      return sendAgain(paid, stored, paid.receiptHeaders({ status: 'settled', receipt: claim.receipt }));
+      return sendAgain(paid, stored, headers);
     }
     if (claim.resumed && !(await runAgain(gate, req, claim))) {
       await claim.keep();
-      const { receipt } = claim;
-      const settlement = receipt === undefined ? {} : { settlement: { status: 'settled', receipt } as const };
-      return paid.challenge({ ...required.TRIED_OUT, ...settlement });
+      return paid.challenge(required.withReceipt(required.TRIED_OUT, claim.receipt));
     }
   } catch (error) {
     await giveBack(paid);
@@ -170,10 +168,10 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
       return buffered.send(() => sendUncharged(paid, end));
     }
     const { response } = end;
-    if (await claim.isHeld()) await kept.put(withoutExchangeHeaders(response));
+    if (await claim.isHeld()) await kept.put(response);
     const settlement = await takeMoney(paid, buffered.send);
     if (settlement?.status !== 'settled') return;
-    const headers = required.paidHeaders(response.headers, paid.receiptHeaders(settlement));
+    const headers = required.paidHeaders(response.headers, await paid.landedHeaders(settlement.receipt));
     // A client that does not read is cut off before this counts as handed over.
     const handedOver = delivered(res, 2 * options.deliveryTimeoutMs);
     buffered.send(() => sendStored(res, { ...response, headers }));
@@ -198,7 +196,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   // Whoever serves in the handler's place keeps books of the money.
   if (isClientGone(res) && gate.run === undefined) return claim.keep();
   tellPayment(req, options.requestNames, claim, settlement.receipt);
-  setHeaders(res, paid.receiptHeaders(settlement));
+  setHeaders(res, await paid.landedHeaders(settlement.receipt));
   onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
   const recorded = recordResponse(res, async (response) => {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
@@ -244,10 +242,8 @@ async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): 
   if (settlement?.status === 'failed') {
     await identified.giveBack();
     tellFailure(gate, req, settlement);
-    const isTakenOver = settlement.reason === 'settlement_in_progress';
-    send(() =>
-      isTakenOver ? sendInProgress(res) : paid.challenge({ ...required.refusalCause(settlement), settlement }),
-    );
+    const cause = { ...required.refusalCause(settlement), settlement };
+    send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(res) : paid.challenge(cause)));
   }
   return settlement;
 }
@@ -263,8 +259,8 @@ async function isCharged(paid: PaidRequest): Promise<boolean> {
 }
 
 /** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */
-async function giveBack({ res, claim, identified }: PaidRequest): Promise<void> {
+async function giveBack({ req, res, claim, identified }: PaidRequest): Promise<void> {
   leaveOpen(res);
   if (claim.receipt !== undefined) return claim.keep();
-  await Promise.all([claim.forget(), identified.giveBack()]);
+  await Promise.all([claim.forget(), identified.giveBack(), giveBackProofs(req).catch(() => {})]);
 }

@@ -1,10 +1,11 @@
 import type { Facilitator } from '../../facilitator/types.js';
 import { warned } from '../idempotency/idempotent-request.js';
+import { withoutExchangeHeaders } from '../response/response-recorder.js';
 import { createSeal, type StoredResponse } from '../response/response-seal.js';
 
 /** The response of a payment, kept for the one who may come again. */
 export interface PaidResponse {
-  /** Keeps it, encrypted with that one's secret; tells whether it is kept. A store that fails is warned of. */
+  /** Keeps it without what is told anew, such as a token of a pass, encrypted with that one's secret; tells whether it is kept. A store that fails is warned of. */
   put(response: StoredResponse): Promise<boolean>;
   /** What was kept; undefined where nothing was, or is no more. Rejects with `store_unavailable`. */
   find(): Promise<StoredResponse | undefined>;
@@ -25,7 +26,7 @@ export function paidResponse(
 ): PaidResponse {
   const { id, seal, open } = createSeal(`${SCOPE} ${paymentId}`, secret);
   return {
-    put: (response) => warned(() => idempotency.put(id, seal(response), payer)),
+    put: (response) => warned(() => idempotency.put(id, seal(withoutExchangeHeaders(response)), payer)),
     async find() {
       const sealed = await idempotency.get(id);
       return sealed === undefined ? undefined : open(sealed);

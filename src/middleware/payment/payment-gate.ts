@@ -3,13 +3,14 @@ import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.j
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
+import type { Retry } from '../idempotency/retry.js';
+import type { PassGate } from '../passes/pass-gate.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
 import type { IdentifiedPayment } from './identified-payment.js';
 import type { PaidResponse } from './paid-responses.js';
 import type { OfferedTerms, RequiredCause } from './payment-required.js';
-import type { Retry } from './retry.js';
 
 /** A price before something, whatever it is that is served. */
 export interface PaymentGate {
@@ -17,6 +18,8 @@ export interface PaymentGate {
   readonly where: string;
   readonly options: ResolvedPaymentOptions;
   readonly termsFor: TermsFor;
+  /** The passes that are sold here. Default: none are. */
+  readonly passes?: PassGate | undefined;
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
@@ -70,6 +73,8 @@ export interface PaidRequest {
   readonly identified: IdentifiedPayment;
   /** Headers that tell how the settlement ended. */
   receiptHeaders(settlement: Settlement): Readonly<Record<string, string>>;
+  /** Headers that tell that the money has landed, and what it has bought. */
+  landedHeaders(receipt: Receipt): Promise<Readonly<Record<string, string>>>;
   /** Answers 402 with fresh terms. */
   challenge(cause: RequiredCause): void;
 }

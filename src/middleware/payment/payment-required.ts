@@ -4,11 +4,10 @@ import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../../pages/paywall.js';
 import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
-import type { PaymentCodec, Reading } from '../../protocol/codecs/codec.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { formatAmount } from '../../protocol/money/money.js';
-import type { NetworkId, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
+import type { NetworkId, Receipt, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
 import { keepUncached } from '../gate/cache-control.js';
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
@@ -31,6 +30,8 @@ export interface RequiredCause {
   readonly detail: string;
   /** The reason of the protocol; default the code. */
   readonly reason?: string;
+  /** What may be bought, in a sentence, where that is more than one request. */
+  readonly offers?: string;
   /** The settlement that failed, if one was tried. */
   readonly settlement?: Settlement;
 }
@@ -68,19 +69,14 @@ export const TRIED_OUT: RequiredCause = {
   detail: 'The request of this payment was tried several times and failed each time; it is tried no more.',
 };
 
-/** A payment header and the way it came in. */
-export interface PresentedPayment {
-  readonly codec: PaymentCodec;
-  readonly reading: Reading;
+/** A cause that says as well what may be bought. */
+export function withOffers(cause: RequiredCause, offers: string): RequiredCause {
+  return { ...cause, detail: `${cause.detail} ${offers}`, offers };
 }
 
-/** The payment header of a request, newest protocol first; undefined when there is none. */
-export function readPayment(req: Request): PresentedPayment | undefined {
-  for (const codec of CODECS) {
-    const header = req.get(codec.requestHeader);
-    if (header !== undefined) return { codec, reading: codec.read(header) };
-  }
-  return undefined;
+/** A cause that tells of the money that has landed, where it has. */
+export function withReceipt(cause: RequiredCause, receipt: Receipt | undefined): RequiredCause {
+  return receipt === undefined ? cause : { ...cause, settlement: { status: 'settled', receipt } };
 }
 
 /** The headers of a paid response: those of its handler, with the receipt. */
@@ -180,7 +176,8 @@ function sendPaywall(
     resource,
     prices: terms.map((it) => priceText(it, facilitator.tokens)),
     network: NETWORK_TITLES[facilitator.network],
-    ...(cause === UNPAID ? {} : { problem: cause.detail }),
+    ...defined({ offers: cause.offers }),
+    ...(cause === UNPAID || cause.offers !== undefined ? {} : { problem: cause.detail }),
   });
   res.setHeader('Content-Type', 'text/html; charset=utf-8');
   res.setHeader('Content-Security-Policy', PAYWALL_CONTENT_SECURITY_POLICY);

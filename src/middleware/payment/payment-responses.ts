@@ -1,5 +1,6 @@
 import type { Response } from 'express';
 import { keepPrivate } from '../gate/cache-control.js';
+import type { Refused } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
 import { discardBody } from '../idempotency/request-fingerprint.js';
 import { type BufferEnd, sendStored } from '../response/response-buffer.js';
@@ -9,6 +10,11 @@ import type { PaidRequest } from './payment-gate.js';
 import { paidHeaders } from './payment-required.js';
 
 const PENDING_RETRY_SECONDS = 2;
+
+/** The decision to answer instead of serving. */
+export function refused(presented: boolean, answer: Refused['answer']): Refused {
+  return { admitted: false, wants: 'payment', presented, answer };
+}
 
 /** Another request is being served for the payment. */
 export function sendInProgress(res: Response): void {

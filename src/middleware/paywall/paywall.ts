@@ -86,7 +86,7 @@ function readEntry(text: string, value: unknown, shared: object): PaywallEntry {
     throw badOption(where, `give its price or options; a gate is mounted by itself: ${MOUNTED}`);
   if (Object.hasOwn(Object(value), 'accepts')) throw badOption(where, ACCEPTS);
   const own = isPrice(value) ? { price: value } : value;
-  const gate = createPaymentGate(where, { ...shared, ...Object(own) });
+  const gate = createPaymentGate(where, { ...shared, ...Object(own) }, text);
   return { text, pattern, gate: createGate(WHERE, (req, res) => decidePayment(gate, req, res)) };
 }
 

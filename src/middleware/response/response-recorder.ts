@@ -14,6 +14,9 @@ export const MAX_KEPT_BYTES = 1024 * 1024;
 const EXCHANGE_HEADERS = new Set(
   [
     REQUEST_ID_HEADER,
+    // A token is told to who has the payment's secret, and again only to him.
+    'Access-Pass',
+    'Access-Pass-Remaining',
     'RateLimit',
     'RateLimit-Policy',
     'Access-Control-Allow-Origin',

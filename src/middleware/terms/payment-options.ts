@@ -2,14 +2,19 @@ import type { Request, Response } from 'express';
 import { z } from 'zod';
 import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import type { Identity } from '../../identity/types.js';
 import type { AddressInput } from '../../protocol/address-input.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../../protocol/types.js';
 import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
 import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
+import { type Offer, type PassOption, passOption } from './pass-option.js';
 
 /** One price, or several of which the payer chooses. */
 export type Price = PriceInput | readonly PriceInput[];
+
+/** Several prices, each with what it buys where that is more than one request. */
+export type Offers = readonly (PriceInput | Offer)[];
 
 /** A function of the request. Its parameter may be the route's own, such as `Request<{ id: string }>`. */
 export type OfRequest<Value> = { answer(req: Request): Value }['answer'];
@@ -19,12 +24,21 @@ export interface RequirePaymentOptions {
   readonly facilitator: Facilitator;
   /**
    * `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), `{ amount, asset }` in atomic units, a list of which the
-   * payer chooses one, or a function of the request that answers any of these. A function must answer the same for the
-   * request that is paid as for the one that was asked.
+   * payer chooses one (`['$0.01', { price: '$0.50', pass: { uses: 100 } }]`), or a function of the
+   * request that answers one or several prices, without a pass (option `pass` stays possible beside it). A function must answer the
+   * same for the request that is paid as for the one that was asked.
    */
-  readonly price: Price | OfRequest<Price | Promise<Price>>;
+  readonly price: Price | Offers | OfRequest<Price | Promise<Price>>;
   /** Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request. */
   readonly payTo: AddressInput | OfRequest<AddressInput | Promise<AddressInput>>;
+  /**
+   * What a payment buys instead of one request: `{ uses: 100 }`, `{ for: '24h' }`, both, or with `group: 'magazine'` for every
+   * gate of that group. The paid request is the first of the uses. It is shown again by the token that the paid response has in
+   * `Access-Pass`, sent back in the same header, or by SIGN-IN-WITH-X of the wallet that paid. Default: one request.
+   */
+  readonly pass?: PassOption;
+  /** With `pass`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */
+  readonly identity?: Identity;
   /** What is sold, in a sentence for people; also the title of the paywall page. */
   readonly description?: string;
   /** Media type of the paid response. */
@@ -73,9 +87,9 @@ export interface RequirePaymentOptions {
   readonly discovery?: DiscoveryOptions;
   /**
    * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
-   * a `req.payment` of their own; `paymentOf(req)` returns it either way. Default: `req.payment`.
+   * a `req.payment` of their own; `paymentOf(req)` returns it either way, and `passOf(req)` the pass. Default: `req.payment`, `req.pass`.
    */
-  readonly requestNames?: RequestNames<'payment'>;
+  readonly requestNames?: RequestNames<'payment' | 'pass'>;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
   /** Called when the money has landed; again for the same receipt where a response that did not arrive is asked for again. */
@@ -121,6 +135,10 @@ export const requirePaymentOptions = z.strictObject({
   ),
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
   payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),
+  pass: passOption.optional(),
+  identity: z
+    .custom<Identity>((it) => typeof Reflect.get(Object(it), 'prove') === 'function', 'an identity')
+    .optional(),
   description: z.string('a text').max(1000, 'at most 1,000 characters').optional(),
   mimeType: z.string('a media type').max(200, 'at most 200 characters').optional(),
   memo: textOr<Exclude<RequirePaymentOptions['memo'], string | undefined>>(
@@ -142,7 +160,7 @@ export const requirePaymentOptions = z.strictObject({
   extensions: z.record(z.string(), z.unknown()).optional(),
   paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
   discovery: discoveryOptions.optional(),
-  requestNames: requestNamesOption('payment'),
+  requestNames: requestNamesOption('payment', 'pass'),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
   onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),
   onFailed: callable<NonNullable<RequirePaymentOptions['onFailed']>>('a function').optional(),

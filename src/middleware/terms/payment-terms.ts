@@ -7,8 +7,9 @@ import { parsePrice } from '../../protocol/money/money.js';
 import type { SupportedKind } from '../../protocol/supported.js';
 import type { Terms } from '../../protocol/types.js';
 import { askOption } from '../gate/option-fault.js';
+import { hasOffers, pricesOf } from './offers.js';
 import { recipientOf } from './pay-to.js';
-import type { Price, ResolvedPaymentOptions } from './payment-options.js';
+import type { Offers, Price, ResolvedPaymentOptions } from './payment-options.js';
 
 /** Terms of a route but for the fee payer, which the facilitator names at the time. */
 type RouteTerms = Omit<Terms, 'feePayer'>;
@@ -97,10 +98,16 @@ function readTerms(
   }));
 }
 
+const OFFERS_OF_FUNCTION =
+  'a function as option "price" answers prices without a pass: give option "pass" beside it, or a list as "price"';
+
 type RoutePrice = Pick<Terms, 'asset' | 'amount'>;
 
-function readPrices(where: string, price: Price, { facilitator }: ResolvedPaymentOptions): readonly RoutePrice[] {
-  const prices = Array.isArray(price) ? price : [price];
+function readPrices(where: string, price: Price | Offers, options: ResolvedPaymentOptions): readonly RoutePrice[] {
+  const { facilitator } = options;
+  // What a payment buys is known before any request: it would be taken and never delivered.
+  if (typeof options.price === 'function' && hasOffers(price)) throw badOption(where, OFFERS_OF_FUNCTION, 'price');
+  const prices = pricesOf(price);
   if (prices.length === 0) throw badOption(where, 'option "price" must hold at least one price', 'price');
   return prices.map((it) => parsePrice(it, facilitator.tokens, where));
 }

@@ -1,5 +1,6 @@
 import { addressText } from '../../protocol/address-input.js';
 import { parsePrice } from '../../protocol/money/money.js';
+import { pricesOf } from './offers.js';
 import type { ResolvedPaymentOptions } from './payment-options.js';
 import { fixedTerms } from './payment-terms.js';
 
@@ -21,8 +22,7 @@ function needsOf(where: string, options: ResolvedPaymentOptions) {
   if (terms !== undefined) return terms.map(({ payTo, asset }) => ({ payTo, asset }));
   const { price, payTo, facilitator } = options;
   if (typeof price === 'function') return [];
-  const prices = Array.isArray(price) ? price : [price];
-  const assets = prices.map((it) => parsePrice(it, facilitator.tokens).asset);
+  const assets = pricesOf(price).map((it) => parsePrice(it, facilitator.tokens).asset);
   const recipient = typeof payTo === 'function' ? undefined : addressText(payTo);
   return assets.map((asset) => (recipient === undefined ? { asset } : { payTo: recipient, asset }));
 }

@@ -18,8 +18,9 @@ export interface AdmissionOptions {
   readonly deny?: readonly AddressInput[];
   /**
    * How long a wallet must have been seen holding it without a break, such as `'24h'` or `'7d'`; at least a minute, at most a year. It
-   * begins when the wallet first comes; from then on it is looked at at moments that nobody can foresee, some 24 times in that while, at most
-   * once a minute and at least once an hour. Not seen for a quarter of the time, it begins anew. Default: no time.
+   * begins when the wallet first comes; from then on it is looked at at moments that nobody can foresee, some 24 times in that while and
+   * at least once an hour; a thousand wallets a minute at most. Not seen for a quarter of the time, and 40 seconds at least, it begins
+   * anew. Default: no time.
    */
   readonly heldFor?: string;
   /** Where the times are kept; made by `createHoldingTimes`. Default: in the facilitator's storage, or in this process's memory. */
@@ -54,7 +55,7 @@ export interface WalletRule {
   /** The same for the same thing to hold, in every process; mints and minimums. */
   readonly what: readonly unknown[];
   judge(req: Request, wallet: string): MaybePromise<Verdict>;
-  /** Whether a wallet holds it now, without anybody coming. */
+  /** Whether a wallet holds it now, without anybody coming: what the chain says, and not what is remembered. */
   holds(wallet: string): MaybePromise<boolean>;
 }
 
@@ -92,9 +93,7 @@ function heldLongEnough(where: string, options: ResolvedAdmission, { what, judge
   if (heldFor === undefined) return judge;
   const heldForMs = readHeldFor(where, heldFor);
   const times = options.holdingTimes ?? holdingTimesOf(facilitator);
-  const name = createHash('sha256')
-    .update(JSON.stringify([facilitator.network, heldForMs, ...what]))
-    .digest('base64url');
+  const name = ruleName([facilitator.network, heldForMs, ...what]);
   const rule: HeldRule = { name, heldForMs, holds };
   times.watch(rule);
   return (req, wallet) =>
@@ -104,6 +103,11 @@ function heldLongEnough(where: string, options: ResolvedAdmission, { what, judge
         heldMs >= heldForMs ? verdict : tooShort(wallet, heldFor, { heldMs, heldForMs }),
       );
     });
+}
+
+/** A name for what must be held, the same in every process. */
+export function ruleName(what: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(what)).digest('base64url');
 }
 
 function readHeldFor(where: string, text: string): number {

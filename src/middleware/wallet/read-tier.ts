@@ -1,13 +1,18 @@
 import type { NextFunction, Request, Response } from 'express';
 import { z } from 'zod';
 import { readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
+import { defined } from '../../lib/defined.js';
 import { resolveOptions } from '../../lib/options.js';
+import { keepVarying } from '../gate/cache-control.js';
 import { isExpress } from '../gate/express-only.js';
 import { answerFault, asMiddleware, type Middleware } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
+import { withSignIns } from '../gate/sign-ins-wanted.js';
+import { ruleName } from './admission.js';
+import { type AdmittedWallet, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { refuseStranger } from './refuse-stranger.js';
-import { readStanding } from './tier-gate.js';
-import { inspectProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
+import { readStanding, tellTier } from './tier-gate.js';
+import { anyProof, isToken, offerSignIn, proofOf, type UnprovenProof } from './wallet-auth.js';
 import {
   enterPrivately,
   type WalletGateOptions,
@@ -44,17 +49,23 @@ const options = z.strictObject({
  */
 export function readTier(given: ReadTierOptions): Middleware {
   const resolved = resolveOptions(WHERE, options, given);
-  const parts = { ...walletGateParts(resolved), requestNames: resolved.requestNames };
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
-  return asMiddleware(function tollhouseTierReader(req, res, next) {
+  const name = ruleName([WHERE, tiers.mint, tiers.levels.map(({ id, minBalance }) => [id, minBalance])]);
+  const parts = { ...walletGateParts(resolved), requestNames: resolved.requestNames, name };
+  const reader = asMiddleware(function tollhouseTierReader(req, res, next) {
     if (!isExpress(WHERE, req, next)) return;
     if (req.method === 'OPTIONS') return next();
     read(tiers, parts, req, res, next).catch((error: unknown) => answerFault(res, next, error));
   });
+  return withSignIns(reader, [parts]);
 }
+
+type Seen = Omit<AdmittedWallet, 'gate'>;
 
 /** What it works with. */
 interface TierReaderParts extends WalletGateParts {
+  /** What it asks for, the same in every process. */
+  readonly name: string;
   readonly requestNames: { readonly wallet: string | false; readonly tier: string | false };
 }
 
@@ -65,18 +76,28 @@ async function read(
   res: Response,
   next: NextFunction,
 ): Promise<void> {
-  const proof = await inspectProof(req, parts);
-  if (proof.status === 'refused') return refuseStranger(WHERE, req, res, parts, proof).answer();
-  if (proof.status === 'absent') {
-    offerSignIn(req, parts);
-    return next();
+  const now = await seenNow(tiers, parts, req);
+  const seen = 'wallet' in now ? now : ((await admittedBefore(req, parts, parts.name)) ?? now);
+  if ('wallet' in seen) {
+    const { wallet, note } = seen;
+    tell(req, parts.requestNames, 'wallet', wallet);
+    if (note !== undefined) tellTier(req, parts.requestNames, tiers, note);
+    noteAdmitted(req, parts, { gate: parts.name, wallet, ...defined({ note }) });
+    return enterPrivately(res, next);
   }
+  if (seen.status === 'refused') return refuseStranger(WHERE, req, res, parts, seen).answer();
+  offerSignIn(req, parts);
+  keepVarying(res);
+  next();
+}
+
+/** The wallet that a request proves, with the id of its tier; or what is wrong with its proof, or that it has none. */
+async function seenNow(tiers: Tiers, parts: TierReaderParts, req: Request): Promise<Seen | UnprovenProof> {
+  const proof = await anyProof(req, parts);
+  if (proof.status !== 'proven') return proof;
   const { tier } = await readStanding(WHERE, proof.wallet.address, { tiers, upTo: highest(tiers) }, parts.holdings);
   const taken = isToken(proof) ? proof : await proofOf(req, parts);
-  if (taken.status !== 'proven') return refuseStranger(WHERE, req, res, parts, taken).answer();
-  tell(req, parts.requestNames, 'wallet', taken.wallet);
-  if (tier !== undefined) tell(req, parts.requestNames, 'tier', tier);
-  enterPrivately(res, next);
+  return taken.status === 'proven' ? { wallet: taken.wallet, ...defined({ note: tier?.id }) } : taken;
 }
 
 function highest({ levels }: Tiers): Tier {

@@ -5,10 +5,10 @@ import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
 import { type AskFirst, askFirstOf, type RefusalReason, type Refused } from '../gate/gate.js';
 import { paymentOf } from '../gate/request-properties.js';
-import { absoluteUrl } from '../gate/request-url.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
+import { routeHandlers } from '../gate/route-handlers.js';
 import { wantsPage } from '../gate/wants-page.js';
-import { type CallerParts, offerSignIn, signInExtensions } from './wallet-auth.js';
+import { type CallerParts, callerUrl, offerSignIn, signInExtensions } from './wallet-auth.js';
 
 /**
  * The refusal of a caller whose wallet is not proven, with a challenge that a client can answer. Programs that have shown nothing get it
@@ -30,6 +30,7 @@ export function refuseStranger(
   // A token that is taken is good or refused.
   const isUnheeded = /^bearer /i.test(req.headers.authorization ?? '');
   if (isUnheeded) warnOfToken(where);
+  if (paymentOf(req) !== undefined) warnOfOrder(where);
   const answer = () => {
     if (isUnheeded) return refuseProof(req, res, 'unauthenticated', NO_TOKENS);
     return wantsPage(req) ? refuseProof(req, res, 'unauthenticated', UNPROVEN) : askToSignIn(req, res, parts);
@@ -44,13 +45,13 @@ async function refuseProof(req: Request, res: Response, code: ErrorCode, detail:
 }
 
 /** Answers 402. Where a gate behind this one asks for a payment, its terms are told as well, since clients take both from one response. */
-async function askToSignIn(req: Request, res: Response, { baseUrl }: CallerParts): Promise<void> {
+async function askToSignIn(req: Request, res: Response, parts: CallerParts): Promise<void> {
   const extensions = await signInExtensions(req);
   res.setHeader('WWW-Authenticate', CHALLENGE);
   if (await asksBehind(req, res)) return;
   const { code, detail } = SIGN_IN_FIRST;
   const challenge = {
-    resource: { url: absoluteUrl(req, baseUrl) },
+    resource: { url: callerUrl(req, parts) },
     terms: [],
     error: code,
     ...(extensions === undefined ? {} : { extensions }),
@@ -81,10 +82,10 @@ async function asksBehind(req: Request, res: Response): Promise<boolean> {
 }
 
 /** The payment gate among the handlers of the route that Express has found for a request. */
-function paymentGateOf({ route }: Request): AskFirst | undefined {
-  const stack: unknown = Reflect.get(Object(route), 'stack');
-  if (!Array.isArray(stack)) return undefined;
-  return stack.map((layer) => askFirstOf(Reflect.get(Object(layer), 'handle'))).find((it) => it !== undefined);
+function paymentGateOf(req: Request): AskFirst | undefined {
+  return routeHandlers(req)
+    .map(askFirstOf)
+    .find((it) => it !== undefined);
 }
 
 /** Faults of an access token, which RFC 6750 §3.1 has a name for. */
@@ -99,6 +100,7 @@ const NO_TOKENS =
 const SIGN_IN_FIRST: RefusalReason = { code: 'sign_in_required', detail: UNPROVEN };
 
 let hasWarned = false;
+let hasWarnedOfOrder = false;
 
 /** Whoever issues tokens means them to be taken; the client is told no more than that they are not. */
 function warnOfToken(where: string): void {
@@ -108,5 +110,16 @@ function warnOfToken(where: string): void {
     `${where}: a request came with an access token (Authorization: Bearer), and this gate takes none. If your createIdentity ` +
       `issues them, give it to the gate: ${where}({ facilitator, identity, … })`,
     { code: 'TOLLHOUSE_NO_IDENTITY' },
+  );
+}
+
+/** Clients that sign in for the first 402 and pay it have been told nothing of a sign-in there. */
+function warnOfOrder(where: string): void {
+  if (hasWarnedOfOrder) return;
+  hasWarnedOfOrder = true;
+  process.emitWarning(
+    `${where} stands behind a payment gate: clients are asked to pay before they are asked to sign in, and many give up then. ` +
+      `Put it first: app.get(path, ${where}({ … }), requirePayment({ … }), handler)`,
+    { code: 'TOLLHOUSE_GATE_ORDER' },
   );
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod';
+import type { Lookups } from '../../access/holdings.js';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
 import { didYouMean } from '../../lib/did-you-mean.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import type { Gate } from '../gate/gate.js';
-import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
-import { type AdmissionOptions, admissionOptions, withAdmission } from './admission.js';
-import { missingForTier, readStanding, type TierReading } from './tier-gate.js';
+import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
+import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from './admission.js';
+import { missingForTier, readStanding, type TierReading, tellTier } from './tier-gate.js';
 import {
   PASSED,
   type Verdict,
@@ -52,19 +53,25 @@ export function requireTier(given: RequireTierOptions): Gate {
   const parts = walletGateParts(resolved);
   const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
   const required = findTier(tiers, resolved.tier);
-  const names = resolved.requestNames;
-  const read = (wallet: string) => readStanding(WHERE, wallet, { tiers, upTo: required }, parts.holdings);
+  const read = (wallet: string, reader: Lookups) => readStanding(WHERE, wallet, { tiers, upTo: required }, reader);
+  const what = [tiers.mint, required.minBalance];
   const admit = withAdmission(WHERE, resolved, {
-    what: [tiers.mint, required.minBalance],
-    judge: (req, wallet) =>
-      whenKnown(read(wallet), (reading) => {
+    what,
+    judge: (_req, wallet) =>
+      whenKnown(read(wallet, parts.holdings), (reading) => {
         const verdict = judge(wallet, tiers, required, reading);
         const { tier } = reading;
-        return tier === undefined ? verdict : { ...verdict, tell: () => tell(req, names, 'tier', tier) };
+        return tier === undefined ? verdict : { ...verdict, note: tier.id };
       }),
-    holds: (wallet) => whenKnown(read(wallet), (reading) => judge(wallet, tiers, required, reading).ok),
+    // Whoever comes has his balance remembered: a look by that would see what he shows.
+    holds: (wallet) =>
+      whenKnown(read(wallet, resolved.facilitator), (reading) => judge(wallet, tiers, required, reading).ok),
   });
-  return walletGate(WHERE, parts, admit);
+  return walletGate(WHERE, parts, {
+    name: ruleName([WHERE, ...what]),
+    judge: admit,
+    tell: (req, id) => tellTier(req, resolved.requestNames, tiers, id),
+  });
 }
 
 function judge(wallet: string, tiers: Tiers, required: Tier, reading: TierReading): Verdict {

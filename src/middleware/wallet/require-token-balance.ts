@@ -7,7 +7,7 @@ import {
   minimumOption,
   wireNumber,
 } from '../../access/balance.js';
-import type { Holdings } from '../../access/holdings.js';
+import type { Holdings, Lookups } from '../../access/holdings.js';
 import { mintOption } from '../../access/mint.js';
 import { badOption } from '../../errors/errors.js';
 import type { Collection, Holding } from '../../facilitator/holdings/holding.js';
@@ -17,7 +17,7 @@ import { type AddressInput, addressOption, addressTextOption } from '../../proto
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { Gate } from '../gate/gate.js';
-import { type AdmissionOptions, admissionOptions, withAdmission } from './admission.js';
+import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from './admission.js';
 import {
   PASSED,
   type Verdict,
@@ -80,6 +80,8 @@ const options = z.strictObject({
   minBalance: z.union([z.string(), z.number()], 'a decimal amount, such as 100 or "0.5"').optional(),
 });
 
+type BalanceReader = Lookups & Pick<Holdings, 'readCollection'>;
+
 /** What a wallet must hold. */
 interface BalanceRule {
   readonly minimum: Minimum;
@@ -104,12 +106,15 @@ export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
   const resolved = resolveOptions(WHERE, options, given);
   const parts = walletGateParts(resolved);
   const rule = readRule(resolved, parts.holdings);
+  // Whoever comes has his balance remembered: a look by that would see what he shows.
+  const unremembered = resolved.heldFor === undefined ? rule : readRule(resolved, resolved.facilitator);
+  const what = [rule.what, rule.minimum.text];
   const admit = withAdmission(WHERE, resolved, {
-    what: [rule.what, rule.minimum.text],
+    what,
     judge: (_req, wallet) => judge(rule, wallet),
-    holds: (wallet) => whenKnown(judge(rule, wallet), ({ ok }) => ok),
+    holds: (wallet) => whenKnown(judge(unremembered, wallet), ({ ok }) => ok),
   });
-  return walletGate(WHERE, parts, admit);
+  return walletGate(WHERE, parts, { name: ruleName([WHERE, ...what]), judge: admit });
 }
 
 function judge(rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
@@ -129,17 +134,22 @@ function tooLittle({ minimum, named }: BalanceRule, wallet: string, amount: bigi
   };
 }
 
-function readRule(resolved: z.output<typeof options>, holdings: Holdings): BalanceRule {
+function readRule(resolved: z.output<typeof options>, reader: BalanceReader): BalanceRule {
   const { mint, collection, minBalance } = resolved;
   if ((mint === undefined) === (collection === undefined)) {
     throw badOption(WHERE, 'give either option "mint" or option "collection"', 'mint');
   }
-  if (collection !== undefined) return collectionRule(collection, minBalance ?? 1, holdings);
+  if (collection !== undefined) return collectionRule(collection, minBalance ?? 1, reader);
   if (minBalance === undefined) throw badOption(WHERE, 'option "minBalance" is missing, such as 100', 'minBalance');
-  return tokenRule(mint ?? '', minBalance, holdings, resolved.facilitator.tokens);
+  return tokenRule(mint ?? '', minBalance, reader, resolved.facilitator.tokens);
 }
 
-function tokenRule(name: string, minBalance: BalanceInput, holdings: Holdings, tokens: readonly Token[]): BalanceRule {
+function tokenRule(
+  name: string,
+  minBalance: BalanceInput,
+  reader: BalanceReader,
+  tokens: readonly Token[],
+): BalanceRule {
   const mint = mintOption(WHERE, 'mint', name, tokens);
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   const known = tokens.find((token) => token.mint === mint);
@@ -149,21 +159,25 @@ function tokenRule(name: string, minBalance: BalanceInput, holdings: Holdings, t
     minimum,
     what: mint,
     named: { mint },
-    decimals: () => decimalsOf(WHERE, mint, holdings),
-    read: (wallet, atLeast) => holdings.readHolding({ wallet, mints, atLeast }),
+    decimals: () => decimalsOf(WHERE, mint, reader),
+    read: (wallet, atLeast) => reader.readHolding({ wallet, mints, atLeast }),
   };
 }
 
-function collectionRule(given: CollectionOption, minBalance: BalanceInput, holdings: Holdings): BalanceRule {
+function collectionRule(given: CollectionOption, minBalance: BalanceInput, reader: BalanceReader): BalanceRule {
   const minimum = minimumOption(WHERE, 'minBalance', minBalance);
   if (minimum.places > 0) throw badOption(WHERE, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
   const collection: Collection = 'length' in given ? { mints: new Set(given) } : given;
+  if ('mints' in collection && BigInt(minimum.text) > collection.mints.size) {
+    const most = `there are ${collection.mints.size} mints in option "collection", and each counts once`;
+    throw badOption(WHERE, `option "minBalance" is ${minimum.text}, which nobody can hold: ${most}`, 'minBalance');
+  }
   const named = 'length' in given ? { mints: [...new Set(given)].slice(0, MAX_NAMED) } : { collection: given };
   return {
     minimum,
     what: 'mints' in collection ? [...collection.mints].sort() : collection,
     named,
     decimals: () => 0,
-    read: (wallet, atLeast) => holdings.readCollection({ wallet, collection, atLeast }),
+    read: (wallet, atLeast) => reader.readCollection({ wallet, collection, atLeast }),
   };
 }

@@ -1,7 +1,9 @@
+import type { Request } from 'express';
 import { decimalsOf, wireNumber } from '../../access/balance.js';
-import type { Holdings } from '../../access/holdings.js';
+import type { Lookups } from '../../access/holdings.js';
 import { minimumOf, type Standing, standingOf, type Tier, type Tiers } from '../../access/tiers.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { tell } from '../gate/request-properties.js';
 
 /** Where a wallet stands, and what it was found to hold. */
 export interface TierReading extends Standing {
@@ -19,7 +21,7 @@ export function readStanding(
   where: string,
   wallet: string,
   { tiers, upTo }: { readonly tiers: Tiers; readonly upTo: Tier },
-  reader: Holdings,
+  reader: Lookups,
 ): MaybePromise<TierReading> {
   return whenKnown(decimalsOf(where, tiers.mint, reader), (decimals) => {
     const atLeast = minimumOf(where, upTo, decimals);
@@ -28,6 +30,12 @@ export function readStanding(
       return { tier: standing.tier, next: standing.next, missing: standing.missing, amount, decimals };
     });
   });
+}
+
+/** Tells the handlers the tier with an id; nothing where there is none any more. */
+export function tellTier(req: Request, names: { readonly tier: string | false }, { levels }: Tiers, id: string): void {
+  const tier = levels.find((level) => level.id === id);
+  if (tier !== undefined) tell(req, names, 'tier', tier);
 }
 
 /** A tier as it goes over the wire. */

@@ -2,12 +2,21 @@ import type { Request } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
 import { siteNoted } from '../../identity/identity-site.js';
-import type { Identity, IdentityRequest, InspectedProof, Proof, ProofScope } from '../../identity/types.js';
+import type {
+  Identity,
+  IdentityRequest,
+  InspectedProof,
+  Proof,
+  ProofScope,
+  ProvenWallet,
+} from '../../identity/types.js';
 import { isPending, type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
-import { CODECS } from '../../protocol/codecs/codecs.js';
 import { varyBy } from '../gate/cache-control.js';
+import { undoAtFault } from '../gate/gate.js';
+import { readPayment } from '../gate/presented-payment.js';
 import { createRequestNote, type RequestNote } from '../gate/request-note.js';
 import { absoluteUrl } from '../gate/request-url.js';
+import { isRequestWanted } from '../gate/sign-ins-wanted.js';
 
 /** Who gates ask about their caller. */
 export interface CallerParts {
@@ -33,15 +42,23 @@ const proofs: Readonly<Record<ProofScope, ProofNote>> = { request: createRequest
 const offers = createRequestNote<Request, Map<Identity, IdentityRequest>>();
 
 /** The proof that a request carries, not used up by this. Several gates on one request share it. */
-export function inspectProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
+function inspectProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
   return whenKnown(heldProof(req, parts), ({ proof }) => proof);
+}
+
+/** A proof that proves nobody. */
+export type UnprovenProof = Exclude<Proof, { readonly status: 'proven' }>;
+
+/** The proof that a request carries, or by its payment the one of the request before it; not used up by this. */
+export function anyProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
+  return whenKnown(inspectProof(req, parts), (proof) => (proof.status === 'absent' ? recallProof(req, parts) : proof));
 }
 
 /**
  * The proof of a request that carries none, by its payment: that repeats the challenge which the client was asked with, and which was
  * answered by the request before it.
  */
-export function recallProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
+function recallProof(req: Request, parts: CallerParts): MaybePromise<Proof> {
   const { identity } = parts;
   const nonce = identity.recall === undefined ? undefined : challengeNonce(req);
   if (nonce === undefined || identity.recall === undefined) return ABSENT;
@@ -53,16 +70,15 @@ export function recallProof(req: Request, parts: CallerParts): MaybePromise<Proo
 
 /** The nonce of the sign-in challenge that a payment repeats, as clients repeat all extensions. */
 function challengeNonce(req: Request): string | undefined {
-  for (const codec of CODECS) {
-    const header = req.get(codec.requestHeader);
-    const reading = header === undefined ? undefined : codec.read(header);
-    const repeated = reading?.ok ? repeatedSchema.safeParse(reading.payment.extensions) : undefined;
-    if (repeated?.success) return repeated.data['sign-in-with-x'].info.nonce;
-  }
-  return undefined;
+  const reading = readPayment(req)?.reading;
+  return reading?.ok ? nonceIn(reading.payment.extensions) : undefined;
 }
 
-const repeatedSchema = z.object({ 'sign-in-with-x': z.object({ info: z.object({ nonce: z.string().max(512) }) }) });
+function nonceIn(extensions: unknown): string | undefined {
+  return challengeSchema.safeParse(extensions).data?.['sign-in-with-x'].info.nonce;
+}
+
+const challengeSchema = z.object({ 'sign-in-with-x': z.object({ info: z.object({ nonce: z.string().max(512) }) }) });
 const ABSENT: Proof = { status: 'absent' };
 
 /**
@@ -73,16 +89,33 @@ export function proofOf(req: Request, parts: CallerParts): MaybePromise<Proof> {
   return whenKnown(heldProof(req, parts), (held) => {
     const { proof, use } = held;
     if (use === undefined) return proof;
-    held.taken ??= use.take().then((refusal) => refusal ?? proof);
+    if (held.taken === undefined) {
+      held.taken = use.take().then((refusal) => refusal ?? proof);
+      undoAtFault(req, () => giveBackProofs(req));
+      // Should this be asked to pay, the payment stands for the sign-in by repeating a challenge.
+      offerSignIn(req, parts);
+    }
     return held.taken;
   });
 }
 
-/** Gives back what a request has used up of its proofs: it is asked to pay, and comes again with the same sign-in and a payment. */
-export async function giveBackProofs(req: Request): Promise<void> {
+/**
+ * Uses up the sign-in of a request that pays: the one that it carries, or the one that was given back when it was asked to pay.
+ * Whoever has seen that could come in with it otherwise.
+ */
+export async function useUpSignIn(req: Request, parts: CallerParts): Promise<undefined> {
+  if ((await proofOf(req, parts)).status === 'absent') await recallProof(req, parts);
+  await proofOf(req, parts);
+}
+
+/**
+ * Gives back what a request has used up of its proofs: it is asked to pay, and comes again with the same sign-in and a payment.
+ * @param next - nonce of the challenge that it is asked with, which its payment may repeat in the place of the sign-in
+ */
+export async function giveBackProofs(req: Request, next?: string): Promise<void> {
   const all = [proofs.request, proofs.site].flatMap((note) => [...(note.of(req)?.values() ?? [])]);
   for (const held of await Promise.all(all)) {
-    if ((await held.taken)?.status === 'proven') await held.use?.giveBack();
+    if ((await held.taken)?.status === 'proven') await held.use?.giveBack(next);
     delete held.taken;
   }
 }
@@ -123,6 +156,26 @@ export async function proofAgain(req: Request, parts: CallerParts): Promise<Proo
   return isToken(before) ? parts.identity.prove(new CallerRequest(req, parts)) : before;
 }
 
+/**
+ * The wallet that a request proves to one of several who would ask, in this order; undefined without a proof that is good. Nothing is used
+ * up, and what is found is not noted: each gate asks for itself.
+ */
+export function provenWallet(req: Request, callers: readonly CallerParts[]): MaybePromise<ProvenWallet | undefined> {
+  const [parts, ...others] = callers;
+  if (parts === undefined) return undefined;
+  return whenKnown(peek(parts.identity, new CallerRequest(req, parts)), (proof) =>
+    proof.status === 'proven' ? proof.wallet : provenWallet(req, others),
+  );
+}
+
+function peek(identity: Identity, asked: CallerRequest): MaybePromise<Proof> {
+  if (identity.inspect !== undefined) return whenKnown(identity.inspect(asked), ({ proof }) => proof);
+  // Somebody else's identity would use a sign-in up.
+  const { url, method, baseUrl } = asked;
+  const header = (name: string) => (name === 'authorization' ? asked.header(name) : undefined);
+  return whenKnown(identity.prove({ url, method, baseUrl, header }), (proof) => (isToken(proof) ? proof : ABSENT));
+}
+
 /** Whether a proof is good for many requests. */
 export function isToken(proof: Proof): proof is Extract<Proof, { status: 'proven' }> {
   return proof.status === 'proven' && proof.wallet.by === 'jwt';
@@ -134,7 +187,8 @@ export function offerSignIn(req: Request, parts: CallerParts): void {
   offers.put(req, noted);
   const before = noted.get(parts.identity);
   // What is for the request opens every gate on its way.
-  if (before === undefined || parts.scope !== 'site') noted.set(parts.identity, new CallerRequest(req, parts));
+  const scope = parts.scope === 'site' && isRequestWanted(req, parts.identity) ? 'request' : parts.scope;
+  if (before === undefined || scope !== 'site') noted.set(parts.identity, new CallerRequest(req, { ...parts, scope }));
 }
 
 /**
@@ -151,9 +205,13 @@ export function signInExtensions(req: Request): MaybePromise<Readonly<Record<str
  * instead of turning payers away. The sign-in that a request came with is good for the one that pays, too.
  */
 export function signInBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
-  return proofs.request.of(req) === undefined
-    ? extensionsBesidePayment(req)
-    : giveBackProofs(req).then(() => extensionsBesidePayment(req));
+  return proofs.request.of(req) === undefined ? extensionsBesidePayment(req) : challengeAgain(req);
+}
+
+async function challengeAgain(req: Request) {
+  const extensions = await extensionsBesidePayment(req);
+  await giveBackProofs(req, nonceIn(extensions));
+  return extensions;
 }
 
 function extensionsBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
@@ -171,6 +229,21 @@ async function challengesOf(noted: readonly (readonly [Identity, IdentityRequest
   return all;
 }
 
+/** Absolute address of a request, at the site that is configured for the gate or for the router with its identity. */
+export function callerUrl(req: Request, parts: CallerParts): string {
+  return absoluteUrl(req, siteOf(parts));
+}
+
+function siteOf({ baseUrl, identity }: CallerParts): string | undefined {
+  return baseUrl ?? siteNoted(identity);
+}
+
+/** Scheme and host that a request is made to, as far as they are known: its address as it was sent where that is none. */
+export function callerOrigin(req: Request, parts: CallerParts): string {
+  const { url } = new CallerRequest(req, parts);
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
 /** What of a request may prove who is calling. A class, since one is made for every request. */
 class CallerRequest implements IdentityRequest {
   readonly #req: Request;
@@ -182,7 +255,7 @@ class CallerRequest implements IdentityRequest {
   }
 
   get url(): string {
-    return absoluteUrl(this.#req, this.baseUrl);
+    return callerUrl(this.#req, this.#parts);
   }
 
   get method(): string {
@@ -194,7 +267,7 @@ class CallerRequest implements IdentityRequest {
   }
 
   get baseUrl(): string | undefined {
-    return this.#parts.baseUrl ?? siteNoted(this.#parts.identity);
+    return siteOf(this.#parts);
   }
 
   header(name: string): string | undefined {

@@ -4,14 +4,17 @@ import { type Holdings, holdingsOf } from '../../access/holdings.js';
 import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
-import type { Identity, Proof, ProofScope, ProvenWallet } from '../../identity/types.js';
+import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js';
+import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
+import { withSignIns } from '../gate/sign-ins-wanted.js';
+import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { refuseStranger } from './refuse-stranger.js';
-import { type CallerParts, inspectProof, isToken, proofOf, recallProof } from './wallet-auth.js';
+import { anyProof, isToken, proofOf } from './wallet-auth.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -59,7 +62,7 @@ export const walletGateOptions = {
 };
 
 /** What a gate by wallet works with. */
-export interface WalletGateParts extends CallerParts {
+export interface WalletGateParts extends AdmittingParts {
   readonly holdings: Holdings;
   readonly requestNames: { readonly wallet: string | false };
 }
@@ -70,6 +73,7 @@ type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOpti
 export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
   const { facilitator, identity, holdings, baseUrl, scope, requestNames } = options;
   return {
+    facilitator,
     requestNames,
     identity: identity ?? identityOf(facilitator),
     holdings: holdings ?? holdingsOf(facilitator),
@@ -90,9 +94,18 @@ export type Verdict = (
       readonly missing: Readonly<Record<string, unknown>>;
     }
 ) & {
-  /** Tells the handlers what was learned on the way. */
-  readonly tell?: () => void;
+  /** What was learned on the way, for {@link WalletJudge.tell}. */
+  readonly note?: string;
 };
+
+/** The rule of a gate by wallet. */
+export interface WalletJudge {
+  /** What it asks for, the same in every process. */
+  readonly name: string;
+  judge(req: Request, wallet: string): MaybePromise<Verdict>;
+  /** Tells the handlers what was learned of a wallet. Default: nothing is. */
+  tell?(req: Request, note: string): void;
+}
 
 /** The verdict on a wallet that has what it takes. */
 export const PASSED: Verdict = { ok: true };
@@ -100,11 +113,7 @@ export const PASSED: Verdict = { ok: true };
 const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
-export function walletGate(
-  where: string,
-  parts: WalletGateParts,
-  judge: (req: Request, wallet: string) => MaybePromise<Verdict>,
-): Gate {
+export function walletGate(where: string, parts: WalletGateParts, { name, judge, tell: tellNote }: WalletJudge): Gate {
   const judged = (req: Request, wallet: string): MaybePromise<Verdict> =>
     whenKnownOr(
       () => judge(req, wallet),
@@ -113,41 +122,46 @@ export function walletGate(
     );
 
   function decide(req: Request, res: Response): MaybePromise<Decision> {
-    return whenKnown(anyProof(req), (proof) => {
+    return whenKnown(decideNow(req, res), (decision) => {
+      if (decision.admitted) return decision;
+      return whenKnown(admittedBefore(req, parts, name), (before) =>
+        before === undefined ? decision : enter(req, res, before.wallet, before.note),
+      );
+    });
+  }
+
+  function decideNow(req: Request, res: Response): MaybePromise<Decision> {
+    return whenKnown(anyProof(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
       return whenKnown(judged(req, proof.wallet.address), (verdict) => {
-        if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, verdict) : enterOnce(req, res, verdict);
+        const { note } = verdict;
+        if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, note) : enterOnce(req, res, note);
         // A sign-in that lets nobody in stays unused, and is not told of: it could be sent again.
-        if (isToken(proof)) tellOf(req, proof.wallet, verdict);
+        if (isToken(proof)) tellOf(req, proof.wallet, note);
         return tooLittle(verdict, res);
       });
     });
   }
 
-  function anyProof(req: Request): MaybePromise<Proof> {
-    return whenKnown(inspectProof(req, parts), (proof) =>
-      proof.status === 'absent' ? recallProof(req, parts) : proof,
-    );
-  }
-
-  function enterOnce(req: Request, res: Response, verdict: Verdict): MaybePromise<Decision> {
+  function enterOnce(req: Request, res: Response, note: string | undefined): MaybePromise<Decision> {
     return whenKnown(proofOf(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
-      return enter(req, res, proof.wallet, verdict);
+      return enter(req, res, proof.wallet, note);
     });
   }
 
-  function enter(req: Request, res: Response, wallet: ProvenWallet, verdict: Verdict): Decision {
-    tellOf(req, wallet, verdict);
+  function enter(req: Request, res: Response, wallet: ProvenWallet, note: string | undefined): Decision {
+    tellOf(req, wallet, note);
+    noteAdmitted(req, parts, { gate: name, wallet, ...defined({ note }) });
     return { admitted: true, enter: (next) => enterPrivately(res, next) };
   }
 
-  function tellOf(req: Request, wallet: ProvenWallet, verdict: Verdict): void {
+  function tellOf(req: Request, wallet: ProvenWallet, note: string | undefined): void {
     tell(req, parts.requestNames, 'wallet', wallet);
-    verdict.tell?.();
+    if (note !== undefined) tellNote?.(req, note);
   }
 
-  return createGate(where, (req, res) =>
+  const admit = (req: Request, res: Response) =>
     whenKnownOr(
       () => decide(req, res),
       (decision) => {
@@ -158,8 +172,8 @@ export function walletGate(
         exposeHeaders(res, EXPOSED);
         throw error;
       },
-    ),
-  );
+    );
+  return withSignIns(createGate(where, admit), [parts]);
 }
 
 /** A wallet that cannot be looked at is no outage: it is refused, and may still be let in for something else that it has. */

@@ -4,6 +4,7 @@ import type { TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
 import { networkOption } from '../../facilitator/facilitator-options.js';
 import { isNetwork } from '../../gateway/network-guard/address-ranges.js';
+import { originList } from '../../middleware/gate/cross-origin.js';
 import { isAddress } from '../../protocol/address.js';
 import { KNOWN_TOKENS, SANDBOX_TOKENS } from '../../protocol/networks/tokens.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
@@ -25,6 +26,11 @@ export interface ServerConfiguration extends GatewayConfiguration {
   readonly port: number;
   /** `BASE_URL`. Address under which clients reach the server; sign-ins name its host. Default: from the request. */
   readonly baseUrl?: string | undefined;
+  /**
+   * `CROSS_ORIGINS`. Origins, separated by commas, whose pages may use the server from a browser, or `*` for every one. Default: every
+   * one; undefined means that.
+   */
+  readonly crossOrigins?: readonly string[] | undefined;
   /** `TRUST_PROXY`. How many proxies stand before the server, or their addresses. Default: none. */
   readonly trustProxy?: number | string | undefined;
   /** The chain; undefined means: start the sandbox. */
@@ -94,6 +100,7 @@ const PROXIES = 'the number of proxies, or their addresses separated by commas';
 const SCALE = 'a number above 0';
 const FEES = 'a whole number of lamports, 10,000 or more';
 const FLOOD = 'a whole number of requests a second, or 0 for no bound';
+const ORIGINS = '"*", or a list of at most 1,000 origins such as https://shop.example, separated by commas';
 const NETWORKS = 'a list of networks such as 10.0.0.0/8, separated by commas';
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
@@ -107,10 +114,19 @@ const listOfNetworks = z
   .transform((text) => text.split(',').map((it) => it.trim()))
   .refine((networks) => networks.every(isNetwork), NETWORKS);
 
+const listOfOrigins = z.string().transform((text, context) => {
+  if (text.trim() === '*') return undefined;
+  const origins = originList.safeParse(text.split(',').map((it) => it.trim()));
+  if (origins.success) return origins.data;
+  context.addIssue({ code: 'custom', message: ORIGINS });
+  return z.NEVER;
+});
+
 const environment = z.object({
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(4020),
   BASE_URL: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
+  CROSS_ORIGINS: listOfOrigins.optional(),
   TRUST_PROXY: z
     .string()
     .refine((text) => /^\d{1,3}$/.test(text) || isAddressList(text), PROXIES)
@@ -182,6 +198,7 @@ function configurationOf(data: Environment): ServerConfiguration {
     host: HOST,
     port: data.PORT,
     baseUrl: BASE_URL,
+    crossOrigins: data.CROSS_ORIGINS,
     trustProxy: TRUST_PROXY,
     payTo: PAY_TO,
     chain,

@@ -1,5 +1,5 @@
 import { ipKeyGenerator } from 'express-rate-limit';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 
 /** What one address may still do. */
 export interface AddressBucket {
@@ -40,7 +40,7 @@ const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /** Makes a bucket of requests for each address, IPv6 by its /64 network, for a bounded number of addresses. */
 export function createAddressBuckets(options: AddressBucketOptions): (address: string) => AddressBucket {
-  const buckets = new LRUCache<string, AddressBucket>({ max: MAX_ADDRESSES });
+  const buckets = boundedCache<string, AddressBucket>({ max: MAX_ADDRESSES });
   return (address) => {
     const key = ipKeyGenerator(address.replace(MAPPED, ''), IPV6_PREFIX);
     const known = buckets.get(key);

@@ -1,5 +1,5 @@
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
-import { repeat } from '../../lib/repeat.js';
+import { repeat } from '../../lib/work-loop.js';
 import type { Storage } from '../../storage/storage.js';
 import type { ServerLogger } from '../logger.js';
 import { watchBalance } from './watch-balance.js';

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SolanaRpc } from '../rpc/rpc.js';
 import { PROGRAMS } from '../transaction/programs.js';
@@ -27,7 +27,7 @@ const MAX_MINT_BYTES = 65_536;
  * no extensions and cost no call; the others are read once in five minutes.
  */
 export function createMintPolicy({ rpc, allowedMints, trustedMints }: MintPolicyOptions): MintPolicy {
-  const traits = new LRUCache<string, MintTraits | 'unknown'>({
+  const traits = boundedCache<string, MintTraits | 'unknown'>({
     max: CACHED_MINTS,
     ttl: CACHE_MS,
     fetchMethod: (mint) => readTraits(mint, rpc),

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Commitment } from '../../protocol/types.js';
 import type { LatestBlockhash, SolanaRpc } from '../rpc/rpc.js';
 
@@ -43,7 +43,7 @@ const IDLE_ROUNDS = 3;
 export function createBlockhashCache(options: BlockhashCacheOptions): BlockhashCache {
   const { rpc, commitment = 'confirmed', maxAgeMs = DEFAULT_MAX_AGE_MS, warmEveryMs = 0 } = options;
   const now = options.now ?? (() => performance.now());
-  const known = new LRUCache<string, number>({ max: REMEMBERED });
+  const known = boundedCache<string, number>({ max: REMEMBERED });
   let current: { readonly hash: LatestBlockhash; readonly askedAt: number } | undefined;
   let underWay: Promise<LatestBlockhash> | undefined;
   let peeked = false;

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { ChainTip } from '../rpc/rpc.js';
 import type { PendingConfirmation } from './pending-confirmation.js';
 
@@ -18,7 +18,7 @@ const REMEMBERED = 10_000;
  * 150 blocks more. The bound is kept per hash: it stays true, so that asking again does not start the wait anew.
  */
 export function createExpiry(): (waiting: PendingConfirmation, tip: ChainTip) => boolean {
-  const bounds = new LRUCache<string, number>({ max: REMEMBERED });
+  const bounds = boundedCache<string, number>({ max: REMEMBERED });
 
   return (waiting, { blockHeight }) => {
     const { blockhash } = waiting.wanted;

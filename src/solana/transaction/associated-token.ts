@@ -1,11 +1,11 @@
 import { PublicKey } from '@solana/web3.js';
-import { LRUCache } from 'lru-cache';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { PROGRAMS } from './programs.js';
 
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(PROGRAMS.associatedToken);
 
 // A derivation costs several hashes and curve checks; sellers and tokens are few.
-const derived = new LRUCache<string, string>({ max: 10_000 });
+const derived = boundedCache<string, string>({ max: 10_000 });
 
 /** The associated token account of a wallet for a mint under a token program. All addresses base58. */
 export function associatedTokenAddress(owner: string, mint: string, tokenProgram: string): string {

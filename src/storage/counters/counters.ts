@@ -29,8 +29,10 @@ export interface Counters {
   put(key: string, value: string, ttlMs: number): Promise<void>;
   /** The value under a key, if it still lives. */
   get(key: string): MaybePromise<string | undefined>;
-  /** Puts `value` in the place of `expected`; false, and nothing changed, when something else or nothing is there. */
-  replace(key: string, expected: string, value: string, ttlMs: number): Promise<boolean>;
+  /**
+   * Puts `value` in the place of `expected`, where `undefined` is nothing; false, and nothing changed, when something else is there.
+   */
+  replace(key: string, expected: string | undefined, value: string, ttlMs: number): Promise<boolean>;
   /** Forgets the value under a key. */
   remove(key: string): Promise<void>;
   /**

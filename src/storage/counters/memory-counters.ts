@@ -1,11 +1,18 @@
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import type { Counters, WindowCount } from './counters.js';
+import { createMemoryMarks } from './memory-marks.js';
 
 /** Bounds of the counters in memory. */
 export interface MemoryCountersOptions {
-  /** How many entries of each kind a space holds at most. Default 50,000. */
+  /** How many values a space holds at most, and how many counts: one more pushes out what was not used for longest. Default 50,000. */
   readonly maxEntries?: number;
+  /**
+   * How many marks a space holds at most: one more is refused with `store_unavailable` until one has died. Default twenty times
+   * `maxEntries`: they are small and most live for minutes, in which one process does not come to so many.
+   */
+  readonly maxMarks?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
 }
@@ -13,36 +20,33 @@ export interface MemoryCountersOptions {
 /** A window that is being counted in. */
 type OpenWindow = { -readonly [Field in keyof WindowCount]: WindowCount[Field] };
 
-type Space<V extends {}> = LRUCache<string, V>;
-
+const MARKS_AN_ENTRY = 20;
 /** When a full space was searched for dead entries, the next search waits this long: a flood must not cost a scan each. */
 const PURGE_PAUSE_MS = 1_000;
 
-/** Counters in this process's memory: for one instance, and for tests. They are forgotten at exit. */
+/**
+ * Counters in this process's memory: for one instance, and for tests. They are forgotten at exit. Sessions and delegations are values:
+ * more than `maxEntries` of them need a storage. A first one that is pushed out alive is warned of.
+ */
 export function createMemoryCounters(options: MemoryCountersOptions = {}): Counters {
   const { maxEntries = 50_000, now = Date.now } = options;
-  const marks = createSpaces<true>(maxEntries, now);
-  const values = createSpaces<string>(maxEntries, now);
-  const counts = createSpaces<OpenWindow>(maxEntries, now);
+  const { maxMarks = MARKS_AN_ENTRY * maxEntries } = options;
+  const marks = createSpaces(() => createMemoryMarks(maxMarks, now));
+  const values = createSpaces((name) => createCache<string>(maxEntries, now, () => warnOfLoss(name, maxEntries)));
+  const counts = createSpaces(() => createCache<OpenWindow>(maxEntries, now));
 
   function takeOnce(key: string, ttl: number): boolean {
-    const space = marks.of(key);
-    if (space.has(key)) return false;
-    if (marks.isFull(space)) {
-      const detail = 'Too much is remembered at once; try again shortly.';
-      throw new TollhouseError('store_unavailable', detail, { retryAfterSeconds: 2 });
-    }
-    space.set(key, true, { ttl });
-    return true;
+    const outcome = marks.of(key).take(key, ttl);
+    if (outcome !== 'full') return outcome === 'taken';
+    const detail = 'Too much is remembered at once; try again shortly.';
+    throw new TollhouseError('store_unavailable', detail, { retryAfterSeconds: 2 });
   }
 
   function put(key: string, value: string, ttl: number): void {
-    const space = values.of(key);
-    values.isFull(space);
-    space.set(key, value, { ttl });
+    values.of(key).put(key, value, ttl);
   }
 
-  function replace(key: string, expected: string, value: string, ttl: number): boolean {
+  function replace(key: string, expected: string | undefined, value: string, ttl: number): boolean {
     if (values.of(key).get(key) !== expected) return false;
     put(key, value, ttl);
     return true;
@@ -51,7 +55,7 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
   function increment(key: string, windowMs: number, by: number): WindowCount {
     const space = counts.of(key);
     const window = space.get(key) ?? { count: 0, resetsAt: now() + windowMs };
-    if (window.count === 0) space.set(key, window, { ttl: Math.max(1, window.resetsAt - now()) });
+    if (window.count === 0) space.put(key, window, Math.max(1, window.resetsAt - now()));
     window.count += by;
     return { count: window.count, resetsAt: window.resetsAt };
   }
@@ -77,37 +81,50 @@ export function createMemoryCounters(options: MemoryCountersOptions = {}): Count
   };
 }
 
-interface Spaces<V extends {}> {
-  /** The space that a key belongs to. */
-  of(key: string): Space<V>;
-  /** Whether a space is full of entries that live. */
-  isFull(space: Space<V>): boolean;
-  clear(): void;
+/** Makes the space that a key belongs to when there is none. */
+function createSpaces<S>(create: (name: string) => S) {
+  const spaces = new Map<string, S>();
+  return {
+    of(key: string): S {
+      const name = key.slice(0, key.indexOf(':') + 1);
+      const space = spaces.get(name) ?? create(name);
+      spaces.set(name, space);
+      return space;
+    },
+    clear: () => spaces.clear(),
+  };
 }
 
-function createSpaces<V extends {}>(max: number, now: () => number): Spaces<V> {
-  const spaces = new Map<string, Space<V>>();
-  const purgedAt = new WeakMap<Space<V>, number>();
+/** A space of entries that may be forgotten early. */
+function createCache<V extends {}>(max: number, now: () => number, onFirstLost?: () => void) {
+  let purgedAt = Number.NEGATIVE_INFINITY;
+  let hasLost = onFirstLost === undefined;
+  const entries: LRUCache<string, V> = boundedCache<string, V>({
+    max,
+    ttl: 1,
+    // Without `ttlResolution` the cache would remember the time of an injected clock for a real millisecond.
+    ttlResolution: 0,
+    perf: { now },
+    dispose: (_value, key, reason) => {
+      if (hasLost || reason !== 'evict' || entries.getRemainingTTL(key) <= 0) return;
+      hasLost = true;
+      onFirstLost?.();
+    },
+  });
+  return {
+    get: (key: string) => entries.get(key),
+    delete: (key: string) => entries.delete(key),
+    put(key: string, value: V, ttl: number): void {
+      if (entries.size >= max && now() - purgedAt >= PURGE_PAUSE_MS) {
+        purgedAt = now();
+        entries.purgeStale();
+      }
+      entries.set(key, value, { ttl });
+    },
+  };
+}
 
-  function of(key: string): Space<V> {
-    const name = key.slice(0, key.indexOf(':') + 1);
-    let space = spaces.get(name);
-    if (space === undefined) {
-      // Without `ttlResolution` the cache would remember the time of an injected clock for a real millisecond.
-      space = new LRUCache<string, V>({ max, ttl: 1, ttlResolution: 0, perf: { now } });
-      spaces.set(name, space);
-    }
-    return space;
-  }
-
-  function isFull(space: Space<V>): boolean {
-    if (space.size < max) return false;
-    if (now() - (purgedAt.get(space) ?? 0) >= PURGE_PAUSE_MS) {
-      purgedAt.set(space, now());
-      space.purgeStale();
-    }
-    return space.size >= max;
-  }
-
-  return { of, isFull, clear: () => spaces.clear() };
+function warnOfLoss(space: string, max: number): void {
+  const detail = `more than ${max} entries "${space}" live in this process's memory, and what was not used for longest is forgotten: sessions and delegations end before their time. Keep them in a storage (openStorage), or give createMemoryCounters a larger "maxEntries"`;
+  process.emitWarning(detail, { code: 'TOLLHOUSE_MEMORY_FULL' });
 }

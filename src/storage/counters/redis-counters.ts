@@ -40,6 +40,12 @@ const SCRIPTS = {
     redis.call('PEXPIRE', KEYS[1], ARGV[4])
     return 1`,
   /** ARGV: now, value, ttl. */
+  add: `local ends = redis.call('HGET', KEYS[1], 'ends')
+    if ends and tonumber(ends) > tonumber(ARGV[1]) then return 0 end
+    redis.call('HSET', KEYS[1], 'value', ARGV[2], 'ends', string.format('%.0f', ARGV[1] + ARGV[3]))
+    redis.call('PEXPIRE', KEYS[1], ARGV[3])
+    return 1`,
+  /** ARGV: now, value, ttl. */
   put: `redis.call('HSET', KEYS[1], 'value', ARGV[2], 'ends', string.format('%.0f', ARGV[1] + ARGV[3]))
     redis.call('PEXPIRE', KEYS[1], ARGV[3])
     return 1`,
@@ -132,7 +138,9 @@ function redisCounters(redis: Redis, now: () => number): Counters {
     takeOnce: async (key, ttlMs) => (await run('take', mark(key), whole(ttlMs))) === 1,
     put: async (key, text, ttlMs) => void (await run('put', value(key), text, whole(ttlMs))),
     replace: async (key, expected, text, ttlMs) =>
-      (await run('replace', value(key), expected, text, whole(ttlMs))) === 1,
+      (await (expected === undefined
+        ? run('add', value(key), text, whole(ttlMs))
+        : run('replace', value(key), expected, text, whole(ttlMs)))) === 1,
     remove: async (key) => void (await ask(() => redis.del(value(key)))),
     decrement: async (key) => void (await run('decrement', count(key))),
     reset: async (key) => void (await ask(() => redis.del(count(key)))),

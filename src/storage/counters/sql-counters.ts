@@ -36,6 +36,13 @@ const COUNTERS = {
     name: 'tollhouse_replace',
     text: `update tollhouse_value set value = $4, expires_at = $5 where ${LIVE_VALUE} and value = $3 returning expires_at`,
   },
+  add: {
+    name: 'tollhouse_add',
+    text: `insert into tollhouse_value (key, value, expires_at) values ($1, $2, $3)
+      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
+        where tollhouse_value.expires_at <= $4
+      returning expires_at`,
+  },
   remove: { name: 'tollhouse_remove', text: 'delete from tollhouse_value where key = $1' },
   decrement: {
     name: 'tollhouse_decrement',
@@ -95,7 +102,10 @@ export function createSqlCounters(database: SqlDatabase, now: () => number = Dat
       void (await database.query(COUNTERS.put, bytesOf(key), bytesOf(value), now() + Math.ceil(ttlMs))),
     replace: (key, expected, value, ttlMs) => {
       const time = now();
-      return changes(COUNTERS.replace, bytesOf(key), time, bytesOf(expected), bytesOf(value), time + Math.ceil(ttlMs));
+      const endsAt = time + Math.ceil(ttlMs);
+      return expected === undefined
+        ? changes(COUNTERS.add, bytesOf(key), bytesOf(value), endsAt, time)
+        : changes(COUNTERS.replace, bytesOf(key), time, bytesOf(expected), bytesOf(value), endsAt);
     },
     remove: async (key) => void (await database.query(COUNTERS.remove, bytesOf(key))),
     decrement: async (key) => void (await database.query(COUNTERS.decrement, bytesOf(key), now())),

@@ -27,7 +27,7 @@ export interface IdempotentRun {
 /**
  * Answers that can be asked for again by an `Idempotency-Key`. Every method is one atomic step, and rejects with
  * `store_unavailable` when the store cannot be reached. The bytes of a response mean nothing to the store. It forgets them
- * after its retention, and the oldest earlier where they are too many; a run that is under way or has crashed keeps its id
+ * after its retention, and where they are too many, earlier the oldest of those owners who have most; a run that is under way or has crashed keeps its id
  * for as long.
  */
 export interface IdempotencyStore {
@@ -55,7 +55,7 @@ export interface IdempotencyStore {
 export interface IdempotencyBounds {
   /** How long a response is kept, in milliseconds. Default 24 hours. */
   readonly retentionMs?: number;
-  /** How many bytes are kept in all; the oldest responses go first. */
+  /** How many bytes are kept in all; beyond that the oldest responses of those owners go who have most. */
   readonly maxBytes?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
@@ -66,6 +66,9 @@ export const RESPONSE_RETENTION_MS = 86_400_000;
 
 /** The fingerprint of responses that no run was begun for. */
 export const NO_RUN = '';
+
+/** The owner of what no owner is told of. */
+export const ANYBODY = '';
 
 /** Rough size of an entry beside its response, in bytes. */
 export const ENTRY_BYTES = 512;

@@ -1,4 +1,5 @@
 import {
+  ANYBODY,
   ENTRY_BYTES,
   type IdempotencyBounds,
   type IdempotencyStore,
@@ -18,7 +19,6 @@ interface Entry {
   readonly answer?: Uint8Array;
 }
 
-const ANYBODY = '';
 const DEFAULT_BYTES = 64 * 1024 * 1024;
 
 /**

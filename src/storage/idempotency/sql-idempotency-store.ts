@@ -1,5 +1,6 @@
 import type { SqlDatabase, Statement } from '../sql/sql-database.js';
 import {
+  ANYBODY,
   ENTRY_BYTES,
   type IdempotencyBounds,
   type IdempotencyStore,
@@ -12,8 +13,8 @@ import {
 /** Answers that can be forgotten. */
 export interface PrunableIdempotencyStore extends IdempotencyStore {
   /**
-   * Forgets responses whose time is over, and the oldest of the others where all together are too large. A step takes as long
-   * as its `limit` makes it; call it until it answers 0.
+   * Forgets responses whose time is over, and where the others are too large together, the oldest of those owners who have most. A
+   * step takes as long as its `limit` makes it; call it until it answers 0.
    * @param limit - how many of either go at most
    * @returns how many went
    */
@@ -29,20 +30,22 @@ const ANSWERS = {
   /** The same request may take over a run whose lease is over; its first fingerprint stays bound to the id all the same. */
   begin: {
     name: 'tollhouse_answer_begin',
-    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size)
-      values ($1, $2, $3, $4, $5, $6)
+    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, owner)
+      values ($1, $2, $3, $4, $5, $6, $8)
       on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
-        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size, answer = null
+        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size,
+        owner = excluded.owner, answer = null
         where tollhouse_answer.expires_at <= $7 or (tollhouse_answer.answer is null
           and tollhouse_answer.lease_ends <= $7 and tollhouse_answer.fingerprint = excluded.fingerprint)
       returning id`,
   },
   put: {
     name: 'tollhouse_answer_put',
-    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, answer)
-      values ($1, $2, '', 0, $3, $4, $5)
+    text: `insert into tollhouse_answer (id, fingerprint, lease, lease_ends, expires_at, size, owner, answer)
+      values ($1, $2, '', 0, $3, $4, $5, $6)
       on conflict (id) do update set fingerprint = excluded.fingerprint, lease = excluded.lease,
-        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size, answer = excluded.answer`,
+        lease_ends = excluded.lease_ends, expires_at = excluded.expires_at, size = excluded.size,
+        owner = excluded.owner, answer = excluded.answer`,
   },
   find: {
     name: 'tollhouse_answer_find',
@@ -64,15 +67,30 @@ const ANSWERS = {
         and expires_at <= $1
       returning id`,
   },
-  /** Of the oldest, as many as it takes and no more. */
-  pruneLarge: {
-    name: 'tollhouse_answer_prune_large',
+  /**
+   * Who has more than the level, which is as much as each may have so that all have together what there is room for: those who have
+   * less leave the rest to the others. Nobody where all have room.
+   */
+  findLargest: {
+    name: 'tollhouse_answer_find_largest',
+    text: `with share as (select owner, sum(size) as size from tollhouse_answer group by owner),
+      ranked as (
+        select size, sum(size) over (order by size, owner) - size as below,
+          count(*) over () + 1 - row_number() over (order by size, owner) as owners from share),
+      level as (select ($1 - below) / owners as size from ranked where below + size * owners > $1 order by below limit 1)
+      select owner, share.size - level.size as excess, (select sum(size) from share) - $1 as needed from share, level
+      where share.size > level.size order by share.size desc, owner limit $2`,
+  },
+  /** Of the oldest of an owner, as many as it takes and no more. */
+  pruneOwner: {
+    name: 'tollhouse_answer_prune_owner',
     text: `delete from tollhouse_answer where id in (
         select id from (
           select id, sum(size) over (order by expires_at, id) - size as older from (
-            select id, expires_at, size from tollhouse_answer order by expires_at, id limit $2) as oldest) as summed
-        where older < (select coalesce(sum(size), 0) from tollhouse_answer) - $1)
-      returning id`,
+            select id, expires_at, size from tollhouse_answer where owner = $1 order by expires_at, id limit $3
+          ) as oldest) as summed
+        where older < $2)
+      returning size`,
   },
 } as const satisfies Record<string, Statement>;
 
@@ -101,9 +119,9 @@ export function createSqlIdempotencyStore(
   }
 
   async function begin(run: IdempotentRun): Promise<KnownResponse | { readonly status: 'started' }> {
-    const { id, fingerprint, lease, leaseMs } = run;
+    const { id, fingerprint, lease, leaseMs, owner = ANYBODY } = run;
     const time = now();
-    const values = [id, fingerprint, lease, time + leaseMs, time + retentionMs, ENTRY_BYTES, time];
+    const values = [id, fingerprint, lease, time + leaseMs, time + retentionMs, ENTRY_BYTES, time, owner];
     const [started] = await database.query(ANSWERS.begin, ...values);
     if (started !== undefined) return { status: 'started' };
     // Nothing is there when it was abandoned or forgotten between the two statements: it is free again.
@@ -112,8 +130,20 @@ export function createSqlIdempotencyStore(
 
   async function prune(limit: number): Promise<number> {
     const expired = await database.query(ANSWERS.pruneExpired, now(), limit);
-    const large = await database.query(ANSWERS.pruneLarge, maxBytes, limit);
-    return expired.length + large.length;
+    return expired.length + (await makeFree(limit));
+  }
+
+  async function makeFree(limit: number): Promise<number> {
+    const largest = await database.query(ANSWERS.findLargest, maxBytes, limit);
+    let [gone, needed] = [0, Number(largest[0]?.needed ?? 0)];
+    for (const { owner, excess } of largest) {
+      if (needed <= 0 || gone >= limit) break;
+      const bytes = Math.ceil(Math.min(Number(excess), needed));
+      const rows = await database.query(ANSWERS.pruneOwner, String(owner), bytes, limit - gone);
+      gone += rows.length;
+      needed -= rows.reduce((sum, { size }) => sum + Number(size), 0);
+    }
+    return gone;
   }
 
   /** Whoever keeps without end must also forget, where nobody else sees to it. */
@@ -126,8 +156,8 @@ export function createSqlIdempotencyStore(
     find,
     begin,
     prune,
-    async put(id, answer) {
-      await database.query(ANSWERS.put, id, NO_RUN, now() + retentionMs, answer.length + ENTRY_BYTES, answer);
+    async put(id, answer, owner = ANYBODY) {
+      await database.query(ANSWERS.put, id, NO_RUN, now() + retentionMs, answer.length + ENTRY_BYTES, owner, answer);
       tidy();
       return true;
     },

@@ -4,15 +4,15 @@ import { REQUEST_COLUMNS } from './payment-rows.js';
 
 /** Columns of a payment, as `toPayment` reads them. */
 export const PAYMENT =
-  'id, state, binding, fingerprint, retry_hash, reruns, payer, network, asset, amount, pay_to, terms, signature, blockhash, ' +
-  'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed, legs';
+  'id, state, binding, fingerprint, retry_hash, admitted, reruns, payer, network, asset, amount, pay_to, terms, signature, blockhash, ' +
+  'last_valid_block_height, slot, reason, claimed_at, finished_at, owner, project_id, owed, legs, buys';
 const REQUEST = REQUEST_COLUMNS.join(', ');
 /** The columns that `saveRequest` writes. */
 export const NEW_REQUEST = [...REQUEST_COLUMNS, 'reference'] as const;
 
 /** What a claim does not know of its payment already. */
 const LIFE =
-  'state, fingerprint, retry_hash, reruns, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed, legs';
+  'state, fingerprint, retry_hash, admitted, reruns, claimed_at, signature, last_valid_block_height, slot, reason, owner, project_id, owed, legs, buys';
 
 /** Held by the lease `$2`, and not over. */
 const HELD = 'id = $1 and lease = $2 and finished_at is null';
@@ -37,7 +37,7 @@ export const LEDGER = {
   bind: {
     name: 'tollhouse_bind',
     text: `update tollhouse_payment set lease = $2, lease_ends = $5,
-        fingerprint = coalesce(fingerprint, $6), retry_hash = coalesce(retry_hash, $7)
+        fingerprint = coalesce(fingerprint, $6), retry_hash = coalesce(retry_hash, $7), admitted = coalesce(admitted, $8)
       where id = $1 and finished_at is null and binding = $3 and (lease is null or lease_ends <= $4)
         and (fingerprint is null or fingerprint = $6) and (retry_hash is null or retry_hash = $7)
         and (fingerprint is distinct from $6 or retry_hash is distinct from $7)

@@ -2,6 +2,7 @@ import type { Leg } from '../../protocol/money/split.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { NetworkId, Terms } from '../../protocol/types.js';
 import type { EventRecord } from '../events/events.js';
+import type { PassPurchase } from '../passes/pass-store.js';
 import type { PaymentRequestLedger } from './payment-request.js';
 
 /**
@@ -61,6 +62,8 @@ export interface PaymentRecord {
   readonly fingerprint?: string;
   /** Digest of the secret that came with it; missing where nobody needs one. */
   readonly retryHash?: string;
+  /** Whom gates before it let in with it, as they write it. */
+  readonly admitted?: string;
   /** How often the handler was run again since the money has landed. */
   readonly reruns?: number;
   readonly payer: string;
@@ -82,6 +85,8 @@ export interface PaymentRecord {
   readonly projectId?: string;
   /** Who is owed how much of it, where it goes to a wallet that only holds it for them: the money, not the response. */
   readonly owedLegs?: readonly Leg[];
+  /** The pass that it buys; missing where that is one response. It was written down before anything was sent, and is never changed. */
+  readonly buys?: PassPurchase;
   /** Who got how much of it, where one transaction paid several recipients at once. */
   readonly legs?: readonly Leg[];
 }
@@ -89,13 +94,10 @@ export interface PaymentRecord {
 /** Who wants to serve which payment, and for how long it may hold it. */
 export interface ClaimRequest
   extends Pick<PaymentRecord, 'id' | 'binding' | 'fingerprint' | 'retryHash' | 'payer' | 'terms' | 'blockhash'>,
-    Pick<PaymentRecord, 'owner' | 'projectId' | 'owedLegs' | 'legs'> {
+    Pick<PaymentRecord, 'admitted' | 'owner' | 'projectId' | 'owedLegs' | 'legs' | 'buys'> {
   /** Made by {@link Ledger.newLease}; names this holder in all later calls. */
   readonly lease: string;
-  /**
-   * After this long the claim of a holder that vanished can be taken over, in milliseconds; at once where its process is
-   * known to be gone.
-   */
+  /** Milliseconds after which the claim of a holder that vanished can be taken over; at once where its process is gone. */
   readonly leaseMs: number;
 }
 

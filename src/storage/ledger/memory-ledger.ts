@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import { TollhouseError } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import {
@@ -68,8 +69,8 @@ class MemoryLedger implements Ledger {
     this.#now = options.now ?? Date.now;
     this.remembersSince = this.#now();
     this.#maxOpen = maxOpen;
-    this.#finished = new LRUCache({ max: maxFinished, ttl: retentionMs });
-    this.#requests = new LRUCache({ max: maxRequests, ttl: retentionMs });
+    this.#finished = boundedCache({ max: maxFinished, ttl: retentionMs });
+    this.#requests = boundedCache({ max: maxRequests, ttl: retentionMs });
   }
 
   newLease(): string {
@@ -93,10 +94,10 @@ class MemoryLedger implements Ledger {
     return { status: 'won', record: this.#insert(request, { state: 'claimed' }), isFirstUse: true };
   }
 
-  #takeOver(entry: Entry, { lease, leaseMs, fingerprint, retryHash }: ClaimRequest): ClaimResult {
+  #takeOver(entry: Entry, { lease, leaseMs, fingerprint, retryHash, admitted }: ClaimRequest): ClaimResult {
     const isFirstUse = entry.record.fingerprint !== fingerprint || entry.record.retryHash !== retryHash;
-    const bound = defined({ fingerprint });
-    entry.record = { ...entry.record, ...bound, ...defined({ retryHash }) };
+    const whom = entry.record.admitted ?? admitted;
+    if (isFirstUse) entry.record = { ...entry.record, ...defined({ fingerprint, retryHash, admitted: whom }) };
     entry.lease = lease;
     entry.leaseEnds = this.#now() + leaseMs;
     return { status: 'won', record: entry.record, isFirstUse };

@@ -3,7 +3,7 @@ import { type ColumnValues, namesOf, placesOf, valuesOf } from '../sql/columns.j
 import { jsonGroups, jsonRow, jsonRows } from '../sql/json-groups.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import type { ClaimRequest, LandedMoney, PaymentRecord } from './ledger.js';
-import { legsToSql, termsToSql } from './payment-rows.js';
+import { legsToSql, purchaseToSql, termsToSql } from './payment-rows.js';
 
 const PAYMENT = {
   state: 'text',
@@ -11,6 +11,7 @@ const PAYMENT = {
   binding: 'text',
   fingerprint: 'text',
   retry_hash: 'text',
+  admitted: 'text',
   payer: 'text',
   network: 'text',
   asset: 'text',
@@ -25,6 +26,7 @@ const PAYMENT = {
   project_id: 'text',
   owed: 'text',
   legs: 'text',
+  buys: 'text',
   slot: 'bigint',
   signature: 'text',
 } as const;
@@ -97,6 +99,7 @@ function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnV
     binding: record.binding,
     fingerprint: record.fingerprint ?? null,
     retry_hash: record.retryHash ?? null,
+    admitted: record.admitted ?? null,
     payer: record.payer,
     blockhash: record.blockhash,
     claimed_at: claimedAt,
@@ -106,6 +109,7 @@ function toSql({ lease, leaseMs }: ClaimRequest, record: PaymentRecord): ColumnV
     project_id: record.projectId ?? null,
     owed: legsToSql(record.owedLegs),
     legs: legsToSql(record.legs),
+    buys: purchaseToSql(record.buys),
     slot: record.slot ?? null,
     signature: record.signature ?? null,
   };

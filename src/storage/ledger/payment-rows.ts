@@ -1,7 +1,9 @@
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Leg } from '../../protocol/money/split.js';
 import { isReason } from '../../protocol/reasons.js';
 import type { Terms } from '../../protocol/types.js';
+import type { PassPurchase } from '../passes/pass-store.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
 import type { PaymentRecord, PaymentState } from './ledger.js';
@@ -51,6 +53,7 @@ export function lifeOf(row: Row) {
     claimedAt: Number(row.claimed_at),
     ...(typeof row.fingerprint === 'string' ? { fingerprint: row.fingerprint } : {}),
     ...(typeof row.retry_hash === 'string' ? { retryHash: row.retry_hash } : {}),
+    ...(typeof row.admitted === 'string' ? { admitted: row.admitted } : {}),
     ...(row.reruns === null ? {} : { reruns: Number(row.reruns) }),
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     ...(row.last_valid_block_height === null ? {} : { lastValidBlockHeight: Number(row.last_valid_block_height) }),
@@ -59,6 +62,7 @@ export function lifeOf(row: Row) {
     ...(typeof row.project_id === 'string' ? { projectId: row.project_id } : {}),
     ...(typeof row.owed === 'string' ? { owedLegs: legsFromSql(row.owed) } : {}),
     ...(typeof row.legs === 'string' ? { legs: legsFromSql(row.legs) } : {}),
+    ...(typeof row.buys === 'string' ? { buys: purchaseFromSql(row.buys) } : {}),
     ...(typeof reason === 'string' && isReason(reason) ? { reason } : {}),
   };
 }
@@ -74,6 +78,22 @@ export function legsToSql(legs: readonly Leg[] | undefined): string | null {
 /** Shares from {@link legsToSql}. */
 export function legsFromSql(text: string): readonly Leg[] {
   return (JSON.parse(text) as LegText[]).map(([recipient, amount]) => ({ recipient, amount: BigInt(amount) }));
+}
+
+/** What a payment buys as JSON. */
+export function purchaseToSql(purchase: PassPurchase | undefined): string | null {
+  return purchase === undefined ? null : JSON.stringify(withAmountJson({ ...purchase }));
+}
+
+type PurchaseText = Omit<PassPurchase, 'bought' | 'left'> & { readonly bought?: string; readonly left?: string };
+
+function purchaseFromSql(text: string): PassPurchase {
+  const { bought, left, ...rest } = JSON.parse(text) as PurchaseText;
+  return { ...rest, ...defined({ bought: amountIn(bought), left: amountIn(left) }) };
+}
+
+function amountIn(digits: string | undefined): bigint | undefined {
+  return digits === undefined ? undefined : BigInt(digits);
 }
 
 /** What of a payment request is kept as JSON. */

@@ -35,7 +35,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
     const known = { id, binding, payer, terms, blockhash };
     const [again] = await database.query(LEDGER.takeOver, ...values);
     if (again !== undefined) return { status: 'won', record: { ...known, ...lifeOf(again) }, isFirstUse: false };
-    const [first] = await database.query(LEDGER.bind, ...values);
+    const [first] = await database.query(LEDGER.bind, ...values, request.admitted ?? null);
     if (first !== undefined) return { status: 'won', record: { ...known, ...lifeOf(first) }, isFirstUse: true };
     const [row] = await database.query(LEDGER.find, id);
     // Forgotten between the statements: it is free again.

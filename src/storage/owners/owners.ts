@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../audit/audit-log.js';
-import type { Quotas } from './quotas.js';
+import type { OwnerLimits } from './quotas.js';
 
 /** What an operator can suspend: what a wallet sells, one project, one service key, or a wallet and all of its keys. */
 export const SUSPENDED_KINDS = ['owner', 'project', 'key', 'wallet'] as const;
@@ -30,8 +30,8 @@ export interface OwnerRecord {
   /** Service keys that are not revoked. */
   readonly keys: number;
   readonly webhooks: number;
-  /** Quotas of its own. */
-  readonly quotas: Partial<Quotas>;
+  /** Those of its own. */
+  readonly quotas: Partial<OwnerLimits>;
 }
 
 /** Where a list goes on: after this owner. */
@@ -41,7 +41,7 @@ export interface OwnerPlace {
 }
 
 /** Quotas of a wallet of its own; null takes one back. What is left out stays. */
-export type QuotaChange = { readonly [Q in keyof Quotas]?: Quotas[Q] | null | undefined };
+export type QuotaChange = { readonly [Q in keyof OwnerLimits]?: OwnerLimits[Q] | null | undefined };
 
 /**
  * Owners and what operators say of them. Every change is written together with its audit entry. Everything rejects with
@@ -52,7 +52,7 @@ export interface OwnerStore {
   list(limit: number, after?: OwnerPlace): Promise<readonly OwnerRecord[]>;
   find(wallet: string): Promise<OwnerRecord | undefined>;
   /** Quotas of its own of a wallet. */
-  quotasOf(wallet: string): Promise<Partial<Quotas>>;
+  quotasOf(wallet: string): Promise<Partial<OwnerLimits>>;
   /** Also of a wallet that owns nothing yet. */
   setQuotas(wallet: string, quotas: QuotaChange, audit: AuditEntry): Promise<void>;
   /** Everything that is suspended, the newest first. */

@@ -15,6 +15,15 @@ export interface Quotas {
 /** What a wallet may own unless something else is said. */
 export const DEFAULT_QUOTAS: Quotas = { projects: 20, keys: 50, webhooks: 20, projectBytes: 65_536 };
 
+/** What operators may say of one wallet. */
+export interface OwnerLimits extends Quotas {
+  /** How much of the network fees of an hour payments for what it sells may use, in percent, 1 to 100. */
+  readonly feePercent: number;
+}
+
+/** The part of the network fees of an hour that nobody may pass, unless an operator says so. */
+export const DEFAULT_FEE_PERCENT = 20;
+
 /** What to do, by quota. */
 const REMEDIES: Readonly<Record<keyof Quotas, (most: number) => string>> = {
   projects: (most) => `One wallet may have ${most} projects here: delete one`,

@@ -3,9 +3,9 @@ import { auditSteps } from '../audit/audit-statements.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { ownerSteps } from './owner-steps.js';
 import type { OwnerRecord, OwnerStore, SuspendedKind, Suspension } from './owners.js';
-import type { Quotas } from './quotas.js';
+import type { OwnerLimits } from './quotas.js';
 
-const QUOTAS = 'quota_projects, quota_keys, quota_webhooks, quota_project_bytes';
+const QUOTAS = 'quota_projects, quota_keys, quota_webhooks, quota_project_bytes, fee_percent';
 const COLUMNS = `wallet, since, ${QUOTAS},
   (select count(*) from tollhouse_project where owner = wallet and state <> 'deleted') as projects,
   (select count(*) from tollhouse_service_key where owner = wallet and revoked_at is null) as keys,
@@ -26,7 +26,8 @@ const OWNERS = {
   setQuotas: {
     name: 'tollhouse_owner_set_quotas',
     text: `update tollhouse_owner set ${changed('quota_projects', 2)}, ${changed('quota_keys', 4)},
-      ${changed('quota_webhooks', 6)}, ${changed('quota_project_bytes', 8)} where wallet = $1`,
+      ${changed('quota_webhooks', 6)}, ${changed('quota_project_bytes', 8)}, ${changed('fee_percent', 10)}
+      where wallet = $1`,
   },
   suspensions: {
     name: 'tollhouse_suspension_list',
@@ -59,8 +60,9 @@ export function createSqlOwners(database: SqlDatabase): OwnerStore {
       const [row] = await database.query(OWNERS.quotas, wallet);
       return row === undefined ? {} : toQuotas(row);
     },
-    async setQuotas(wallet, { projects, keys, webhooks, projectBytes }, audit) {
-      const values = [projects, keys, webhooks, projectBytes].flatMap((it) => [it === undefined ? 0 : 1, it ?? null]);
+    async setQuotas(wallet, { projects, keys, webhooks, projectBytes, feePercent }, audit) {
+      const wanted = [projects, keys, webhooks, projectBytes, feePercent];
+      const values = wanted.flatMap((it) => [it === undefined ? 0 : 1, it ?? null]);
       await database.batch([
         ...ownerSteps(wallet, audit.at),
         [OWNERS.setQuotas, wallet, ...values],
@@ -88,13 +90,14 @@ function toOwner(row: Row): OwnerRecord {
   };
 }
 
-function toQuotas(row: Row): Partial<Quotas> {
+function toQuotas(row: Row): Partial<OwnerLimits> {
   const number = (column: string) => (row[column] === null ? undefined : Number(row[column]));
   return defined({
     projects: number('quota_projects'),
     keys: number('quota_keys'),
     webhooks: number('quota_webhooks'),
     projectBytes: number('quota_project_bytes'),
+    feePercent: number('fee_percent'),
   });
 }
 

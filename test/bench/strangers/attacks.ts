@@ -1,17 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { PaymentRequirements } from '@x402/core/types';
 import { carry } from '../../helpers/transactions/payments.js';
+import type { Attack } from '../driver.js';
 import { presign } from '../presigned.js';
-import type { Fields, Reply, Sent } from './client.js';
+import type { Fields, Sent } from './client.js';
 import type { HostileParties, HostileSettings } from './hostile-parties.js';
-
-/** Something hostile that is done again and again. */
-export interface Attack {
-  readonly name: string;
-  /** How often, by all of them together. */
-  readonly perSecond: number;
-  act(): Promise<Reply>;
-}
 
 /** Signature of the payer in a transaction: behind a count and the fee payer's. */
 const SIGNATURE = { from: 65, bytes: 64 };

@@ -23,6 +23,8 @@ export interface Sent {
 /** Somebody who speaks to a service from an address of its own. */
 export interface Client {
   readonly url: string;
+  /** Where it comes from. */
+  readonly address: string;
   ask(method: Method, path: string, sent?: Sent): Promise<Reply>;
   /** The same; rejects where it is not welcome. */
   made(method: Method, path: string, sent?: Sent): Promise<Reply['body']>;
@@ -60,6 +62,7 @@ export function openClient(url: string, localAddress: string, connections = 64):
 
   return {
     url,
+    address: localAddress,
     ask,
     made,
     async signIn(keypair) {

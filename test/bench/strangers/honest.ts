@@ -1,6 +1,7 @@
 import type { Keypair } from '@solana/web3.js';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import type { BenchChain } from '../chain.js';
+import { atPace, pause, type Went } from '../pace.js';
 import { presign } from '../presigned.js';
 import { type Client, type Fields, openClient, termsOf } from './client.js';
 import { receive } from './receiver.js';
@@ -128,28 +129,17 @@ async function sign(
   return presign({ payer: wallet, accepted, blockhash, count }).map(({ v2 }) => v2);
 }
 
-/** One call after the other, at its pace or as fast as they are answered. */
-async function callAll(
+/** One call after the other, each with a payment of its own. */
+function callAll(
   { client, path, key, payments }: Caller & { readonly payments: readonly Fields[] },
   begin: number,
   end: number,
-): Promise<Pick<Round, 'times' | 'bad'>> {
-  const [times, bad]: [number[], string[]] = [[], []];
-  let next = begin;
-  for (const payment of payments) {
-    await pause(next - performance.now());
-    const begun = performance.now();
-    if (begun >= end) break;
-    const status = await client
-      .ask('GET', path, { headers: { ...key, ...payment } })
-      .then((reply) => (reply.status === 200 ? undefined : `${reply.status} ${String(reply.body['code'])}`), String);
-    if (status === undefined) times.push(performance.now() - begun);
-    else bad.push(status);
-    next = Math.max(next + PACE_MS, performance.now());
-  }
-  return { times, bad };
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, milliseconds)));
+): Promise<Went> {
+  let at = 0;
+  return atPace({ begin, end, everyMs: PACE_MS }, async () => {
+    const payment = payments[at] ?? {};
+    at += 1;
+    const { status, body } = await client.ask('GET', path, { headers: { ...key, ...payment } });
+    return status === 200 ? undefined : `${status} ${String(body['code'])}`;
+  });
 }

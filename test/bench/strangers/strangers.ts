@@ -5,12 +5,16 @@ import bs58 from 'bs58';
 import { startPostgres } from '../../helpers/storage/postgres.js';
 import { type BenchChain, startChain } from '../chain.js';
 import { type Contestant, type Json, startContestant } from '../contestant.js';
+import type { Told } from '../driver.js';
 import { type BenchContext, type BenchPart, type Figure, quantile } from '../figure.js';
+import { race } from '../race.js';
+import { startWholeServer } from '../whole-server.js';
 import { openClient } from './client.js';
 import { type Neighbours, newBuyers, type Round, settleNeighbours, WEBHOOK_MS } from './honest.js';
-import { startService } from './service.js';
 
 const SLOT_MS = 50;
+/** Open to strangers, whose upstreams are on this machine. */
+const OPEN = { GATEWAY_OWNERS: 'open', ALLOW_PRIVATE_NETWORKS: '127.0.0.0/8' };
 const PROBE_MS = 250;
 const PROBE_FROM = '127.0.1.250';
 const HOSTILE_OWNERS = 3;
@@ -63,8 +67,8 @@ async function compare(
   try {
     const upstream = (await start(startContestant('upstream'))).url;
     const buyers = await newBuyers(chain);
-    const spared = await start(startService(chain, await newDatabase('quiet')));
-    const attacked = await start(startService(chain, await newDatabase('hostile')));
+    const spared = await start(startWholeServer(chain, await newDatabase('quiet'), OPEN));
+    const attacked = await start(startWholeServer(chain, await newDatabase('hostile'), OPEN));
     const quiet = await settleNeighbours({ chain, url: spared.url, upstream, buyers });
     const hostile = await settleNeighbours({ chain, url: attacked.url, upstream, buyers });
     const strangers = await start(startStrangers(chain, attacked.url, hostile.slugs));
@@ -93,13 +97,10 @@ async function startStrangers(chain: BenchChain, url: string, slugs: readonly st
 }
 
 /** What the strangers tell of themselves. */
-interface Told {
-  readonly offered: number;
-  readonly withheld: number;
+interface StrangersTold extends Told {
   readonly streams: number;
   readonly stalled: number;
   readonly webhooks: number;
-  readonly answers: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
 async function takeTurns({ quick, progress }: BenchContext, parties: Parties): Promise<readonly Figure[]> {
@@ -107,22 +108,23 @@ async function takeTurns({ quick, progress }: BenchContext, parties: Parties): P
   const [rounds, forMs] = quick ? [2, 6_000] : [4, 15_000];
   await strangers.ask('start');
   const probes = probe(attacked.url);
-  for (const neighbours of [quiet, hostile]) await neighbours.go(WARM_MS);
-  const went: Record<'quiet' | 'hostile', Round[]> = { quiet: [], hostile: [] };
-  const [begun, before, strangersBefore] = [performance.now(), await attacked.cpu(), await strangers.cpu()];
-  for (let round = 1; round <= rounds; round += 1) {
-    const turns = [['quiet', quiet] as const, ['hostile', hostile] as const];
-    for (const [name, neighbours] of round % 2 === 0 ? turns.toReversed() : turns) {
-      progress(`round ${round}, ${name}`);
-      const it = await neighbours.go(forMs);
-      went[name].push(it);
-      for (const bad of it.bad) progress(`not as ever: ${bad}`);
-    }
-  }
+  const measured = (name: string, neighbours: Neighbours) => async (round: number) => {
+    if (round === 0) return neighbours.go(WARM_MS);
+    progress(`round ${round}, ${name}`);
+    const went = await neighbours.go(forMs);
+    for (const bad of went.bad) progress(`not as ever: ${bad}`);
+    return went;
+  };
+  let [begun, before, strangersBefore] = [0, 0, 0];
+  const turns = { quiet: measured('quiet', quiet), hostile: measured('hostile', hostile) };
+  const went = await race(turns, rounds, async (round) => {
+    if (round === 1)
+      [begun, before, strangersBefore] = [performance.now(), await attacked.cpu(), await strangers.cpu()];
+  });
   const seconds = (performance.now() - begun) / 1_000;
   const share = (milliseconds: number) => milliseconds / 10 / seconds;
   const [server, themselves] = [(await attacked.cpu()) - before, (await strangers.cpu()) - strangersBefore];
-  const told = await strangers.ask<Told>('stop');
+  const told = await strangers.ask<StrangersTold>('stop');
   for (const [name, answers] of Object.entries(told.answers)) progress(`${name}: ${JSON.stringify(answers)}`);
   return [
     ...figuresOf(went.quiet, went.hostile),

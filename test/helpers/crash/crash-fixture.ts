@@ -36,8 +36,8 @@ export interface CrashFixture {
   keep: (point: string) => boolean | Promise<boolean>;
   /** Called at each thing that a handler does. */
   onHandled: () => void;
-  /** Starts a seller's process on a database. */
-  startSeller(database: string, leaseMs: number): Promise<Seller>;
+  /** Starts a seller's process on a database; its passes at `/pass/…` have so many uses, default 5. */
+  startSeller(database: string, leaseMs: number, passUses?: number): Promise<Seller>;
   /** USDC of a wallet, atomic units. */
   held(address: string): bigint;
   close(): Promise<void>;
@@ -68,7 +68,7 @@ export async function openCrashFixture(): Promise<CrashFixture> {
     handled,
     keep: () => false,
     onHandled: () => undefined,
-    startSeller: (database, leaseMs) =>
+    startSeller: (database, leaseMs, passUses = 5) =>
       startSeller({
         SELLER_DATABASE: database,
         SELLER_RPC: proxy.url,
@@ -76,6 +76,7 @@ export async function openCrashFixture(): Promise<CrashFixture> {
         SELLER_PAY_TO: payTo,
         SELLER_CONTROL: urlOf(control),
         SELLER_LEASE_MS: String(leaseMs),
+        SELLER_PASS_USES: String(passUses),
       }),
     held: (address) => sandbox.tokenBalance(address, USDC),
     async close() {

@@ -6,7 +6,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import { createFacilitator, createRouter, openStorage, requirePayment } from '../../../src/index.js';
 
 const { SELLER_DATABASE = '', SELLER_RPC = '', SELLER_KEYPAIR = '', SELLER_PAY_TO: payTo = '' } = process.env;
-const { SELLER_CONTROL = '', SELLER_LEASE_MS = '' } = process.env;
+const { SELLER_CONTROL = '', SELLER_LEASE_MS = '', SELLER_PASS_USES = '5' } = process.env;
 const RECOVER_EVERY_MS = 500;
 /** More than the buffers between a server and a client that does not read. */
 const LARGE_BYTES = 16 * 1024 * 1024;
@@ -18,15 +18,14 @@ async function passOn(point: string, path: string): Promise<void> {
   await (await fetch(`${SELLER_CONTROL}/${point}${path}`)).arrayBuffer();
 }
 
-const { ledger, idempotency } = await openStorage(SELLER_DATABASE);
+const storage = await openStorage(SELLER_DATABASE);
 const facilitator = createFacilitator({
   network: 'solana-devnet',
   rpcUrl: SELLER_RPC,
   // A call that the test holds back must not end by itself.
   rpcTimeoutMs: 120_000,
   keypair: SELLER_KEYPAIR,
-  ledger,
-  idempotency,
+  storage,
   leaseMs: Number(SELLER_LEASE_MS),
 });
 const gated = { facilitator, payTo, price: '$0.01', maxHeldBytes: 2 * LARGE_BYTES, handlerTimeoutMs: 120_000 } as const;
@@ -58,6 +57,16 @@ app.use((req, _res, next) => {
 const stoppable = { ...gated, onSettled: ({ req }: { readonly req: Request }) => stopIfAsked(req) };
 app.get('/after/:what', requirePayment(stoppable), answer);
 app.get('/before/:what', requirePayment({ ...stoppable, settle: 'before' }), answerInParts);
+app.get('/pass/:what', requirePayment({ ...stoppable, pass: { uses: Number(SELLER_PASS_USES) } }), answer);
+const covered = requirePayment({ ...gated, pass: { uses: Number(SELLER_PASS_USES) } });
+app.get('/covered/:how', covered, (req, res) => {
+  const { how } = req.params;
+  if (how === 'fail') return void res.status(503).send('not now');
+  if (how === 'throw') throw new Error('a handler that fails, as it was asked to');
+  if (how !== 'break') return void res.send('covered');
+  res.write('the first half');
+  setImmediate(() => res.destroy());
+});
 app.use(createRouter({ facilitator, limits: false }));
 
 const recover = async (): Promise<void> => {

@@ -1,8 +1,10 @@
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import type { Keypair } from '@solana/web3.js';
+import { createSIWxClientExtension, type SIWxSigner } from '@x402/extensions/sign-in-with-x';
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
+import { createEd25519Signer } from '../../../src/lib/ed25519/ed25519.js';
 
 /** Where a client asks the chain, and with which wallet it pays. */
 export interface ClientSetup {
@@ -25,6 +27,22 @@ export async function clientV2({ wallet, rpcUrl }: ClientSetup): Promise<x402Cli
  */
 export async function payingFetch(setup: ClientSetup, through: Fetch = fetch): Promise<Fetch> {
   return wrapFetchWithPayment(through, await clientV2(setup));
+}
+
+/**
+ * `fetch` that pays with the official version 2 client, which signs in first where the 402 says that this may do.
+ * @param through - as in {@link payingFetch}
+ */
+export async function signingFetch(setup: ClientSetup, through: Fetch = fetch): Promise<Fetch> {
+  const client = await clientV2(setup);
+  client.registerExtension(createSIWxClientExtension({ signers: [walletAdapter(setup.wallet)] }));
+  return wrapFetchWithPayment(through, client);
+}
+
+/** What browsers' wallets offer. */
+export function walletAdapter({ publicKey, secretKey }: Keypair): SIWxSigner {
+  const { sign } = createEd25519Signer(secretKey.subarray(0, 32));
+  return { publicKey, signMessage: async (message: Uint8Array) => sign(message) };
 }
 
 /**

@@ -144,7 +144,8 @@ describe.each(DAILY_EXPRESSES)('floods, %s', (_name, express) => {
     const proofs = await Promise.all(Array.from({ length: FLOOD }, () => signIn(wallet, path)));
     const count = await flood(path, (index) => proofs[index] ?? {});
 
-    expect([count(status), count(429)]).toEqual([CHALLENGES, FLOOD - CHALLENGES]);
+    // As often again as the address may, for what is right.
+    expect([count(status), count(429)]).toEqual([2 * CHALLENGES, FLOOD - 2 * CHALLENGES]);
     expect((await ask('/club', await signIn(walletKey('another'), '/club'), NEIGHBOUR)).status).toBe(200);
     // Whoever was not looked at has not been used up.
     expect((await ask(path, await signIn(wallet, path), NEIGHBOUR)).status).toBe(status);

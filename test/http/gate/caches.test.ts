@@ -1,12 +1,14 @@
-import type { Express, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler } from 'express';
+import { createIdentity, type WalletIdentity } from '../../../src/identity/create-identity.js';
 import type { Identity } from '../../../src/identity/types.js';
 import { anyOf } from '../../../src/middleware/gate/any-of.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { readTier } from '../../../src/middleware/wallet/read-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { type CacheKind, type CacheServer, startCache } from '../../helpers/http/shared-cache.js';
-import { signIn } from '../../helpers/http/sign-in.js';
+import { accessTokenFor, signIn } from '../../helpers/http/sign-in.js';
 import { signPayment } from '../../helpers/transactions/payments.js';
 import { walletKey } from '../../helpers/transactions/wallet-key.js';
 
@@ -31,6 +33,7 @@ const FOREIGN_COOKIE = 'session=mine';
 describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
+  let identity: WalletIdentity;
   const caches: CacheServer[] = [];
 
   beforeAll(async () => {
@@ -68,6 +71,15 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
     app.get('/mine', requireTokenBalance({ ...holders, identity: byCookie }), say);
     app.get('/either', anyOf(requireTokenBalance(holders), requirePayment(price)), say);
     app.get('/tier', readTier({ facilitator }), requirePayment(price), say);
+    identity = createIdentity({ facilitator, jwtSecret: SECRET });
+    const tiers = { mint: 'USDC', levels: [{ id: 'any', minBalance: 0 }] };
+    const tellTier = ({ tier }: Request) => `the page of ${tier?.id ?? 'strangers'}`;
+    app.get('/set', readTier({ facilitator, identity, tiers }), (req, res) => {
+      res.set(req.query as Record<string, string>).send(tellTier(req));
+    });
+    app.get('/written', readTier({ facilitator, identity, tiers }), (req, res) => {
+      res.writeHead(200, req.query as Record<string, string>).end(tellTier(req));
+    });
     app.use('/cached', (_req, res, next) => {
       res.set(EVERYTHING);
       next();
@@ -84,6 +96,7 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
   const pathOf = (path: string, said: Readonly<Record<string, string>>) => `${path}?${new URLSearchParams(said)}`;
   const payFor = async (path: string) => (await signPayment(fixture, url + path)).v2;
   const proofFor = (path: string) => signIn(walletKey('alice'), url + path);
+  const member = () => accessTokenFor(walletKey('alice'), identity, url);
   const doors: [string, (path: string) => Promise<Readonly<Record<string, string>>>, number][] = [
     ['/paid', payFor, 402],
     ['/first', payFor, 402],
@@ -143,6 +156,28 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
     const goods = pathOf(path, { Vary: 'Accept-Language' });
     const answer = await fetch(url + goods, { headers: (await enter?.(goods)) ?? {} });
     expect((answer.headers.get('vary') ?? '').toLowerCase().split(', ').sort()).toEqual(names.split(', ').sort());
+  });
+
+  describe.each(['/set', '/written'])('that is for strangers, at %s', (path) => {
+    test('is kept for strangers by a cache that heeds "Vary", whatever its handler says there, and given to no member', async () => {
+      const { url, hits } = await cacheOf({ targeted: [] });
+      const page = pathOf(path, { 'Cache-Control': 'public, max-age=60', Vary: 'Accept-Encoding' });
+      const read = async (headers = {}) => (await fetch(url + page, { headers })).text();
+      expect([await read(), await read(await member())]).toEqual(['the page of strangers', 'the page of any']);
+      expect([await read(), await read(await member())]).toEqual(['the page of strangers', 'the page of any']);
+      expect(hits()).toBe(1);
+    });
+
+    test.each(CACHES.filter(([field]) => field !== 'Cache-Control'))(
+      'is not given to members by a cache that heeds "%s: %s" and no "Vary"',
+      async (field, value) => {
+        const { url } = await cacheOf({ targeted: [field.toLowerCase()], ignoresVary: true });
+        const page = pathOf(path, { 'Cache-Control': 'private', [field]: value });
+        expect(await (await fetch(url + page)).text()).toBe('the page of strangers');
+        const asMember = await fetch(url + page, { headers: await member() });
+        expect(await asMember.text()).toBe('the page of any');
+      },
+    );
   });
 
   test('that is not charged is not kept by a cache either, and the next one pays', async () => {

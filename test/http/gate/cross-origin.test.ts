@@ -194,6 +194,10 @@ describe('crossOrigin', () => {
     [{ origins: ['https://Shop.example'] }, 'option "origins.0" must be an origin'],
     [{ origins: ['shop.example'] }, 'option "origins.0" must be an origin'],
     [{ origins: [SHOP, 'null'] }, 'option "origins.1" must be an origin'],
+    [
+      { origins: ['https://*.shop.example'] },
+      'option "origins.0" must be one origin and no pattern: list each by its name',
+    ],
     [{ origins: ['https://user@shop.example'] }, 'option "origins.0" must be an origin'],
     [{ credentials: true }, 'option "credentials" must be false where "origins" is "*"'],
     [{ origins: '*', credentials: 'yes' }, 'option "credentials" must be true or false'],

@@ -195,4 +195,21 @@ describe('the operator is warned once', () => {
       expect.stringContaining('give it to the gate: requireTier({ facilitator, identity, … })'),
     ]);
   });
+
+  test('of a gate for wallets that stands behind one for payments, and not of one that stands before', async () => {
+    const { facilitator, payTo } = fixture;
+    const [pay, wallet] = [requirePayment({ facilitator, payTo, price: '$0.01' }), requireTier({ facilitator })];
+    const url = await fixture.serve((app) => {
+      app.get('/x', wallet, pay, (_req, res) => res.send('served'));
+      app.get('/turned', pay, wallet, (_req, res) => res.send('served'));
+    });
+    const statusAt = async (path: string) => {
+      const { v2 } = await signPayment(fixture, url + path);
+      return (await fetch(url + path, { headers: v2 })).status;
+    };
+    expect(await statusAt('/x')).toBe(402);
+    expect(warnings).toEqual([]);
+    expect([await statusAt('/turned'), await statusAt('/turned')]).toEqual([402, 402]);
+    expect(warnings).toEqual([expect.stringContaining('requireTier stands behind a payment gate')]);
+  });
 });

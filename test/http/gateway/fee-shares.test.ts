@@ -1,4 +1,4 @@
-import type { Keypair } from '@solana/web3.js';
+import { Keypair } from '@solana/web3.js';
 import { readConfiguration } from '../../../src/server/configuration/configuration.js';
 import { type RunningServer, startServer } from '../../../src/server/start-server.js';
 import {
@@ -24,12 +24,16 @@ describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openData
   let client: GatewayClient;
   let upstream: Receiver;
   let stopDatabase: () => Promise<void>;
+  const operator = Keypair.generate();
 
   beforeAll(async () => {
     const { url, stop } = await openDatabase();
     stopDatabase = stop;
     const limits = { MAX_FEE_LAMPORTS_PER_HOUR: String(LIMIT), RATE_LIMIT_SCALE: '1000' };
-    server = await startServer(readConfiguration({ PORT: '0', DATABASE_URL: url, LOG_LEVEL: 'silent', ...limits }));
+    const operators = { OPERATORS: operator.publicKey.toBase58() };
+    server = await startServer(
+      readConfiguration({ PORT: '0', DATABASE_URL: url, LOG_LEVEL: 'silent', ...limits, ...operators }),
+    );
     client = await connectGateway(server.url);
     upstream = await startReceiver((res) => void res.end('paid for'));
   });
@@ -92,5 +96,33 @@ describe.each(BOTH_DATABASES)('network fees of an hour, on %s', (_name, openData
     const spent = async () => (await client.ask('GET', '/api/v1/spending', undefined, buyer.by)).body;
     await until(async () => JSON.stringify(await spent()).includes('"calls":2'));
     expect(await spent()).toMatchObject({ totals: [{ amount_atomic: String(2n * CALL_PRICE), calls: 2 }] });
+  });
+
+  test('a seller to whom an operator gives a larger share sells on at once, and one with a smaller share sells less', async () => {
+    const [seller, small] = [await party('0'), await party('0')];
+    const [shopOfSeller, shopOfSmall] = [
+      await shop(seller.by, 'sold-out', '0.012348'),
+      await shop(small.by, 'small', '0.012349'),
+    ];
+    const buyAll = async (project: MadeProject, wanted: number) => {
+      const statuses: number[] = [];
+      // Each from another wallet: none uses up a share of its own.
+      for (let n = 0; n < wanted; n += 1) statuses.push(await call(project, await party('10')));
+      return statuses;
+    };
+    const setShare = async ({ wallet }: { wallet: Keypair }, fee_percent: number | null) => {
+      const path = `/api/v1/operator/owners/${wallet.publicKey.toBase58()}`;
+      return client.ask('PATCH', path, { quotas: { fee_percent } }, await client.signIn(operator));
+    };
+
+    await setShare(small, 1);
+    expect(await buyAll(shopOfSmall, 2)).toEqual([200, 503]);
+    expect(await buyAll(shopOfSeller, 3)).toEqual([200, 200, 503]);
+    expect((await setShare(seller, 40)).body).toMatchObject({ quotas: { fee_percent: 40, projects: 20 } });
+    // The word of an operator is remembered for ten seconds.
+    await until(async () => (await call(shopOfSeller, await party('10'))) === 200);
+    expect(await buyAll(shopOfSeller, 2)).toEqual([200, 200]);
+    expect((await setShare(seller, 101)).status).toBe(422);
+    expect((await setShare(seller, null)).body).toMatchObject({ quotas: { fee_percent: 20 } });
   });
 });

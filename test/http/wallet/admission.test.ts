@@ -48,7 +48,12 @@ beforeAll(async () => {
   url = await fixture.serve((app: Express) => {
     app.get('/listed', requireTokenBalance({ ...common, mint: USDC, minBalance: 1, delegations, ...lists }), tell);
     app.get('/tier', requireTier({ ...common, tier: 'silver', delegations, ...lists }), tell);
-    app.get('/day', requireTokenBalance({ ...common, mint, minBalance: 1, heldFor: '24h', holdingTimes: times }), tell);
+    const held = { heldFor: '24h', holdingTimes: times } as const;
+    app.get('/day', requireTokenBalance({ ...common, mint, minBalance: 1, ...held }), tell);
+    const holdings = createHoldings({ facilitator, staleMs: 86_400_000 });
+    app.get('/believed', requireTokenBalance({ ...common, holdings, mint, minBalance: 1, ...held }), tell);
+    const tiers = { mint, levels: [{ id: 'one', minBalance: 1 }] };
+    app.get('/believed-tier', requireTier({ ...common, holdings, tiers, ...held }), tell);
   });
 });
 afterAll(async () => {
@@ -95,6 +100,32 @@ describe('lists of wallets', () => {
   });
 });
 
+test.each<[string, () => unknown, RegExp]>([
+  [
+    'a list of tiers',
+    () => ({ tiers: [{ id: 'a', minBalance: 1 }] }),
+    /"tiers": it must be an object with mint, levels, not an array/,
+  ],
+  [
+    'a minimum by another name',
+    () => ({ tiers: { levels: [{ id: 'a', min: 1 }] } }),
+    /unknown option "min"; did you mean "minBalance"\?/,
+  ],
+])('requireTier refuses %s at once, and says what was meant', (_name, options, message) => {
+  expect(() => requireTier({ facilitator, ...Object(options()) })).toThrow(message);
+});
+
+test('a gate that wants more of a collection than there is refuses that at once', () => {
+  const gate = (collection: readonly string[], minBalance: number) =>
+    requireTokenBalance({ facilitator, collection, minBalance });
+  const [one, other] = [friend.address, enemy.address];
+  expect(() => gate([one], 3)).toThrow(
+    /"minBalance" is 3, which nobody can hold: there are 1 mints in option "collection"/,
+  );
+  expect(() => gate([one, one], 2)).toThrow(/there are 1 mints/);
+  expect(() => gate([one, other], 2)).not.toThrow();
+});
+
 describe('a time of holding', () => {
   /** Moves the one token there is from wallet to wallet. */
   function pass(wallets: readonly WalletKey[], to: WalletKey): void {
@@ -127,6 +158,22 @@ describe('a time of holding', () => {
     await goOn(1);
     expect(await statusAt('/day', wallet)).toBe(200);
   });
+
+  test.each(['/believed', '/believed-tier'])(
+    'begins anew at %s when a look finds it gone that was shown a moment ago',
+    async (path) => {
+      const [wallet, other] = [fresh(), fresh()];
+      pass([], wallet);
+      expect(await codeAt(path, wallet)).toBe('held_too_short');
+      pass([wallet], other);
+      await goOn(1);
+      pass([other], wallet);
+      await goOn(24);
+      expect(await codeAt(path, wallet)).toBe('held_too_short');
+      await goOn(24);
+      expect(await statusAt(path, wallet)).toBe(200);
+    },
+  );
 
   test('is over for none of ten wallets that pass one token around', async () => {
     const wallets = Array.from({ length: 10 }, fresh);

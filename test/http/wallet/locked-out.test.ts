@@ -1,6 +1,7 @@
 import type { Express, RequestHandler } from 'express';
 import { createAuthRouter } from '../../../src/http/auth/auth-router.js';
 import type { WalletIdentity } from '../../../src/identity/create-identity.js';
+import { sendProblem } from '../../../src/middleware/gate/respond.js';
 import { createRateLimits } from '../../../src/middleware/rate-limit/rate-limit.js';
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
@@ -40,12 +41,15 @@ describe.each(DAILY_EXPRESSES)('an address that has failed ten times, %s', (_nam
     const { mint } = sandbox.createMint({ decimals: 0 });
     sandbox.fundToken(holder.address, mint, 1n);
     const gateway = { keys: keys.keys };
-    const { now } = keys.fixture;
-    const limits = createRateLimits({ counters: createMemoryCounters({ now }), gateway, now });
+    // express-rate-limit compares the end of a window with the clock of the machine.
+    const time = Date.now();
+    const now = () => time;
+    const limits = createRateLimits({ counters: createMemoryCounters({ now }), gateway, identity, now });
     url = await fixture.serve((app: Express) => {
       app.use('/api/v1/auth', ...limits.signIns);
       app.use(createAuthRouter({ identity }));
       app.use('/club', ...limits.challenges, requireTokenBalance({ facilitator, identity, mint, minBalance: 1 }), done);
+      app.use('/paid', ...limits.challenges, (_req, res) => sendProblem(res, 'payment_required', 'Pay.'));
       app.use('/call', ...limits.requests, serviceKeyAuth({ gateway }), done);
     }, express);
   });
@@ -80,4 +84,26 @@ describe.each(DAILY_EXPRESSES)('an address that has failed ten times, %s', (_nam
       expect(await status(path, garbage)).toBe(429);
     },
   );
+
+  test('and has used up its challenges still lets in who has a good access token, as often as that holds', async () => {
+    const good = await accessTokenFor(holder, identity, url);
+    const stranger = await accessTokenFor(walletKey('holds nothing'), identity, url);
+    const garbage = { authorization: 'Bearer garbage' };
+    for (let n = 0; n < 120; n += 1) await status('/club', n < 10 ? garbage : {});
+    expect([await status('/club', {}), await status('/club', garbage)]).toEqual([429, 429]);
+    for (let n = 0; n < 130; n += 1) expect(await status('/club', good)).toBe(200);
+    expect(await status('/club', stranger)).toBe(403);
+    expect([await status('/club', {}), await status('/club', garbage)]).toEqual([429, 429]);
+  });
+
+  test('and has used up its challenges gives a wallet with an access token as many more', async () => {
+    const good = await accessTokenFor(holder, identity, url);
+    for (let n = 0; n < 120; n += 1) await status('/paid', {});
+    const statuses = [];
+    for (let n = 0; n < 121; n += 1) statuses.push(await status('/paid', good));
+    expect(statuses).toEqual([...Array(120).fill(402), 429]);
+    expect(await status('/club', good)).toBe(429);
+    const another = await accessTokenFor(walletKey('another'), identity, url);
+    expect(await status('/paid', another)).toBe(402);
+  });
 });

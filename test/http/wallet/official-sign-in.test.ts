@@ -29,6 +29,7 @@ function signerOf({ publicKey, secretKey }: Keypair): SIWxSigner {
 }
 
 const SIGNING_ONLY: Wrapping = async ({ wallet }) => wrapFetchWithSIWx(fetch, signerOf(wallet));
+const PAYMENT_ALONE: Wrapping = payingFetch;
 const SIGN_IN_AROUND_PAYMENT: Wrapping = async (setup) =>
   wrapFetchWithSIWx(await payingFetch(setup), signerOf(setup.wallet));
 const PAYMENT_AROUND_SIGN_IN: Wrapping = async (setup) =>
@@ -65,9 +66,15 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
       app.get('/either', anyOf(holders, pay), tell);
       app.get('/row', holders, pay, tell);
       app.get('/paid-row', pay, holders, tell);
+      const anywhere = requireTokenBalance({ ...common, mint: clubToken, minBalance: 1, scope: 'site' });
+      app.get('/site', anywhere, tell);
+      app.get('/site-first', anywhere, holders, tell);
+      app.get('/site-before-either', anywhere, anyOf(holders, pay), tell);
+      app.get('/site-before-tier', anywhere, readTier({ ...common, tiers }), tell);
       app.use('/mounted', holders);
       app.get('/mounted', pay, tell);
       app.get('/by-tier', readTier({ ...common, tiers }), byTier, tell);
+      app.get('/fixed', readTier({ ...common, tiers }), pay, tell);
     }, express);
   });
   afterAll(() => fixture.close());
@@ -122,6 +129,37 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
       status: 200,
       body: { wallet: holder.publicKey.toBase58() },
       paid: 0n,
+    });
+  });
+
+  test.each(['/site', '/site-first', '/site-before-either', '/site-before-tier'])(
+    'sign-in alone comes in at %s, where the first gate takes sign-ins for the site',
+    async (path) => {
+      const holder = await wallet(1n);
+      const body = { wallet: holder.publicKey.toBase58() };
+      expect(await visit(SIGNING_ONLY, path, holder)).toMatchObject({ status: 200, body, paid: 0n });
+      expect(await visit(PAYMENT_WITH_EXTENSION, path, holder)).toMatchObject({ status: 200, body, paid: 0n });
+    },
+  );
+
+  test.each([
+    ['payment alone', PAYMENT_ALONE],
+    ['sign-in around payment', SIGN_IN_AROUND_PAYMENT],
+  ])('%s throws at a gate for wallets, where nothing is for sale, and pays nothing', async (_what, wrapping) => {
+    const holder = await wallet(1n);
+    const client = await wrapping({ wallet: holder, rpcUrl: fixture.sandbox.rpcUrl });
+
+    await expect(client(`${url}/club`)).rejects.toThrow(/Failed to create payment payload/);
+    expect(fixture.sandbox.tokenBalance(holder.publicKey.toBase58(), USDC)).toBe(10_000_000n);
+    expect(served).toBe(0);
+  });
+
+  test.each(['/either', '/by-tier'])('sign-in around payment pays at %s what a stranger pays', async (path) => {
+    const holder = await wallet(1n);
+    expect(await visit(SIGN_IN_AROUND_PAYMENT, path, holder)).toEqual({
+      status: 200,
+      body: { payer: holder.publicKey.toBase58() },
+      paid: PRICE,
     });
   });
 
@@ -181,6 +219,32 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
       paid: MEMBERS_PRICE,
     });
     expect(await visit(PAYMENT_AROUND_SIGN_IN, '/by-tier', stranger)).toMatchObject({ status: 200, paid: PRICE });
+  });
+
+  test.each([
+    ['payment around sign-in', PAYMENT_AROUND_SIGN_IN],
+    ['payment with the sign-in extension', PAYMENT_WITH_EXTENSION],
+  ])('%s tells the handler who pays, and of which tier, where all pay the same', async (_what, wrapping) => {
+    const [member, stranger] = [await wallet(1n), await wallet(0n)];
+    for (const [who, tier] of [
+      [member, 'member'],
+      [stranger, undefined],
+    ] as const) {
+      const address = who.publicKey.toBase58();
+      const { status, body, paid } = await visit(wrapping, '/fixed', who);
+      expect([status, paid]).toEqual([200, PRICE]);
+      if (tier !== undefined) expect(body).toEqual({ wallet: address, tier, payer: address });
+    }
+  });
+
+  test('payment with the sign-in extension, which pays the first 402, takes no stranger’s price from a member', async () => {
+    const [member, stranger] = [await wallet(1n), await wallet(0n)];
+    const refused = await visit(PAYMENT_WITH_EXTENSION, '/by-tier', member);
+
+    expect(refused).toMatchObject({ status: 402, paid: 0n, body: { code: 'no_matching_requirements' } });
+    expect(refused.body).toMatchObject({ accepts: [{ maxAmountRequired: String(MEMBERS_PRICE) }] });
+    expect(served).toBe(0);
+    expect(await visit(PAYMENT_WITH_EXTENSION, '/by-tier', stranger)).toMatchObject({ status: 200, paid: PRICE });
   });
 
   test('a program that shows nothing gets 402 with a fresh challenge each time, a browser 401', async () => {

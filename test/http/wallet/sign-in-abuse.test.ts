@@ -179,7 +179,7 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
   });
 
   test('sign-ins of a wallet that holds nothing take no room from others, whether their nonces are ours or not', async () => {
-    const club = await openClub(createMemoryCounters({ maxEntries: MAX_ENTRIES }));
+    const club = await openClub(createMemoryCounters({ maxEntries: MAX_ENTRIES, maxMarks: MAX_ENTRIES }));
     const worthless = holder(0n);
     for (let n = 0; n < 2 * MAX_ENTRIES; n += 1) {
       const info = signInInfo(await askChallenge(`${club.url}/club`));
@@ -192,7 +192,7 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
   });
 
   test('any number of challenges that nobody signs leaves the one of a victim good', async () => {
-    const club = await openClub(createMemoryCounters({ maxEntries: MAX_ENTRIES }));
+    const club = await openClub(createMemoryCounters({ maxEntries: MAX_ENTRIES, maxMarks: MAX_ENTRIES }));
     const victim = holder(1n);
     const { body } = await club.post('/challenge', { wallet: victim.address });
     for (let n = 0; n < 2 * MAX_ENTRIES; n += 1) await club.post('/challenge', { wallet: victim.address });
@@ -203,7 +203,7 @@ describe.each(DAILY_EXPRESSES)('sign-ins, %s', (_name, express) => {
   });
 
   test('any number of sign-ins of one wallet leaves the sessions of others, and its own last ones', async () => {
-    const club = await openClub(createMemoryCounters({ maxEntries: 200 }));
+    const club = await openClub(createMemoryCounters({ maxEntries: 200, maxMarks: 200 }));
     const victim = await sessionOf(club.identity, holder(1n), club.url);
     const [greedy, sessions] = [holder(0n), [] as string[]];
     for (let n = 0; n < 190; n += 1) sessions.push(await sessionOf(club.identity, greedy, club.url));

@@ -100,6 +100,19 @@ describe('the name that a sign-in is for', () => {
     }
   });
 
+  test('is that of the router at gates with its identity and no name of their own, in the resource of a 402 too', async () => {
+    const { facilitator } = fixture;
+    const identity = createIdentity({ network: facilitator.network, jwtSecret: SECRET });
+    const url = await fixture.serve((app) => {
+      app.get('/club', requireTokenBalance({ facilitator, identity, mint: 'USDC', minBalance: 0 }));
+      app.use(createRouter({ facilitator, identity, baseUrl: SHOP, limits: false }));
+    });
+    const { headers, body } = await ask(`${url}/club?page=1`, EVIL);
+    const { resource, extensions } = decodePaymentRequiredHeader(String(headers['payment-required']));
+    expect(resource).toMatchObject({ url: `${SHOP}/club?page=1` });
+    expect(JSON.stringify([extensions, body])).not.toContain(EVIL);
+  });
+
   test('a proof that was signed for a name of somebody else opens nothing, in its own words too', async () => {
     const here = new URL(nameless).host;
     const good = infoOf(await ask(`${nameless}/club`, here));

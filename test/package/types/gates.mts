@@ -17,12 +17,14 @@ import {
   type PaywallRoutes,
   type Price,
   type ProvenWallet,
+  type passOf,
   paymentOf,
   paywall,
   type RateLimitOptions,
   type RateLimits,
   type ReadTierOptions,
   type RequestNames,
+  type RequestPass,
   type RequestPayment,
   type RequestProperties,
   type RequestServiceKey,
@@ -88,7 +90,7 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
     payTo: (req) => (req.path === '/' ? payTo : { toBase58: () => payTo }),
     memo: (req) => req.get('x-order'),
   });
-  const before = [crossOrigin(pages), ...limits.requests, ...limits.challenges];
+  const before = [crossOrigin(pages), ...limits.requests, ...limits.challenges, ...limits.credentials];
   return [...before, requirePayment(paid), readTier(read), holders, idempotency(once)];
 }
 
@@ -150,7 +152,9 @@ export function learned(req: Request): void {
   holds<Same<ReturnType<typeof walletOf>, ProvenWallet | undefined>>();
   holds<Same<ReturnType<typeof tierOf>, Tier | undefined>>();
   holds<Same<ReturnType<typeof serviceKeyOf>, RequestServiceKey | undefined>>();
-  holds<Same<keyof RequestProperties, 'payment' | 'wallet' | 'tier' | 'serviceKey'>>();
+  holds<Same<typeof req.pass, RequestPass | undefined>>();
+  holds<Same<ReturnType<typeof passOf>, RequestPass | undefined>>();
+  holds<Same<keyof RequestProperties, 'payment' | 'pass' | 'wallet' | 'tier' | 'serviceKey'>>();
   const amount: bigint | undefined = paymentOf(req)?.terms.amount;
   // @ts-expect-error
   const text: string | undefined = paymentOf(req)?.terms.amount;

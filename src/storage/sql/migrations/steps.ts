@@ -15,6 +15,10 @@ import { webhookTurns } from './0014-webhook-turns.js';
 import { unlistedProjects } from './0015-unlisted-projects.js';
 import { operator } from './0016-operator.js';
 import { heldTimes } from './0017-held-times.js';
+import { feePercent } from './0018-fee-percent.js';
+import { answerOwners } from './0019-answer-owners.js';
+import { passes } from './0020-passes.js';
+import { admitted } from './0021-admitted.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -39,4 +43,8 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0015-unlisted-projects', unlistedProjects],
   ['0016-operator', operator],
   ['0017-held-times', heldTimes],
+  ['0018-fee-percent', feePercent],
+  ['0019-answer-owners', answerOwners],
+  ['0020-passes', passes],
+  ['0021-admitted', admitted],
 ];

@@ -1,5 +1,6 @@
 import { Keypair } from '@solana/web3.js';
 import { createPaymentService } from '../../../../src/facilitator/payments/payment-service.js';
+import { retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
 import type { PaymentUse } from '../../../../src/facilitator/types.js';
 import { newPayment, OUTAGE, openPaymentService } from '../../../helpers/fixtures/payment-service-fixture.js';
 
@@ -79,6 +80,51 @@ test('terms are known of a payment that was sent, not of one that is only held o
   await opened.claim.settle();
   expect(await service.knownTerms(payment)).toEqual(terms);
   expect(await service.knownTerms({ ...payment, transaction: new Uint8Array(3) })).toBeUndefined();
+});
+
+describe('whom gates let in with a payment', () => {
+  const [secret, address] = [retryHashOf({ secret: 'nonce 1' }), retryHashOf({ address: '192.0.2.7' })];
+  const bound = { ...USE, fingerprint: 'request', admitted: 'a holder' };
+  const coming = (retryHash: string, fingerprint: string | undefined = 'request') => ({
+    retryHash,
+    fingerprint: async () => fingerprint,
+  });
+
+  test('is told to who comes again for the same request with the secret, until it is as if it had never come', async () => {
+    const { service } = openPaymentService();
+    const { payment, terms } = newPayment();
+    expect(await service.admittedWith(payment, coming(secret))).toBeUndefined();
+    const opened = await service.openPayment(payment, terms, { ...bound, retryHash: secret });
+    if (opened.status !== 'open') throw new Error(`it is ${opened.status}`);
+    expect(await service.admittedWith(payment, coming(secret))).toBe('a holder');
+    for (const other of [coming(retryHashOf({ secret: 'nonce 2' })), coming(secret, 'another'), coming(address)]) {
+      expect(await service.admittedWith(payment, other)).toBeUndefined();
+    }
+    expect(await service.admittedWith({ ...payment, transaction: new Uint8Array(3) }, coming(secret))).toBeUndefined();
+    await opened.claim.forget();
+    expect(await service.admittedWith(payment, coming(secret))).toBeUndefined();
+  });
+
+  test('is told while the payment is sent, has landed, and is used up', async () => {
+    const { service } = openPaymentService();
+    const { payment, claim } = await settleNew({ service }, { ...bound, retryHash: secret });
+    expect(await service.admittedWith(payment, coming(secret))).toBe('a holder');
+    await claim.served();
+    expect(await service.admittedWith(payment, coming(secret))).toBe('a holder');
+  });
+
+  test('is not told to who is known by an address, nor where the client is gone, nor where nobody was let in', async () => {
+    const { service } = openPaymentService();
+    const byAddress = await settleNew({ service }, { ...bound, retryHash: address });
+    expect(await service.admittedWith(byAddress.payment, coming(address))).toBeUndefined();
+    const { fingerprint: _fingerprint, ...anyRequest } = { ...bound, retryHash: secret };
+    const unbound = await settleNew({ service }, anyRequest);
+    expect(
+      await service.admittedWith(unbound.payment, { retryHash: secret, fingerprint: async () => undefined }),
+    ).toBeUndefined();
+    const nobody = await settleNew({ service }, { ...USE, fingerprint: 'request', retryHash: secret });
+    expect(await service.admittedWith(nobody.payment, coming(secret))).toBeUndefined();
+  });
 });
 
 describe('settling for servers elsewhere', () => {

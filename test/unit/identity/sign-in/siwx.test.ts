@@ -238,8 +238,58 @@ test('without a proof there is none; a store that is gone lets nobody in', async
   const { identity } = openIdentity();
   expect(await identity.prove(requestWith({}))).toEqual({ status: 'absent' });
 
-  const full = openIdentity({ counters: createMemoryCounters({ maxEntries: 1, now: () => NOON }) });
+  const full = openIdentity({ counters: createMemoryCounters({ maxMarks: 1, now: () => NOON }) });
   expect(await prove(full.identity, signInHeader(alice, await infoFor(full.identity)))).toEqual(proven(alice.address));
   const next = signInHeader(bob, await infoFor(full.identity));
   expect(await codeOf(prove(full.identity, next))).toBe('store_unavailable');
+});
+
+describe('a sign-in that is given back since a payment is asked for', () => {
+  const nonceOf = async (identity: WalletIdentity) => (await infoFor(identity)).nonce;
+
+  async function givenBack() {
+    const { identity } = openIdentity();
+    const header = signInHeader(alice, await infoFor(identity));
+    const { use } = await identity.inspect!(requestWith({ 'sign-in-with-x': header }, URL_ASKED));
+    expect(await use?.take()).toBeUndefined();
+    const next = await nonceOf(identity);
+    await use?.giveBack(next);
+    const recall = (nonce: string, url = URL_ASKED) => identity.recall!(nonce, requestWith({}, url));
+    return { identity, header, next, recall };
+  }
+
+  test('is known once by the challenge that comes with the 402, at the same address', async () => {
+    const { identity, next, recall } = await givenBack();
+    expect((await recall(next, 'https://shop.example/other')).proof.status).toBe('absent');
+    expect((await recall(await nonceOf(identity))).proof.status).toBe('absent');
+    const [one, other] = [await recall(next), await recall(next)];
+    expect(one.proof).toEqual(proven(alice.address));
+
+    expect(await one.use?.take()).toBeUndefined();
+    expect(await other.use?.take()).toMatchObject({ code: 'sign_in_replayed' });
+    expect((await recall(next)).proof.status).toBe('absent');
+  });
+
+  test('is passed on to one challenge and not from that to the next, so that it ends', async () => {
+    const { identity, next, recall } = await givenBack();
+    const { use } = await recall(next);
+    await use?.take();
+    const later = await nonceOf(identity);
+    await use?.giveBack(later);
+
+    expect((await recall(later)).proof.status).toBe('absent');
+    expect((await recall(next)).proof).toEqual(proven(alice.address));
+  });
+
+  test('leaves the new challenge to whoever signs it, once', async () => {
+    const { identity } = openIdentity();
+    const [first, second] = [await infoFor(identity), await infoFor(identity)];
+    const { use } = await identity.inspect!(requestWith({ 'sign-in-with-x': signInHeader(alice, first) }, URL_ASKED));
+    await use?.take();
+    await use?.giveBack(second.nonce);
+
+    expect(await prove(identity, signInHeader(alice, second))).toEqual(proven(alice.address));
+    expect(await prove(identity, signInHeader(alice, second))).toMatchObject({ code: 'sign_in_replayed' });
+    expect((await identity.recall!(second.nonce, requestWith({}, URL_ASKED))).proof.status).toBe('absent');
+  });
 });

@@ -37,10 +37,11 @@ test('a refresh token gives the next pair, for the same wallet', async () => {
 });
 
 test('a refresh token that is used again ends its session, with every access token of it', async () => {
-  const { identity } = openIdentity();
+  const { identity, advance } = openIdentity();
   const other = await signIn(identity);
   const first = await signIn(identity);
   const second = await identity.refresh(first.refreshToken);
+  advance(10_001);
   const third = await identity.refresh(second.refreshToken);
 
   expect(await codeOf(identity.refresh(first.refreshToken))).toBe('invalid_refresh_token');
@@ -62,17 +63,49 @@ test('one refresh token used many times at once, or again within ten seconds, ge
   await identity.refresh(late.refreshToken);
 });
 
-test('a refresh token that comes again after ten seconds, or after the next one was used, ends the session', async () => {
+test('a refresh token that comes again after ten seconds ends the session, whether the next one was used or not', async () => {
   const { identity, advance } = openIdentity();
   const [one, other] = [await signIn(identity), await signIn(identity)];
   const next = await identity.refresh(one.refreshToken);
-  await identity.refresh((await identity.refresh(other.refreshToken)).refreshToken);
+  const second = await identity.refresh(other.refreshToken);
+  advance(5_000);
+  const third = await identity.refresh(second.refreshToken);
+  advance(5_001);
 
   expect(await codeOf(identity.refresh(other.refreshToken))).toBe('invalid_refresh_token');
-  advance(10_001);
+  expect(await codeOf(identity.refresh(third.refreshToken))).toBe('invalid_refresh_token');
   expect(await codeOf(identity.refresh(one.refreshToken))).toBe('invalid_refresh_token');
   expect(await codeOf(identity.refresh(next.refreshToken))).toBe('invalid_refresh_token');
-  for (const { accessToken } of [one, other, next]) expect(await statusOf(identity, accessToken)).toBe('refused');
+  for (const { accessToken } of [one, other, next, third])
+    expect(await statusOf(identity, accessToken)).toBe('refused');
+});
+
+test('of three tabs that refresh at once, the one that comes last with the first token gets the session on', async () => {
+  const { identity, advance } = openIdentity();
+  const first = await signIn(identity);
+  const second = await identity.refresh(first.refreshToken);
+  const third = await identity.refresh(second.refreshToken);
+  advance(10_000);
+  const [late, later] = [await identity.refresh(first.refreshToken), await identity.refresh(second.refreshToken)];
+
+  expect([late.refreshToken, later.refreshToken]).toEqual([third.refreshToken, third.refreshToken]);
+  for (const { accessToken } of [first, second, third, late, later]) {
+    expect(await statusOf(identity, accessToken)).toBe('proven');
+  }
+  const fourth = await identity.refresh(late.refreshToken);
+  expect(await statusOf(identity, fourth.accessToken)).toBe('proven');
+  expect((await identity.refresh(first.refreshToken)).refreshToken).toBe(fourth.refreshToken);
+});
+
+test('nine tokens that were used within ten seconds get the session on, and one before them ends it', async () => {
+  const { identity } = openIdentity();
+  const tokens = [(await signIn(identity)).refreshToken];
+  for (let n = 0; n < 10; n += 1) tokens.push((await identity.refresh(tokens.at(-1)!)).refreshToken);
+  const current = tokens.at(-1)!;
+
+  for (const token of tokens.slice(1, -1)) expect((await identity.refresh(token)).refreshToken).toBe(current);
+  expect(await codeOf(identity.refresh(tokens[0]!))).toBe('invalid_refresh_token');
+  expect(await codeOf(identity.refresh(current))).toBe('invalid_refresh_token');
 });
 
 test('a wallet has fifty sessions: one more ends that of its own that was not used for longest', async () => {

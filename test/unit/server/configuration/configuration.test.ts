@@ -80,6 +80,7 @@ test('everything set', () => {
     DATABASE_URL: 'postgres://user:password@db.example/tollhouse',
     REDIS_URL: 'redis://cache.example',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8, fd00::/8',
+    CROSS_ORIGINS: 'https://shop.example, http://localhost:5173',
     QUOTA_PROJECTS: '5',
     OPERATORS: `${demoWallet(1).publicKey}, ${demoWallet(2).publicKey}`,
     QUOTA_KEYS: '6',
@@ -108,11 +109,21 @@ test('everything set', () => {
     databaseUrl: 'postgres://user:password@db.example/tollhouse',
     redisUrl: 'redis://cache.example',
     allowPrivateNetworks: ['10.0.0.0/8', 'fd00::/8'],
+    crossOrigins: ['https://shop.example', 'http://localhost:5173'],
     quotas: { projects: 5, keys: 6, webhooks: 0, projectBytes: 2_048 },
     operators: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
     owners: [1, 2].map((n) => demoWallet(n).publicKey.toBase58()),
   });
 });
+
+test.each(['https://shop.example/', 'shop.example', '*, https://shop.example', 'https://a.example,,'])(
+  'of origins, %j is no list',
+  (text) => {
+    expect(faultsOf({ CROSS_ORIGINS: text })).toContain(
+      'CROSS_ORIGINS must be "*", or a list of at most 1,000 origins',
+    );
+  },
+);
 
 test('every fault is told at once, by the name of its variable', () => {
   const told = faultsOf({
@@ -127,6 +138,7 @@ test('every fault is told at once, by the name of its variable', () => {
     TOKENS_FILE: file('broken.json', '[{'),
     RATE_LIMIT_SCALE: '0',
     ALLOW_PRIVATE_NETWORKS: '10.0.0.0/8,localhost',
+    CROSS_ORIGINS: 'https://shop.example, null',
     LOG_LEVEL: 'loud',
     MAX_FEE_LAMPORTS_PER_HOUR: '0.5',
     FLOOD_LIMIT_PER_SECOND: '-1',
@@ -142,6 +154,7 @@ test('every fault is told at once, by the name of its variable', () => {
     'TOKENS_FILE',
     'RATE_LIMIT_SCALE',
     'ALLOW_PRIVATE_NETWORKS',
+    'CROSS_ORIGINS',
     'LOG_LEVEL',
     'MAX_FEE_LAMPORTS_PER_HOUR',
     'FLOOD_LIMIT_PER_SECOND',

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import { retryHashOf } from '../../../../src/facilitator/payments/retry-hash.js';
-import { retryOf } from '../../../../src/middleware/payment/retry.js';
+import { retryOf } from '../../../../src/middleware/idempotency/retry.js';
 import { PAYMENT_IDENTIFIER } from '../../../../src/protocol/payment-identifier.js';
 import type { Payment } from '../../../../src/protocol/types.js';
 import { serveApp } from '../../../helpers/http/app-server.js';
@@ -20,7 +20,7 @@ function bySecret(secret: string) {
 }
 
 function byAddress(address: string) {
-  return { secret: `address ${address}`, hash: retryHashOf({ address }) };
+  return { secret: `address ${address}`, hash: retryHashOf({ address }), byAddress: true };
 }
 
 function identified(id: unknown): Pick<Payment, 'extensions'> {

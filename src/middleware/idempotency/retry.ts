@@ -10,6 +10,8 @@ export interface Retry {
   readonly hash: string;
   /** The secret with which the response is kept. */
   readonly secret: string;
+  /** Known by his address alone, which others may have as well. */
+  readonly byAddress?: true;
 }
 
 /** Shorter ones can be guessed. */
@@ -27,7 +29,7 @@ export function retryOf(req: Request, { nonce, extensions }: Payment): Retry {
   const key = req.get('Idempotency-Key');
   if (key !== undefined && key.length >= SECRET_LENGTH) return withSecret(`key ${key}`);
   const address = ipKeyGenerator(req.ip ?? '');
-  return { hash: retryHashOf({ address }), secret: `address ${address}` };
+  return { hash: retryHashOf({ address }), secret: `address ${address}`, byAddress: true };
 }
 
 function withSecret(secret: string): Retry {

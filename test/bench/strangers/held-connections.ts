@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { HostileParties } from './hostile-parties.js';
 
 /** Connections that are held, and opened again when they are closed. */
-export interface Holders {
+export interface HeldConnections {
   /** How many are held now. */
   count(): number;
   stop(): void;
@@ -15,7 +15,7 @@ const STREAMS_OF_WALLET = 10;
 const REST_MS = 1_000;
 
 /** Bodies that are announced, begun and never sent, from each of their addresses. */
-export function stallBodies(url: string, { addresses }: HostileParties): Holders {
+export function stallBodies(url: string, { addresses }: HostileParties): HeldConnections {
   const { hostname, port } = new URL(url);
   const head =
     'POST /create-payment HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"amount": ';
@@ -31,7 +31,7 @@ export function stallBodies(url: string, { addresses }: HostileParties): Holders
 }
 
 /** Event streams of each of their wallets. */
-export function openStreams(url: string, { owners, buyers, addresses }: HostileParties): Holders {
+export function openStreams(url: string, { owners, buyers, addresses }: HostileParties): HeldConnections {
   const proofs = [...owners, ...buyers].flatMap(({ proof }) => Array(STREAMS_OF_WALLET).fill(proof));
   const places = proofs.map((headers, at) => ({ headers, localAddress: addresses[at % addresses.length]! }));
   return hold(places, (options, ended) => {
@@ -48,7 +48,7 @@ export function openStreams(url: string, { owners, buyers, addresses }: HostileP
 function hold<Place>(
   places: readonly Place[],
   open: (place: Place, ended: () => void) => { destroy(): unknown },
-): Holders {
+): HeldConnections {
   const held = new Map<Place | number, { destroy(): unknown }>();
   const resting = new Set<NodeJS.Timeout>();
   let isOver = false;

@@ -1,0 +1,50 @@
+import { TollhouseError } from '../../errors/errors.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import type { ApiCaller } from '../framework/api-caller.js';
+import { defineOperation } from '../framework/operation.js';
+import { PASSES_PATHS, passesResponse } from './pass-schemas.js';
+import { passView } from './pass-views.js';
+
+/** What {@link PASSES_OPERATIONS} work with. */
+export type PassesParts = Pick<Facilitator, 'passes'>;
+
+const TAG = 'Passes';
+const BY_WALLET = 'A service key withdraws no tokens of passes; sign in with the wallet and send its access token.';
+const NOT_FOUND = 'There is no such pass of this wallet.';
+
+const listPasses = defineOperation({
+  method: 'get',
+  path: PASSES_PATHS.all,
+  id: 'listPasses',
+  tag: TAG,
+  summary: 'The passes that your wallet has bought and what is left of them, the newest 100 first',
+  scope: 'spending:read',
+  takesTurns: true,
+  responses: { 200: { description: 'The passes.', schema: passesResponse } },
+  errors: [],
+  handler: async ({ caller }, { passes }: PassesParts) => ({ data: (await passes.list(caller.wallet)).map(passView) }),
+});
+
+const withdrawPassTokens = defineOperation({
+  method: 'delete',
+  path: PASSES_PATHS.tokens,
+  id: 'withdrawPassTokens',
+  tag: TAG,
+  summary: 'End all tokens of a pass that were given out so far',
+  description:
+    'For a token that others have seen. The pass stays as it is: whoever signs in with the wallet where it is good (`SIGN-IN-WITH-X`) gets a new one. With an access token only.',
+  scope: 'keys:write',
+  admit({ keyId }: ApiCaller) {
+    if (keyId !== undefined) throw new TollhouseError('insufficient_scope', BY_WALLET);
+  },
+  responses: { 204: { description: 'They are good for nothing any more.' } },
+  errors: ['not_found'],
+  async handler({ caller, params }, { passes }: PassesParts) {
+    const pass = await passes.find(params.id);
+    if (pass?.wallet !== caller.wallet) throw new TollhouseError('not_found', NOT_FOUND);
+    await passes.withdrawTokens(pass.id);
+  },
+});
+
+/** Passes of the caller's wallet: what is left of them, and the end of tokens that got lost. */
+export const PASSES_OPERATIONS = [listPasses, withdrawPassTokens];

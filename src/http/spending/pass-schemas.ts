@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { address } from '../framework/fields.js';
+import { API } from '../framework/path.js';
+
+/** Where passes are. */
+export const PASSES_PATHS = { all: `${API}/passes`, tokens: `${API}/passes/:id/tokens` } as const;
+
+const time = z.iso.datetime();
+const amount = z.string().nullable();
+
+const passResponse = z.object({
+  id: z.string(),
+  payment_id: z.string().describe('The payment that has bought it.'),
+  wallet: address,
+  site: z.string().describe('The site that sold it; where that has no name, the wallet that was paid.'),
+  covers: z.string().describe('What it covers there: method and path of a route, or `group` and the name of one.'),
+  kind: z.enum(['uses', 'until', 'credit']),
+  mint: address.nullable().describe('Of what is left, for `credit`.'),
+  bought: amount.describe('Uses, or the smallest unit of the token; null where it is for a time alone.'),
+  left: amount.describe('Of what was bought.'),
+  opened_at: time,
+  ends_at: time.nullable().describe('Null where it ends by use alone.'),
+  status: z.enum(['active', 'used_up', 'ended', 'revoked']),
+});
+
+/** Response of `GET /api/v1/passes`. */
+export const passesResponse = z.object({ data: z.array(passResponse) });

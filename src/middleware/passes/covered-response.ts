@@ -1,0 +1,34 @@
+import type { ServerResponse } from 'node:http';
+import { createRequestNote } from '../gate/request-note.js';
+import type { PassParts, UsedPass } from './pass-types.js';
+
+/** A response to a request that a pass covers. */
+export interface CoveredResponse {
+  /** The same for the gate before this one, if the request has passed one. */
+  readonly before: CoveredResponse | undefined;
+  readonly used: UsedPass;
+  readonly parts: PassParts;
+  /** Whether it has its price; known when its head is complete. */
+  isCharged: boolean;
+}
+
+const covered = createRequestNote<ServerResponse, CoveredResponse>();
+
+/** Notes that a pass covers a response. */
+export function noteCovered(res: ServerResponse, used: UsedPass, parts: PassParts): CoveredResponse {
+  const response = { used, parts, isCharged: false, before: covered.of(res) };
+  covered.put(res, response);
+  return response;
+}
+
+/** What was noted last of a response. */
+export function coveredBy(res: ServerResponse): CoveredResponse | undefined {
+  return covered.of(res);
+}
+
+/** The name under which a pass was debited for the request of a response; undefined where none was. */
+export function debitedAs(res: ServerResponse): string | undefined {
+  let response = covered.of(res);
+  while (response !== undefined && response.used.taken === undefined) response = response.before;
+  return response?.used.taken?.requestId;
+}

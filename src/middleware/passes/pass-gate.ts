@@ -1,0 +1,114 @@
+import type { Request, Response } from 'express';
+import { badOption } from '../../errors/errors.js';
+import type { PaymentUse } from '../../facilitator/types.js';
+import { identityOf } from '../../identity/default-identity.js';
+import { passTokensOf } from '../../identity/default-pass-tokens.js';
+import { defined } from '../../lib/defined.js';
+import type { Terms } from '../../protocol/types.js';
+import { varyBy } from '../gate/cache-control.js';
+import type { Admitted } from '../gate/gate.js';
+import { createRequestNote } from '../gate/request-note.js';
+import { exposeHeaders } from '../gate/respond.js';
+import type { SoldPasses } from '../terms/offers.js';
+import type { PassRule } from '../terms/pass-option.js';
+import { recipientOf } from '../terms/pay-to.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
+import { enterByPass, remainingText } from './enter-by-pass.js';
+import { passScope, readRoute, siteOfGate } from './pass-place.js';
+import {
+  type KeptPass,
+  PASS_HEADER,
+  PASS_VARY,
+  type PassParts,
+  type PassRefusal,
+  REMAINING_HEADER,
+} from './pass-types.js';
+import { claimsOf, useShownPass } from './shown-pass.js';
+
+/** The passes that are sold at a gate. */
+export interface PassGate {
+  /**
+   * Lets a request in by a pass that it shows. Where there is none that covers it, and where a payment came instead, notes
+   * that signing in would help, for the 402.
+   */
+  admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
+  /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
+  boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
+   * @param isTheirs - whether it is certain who is told: without that the token is left out
+   */
+  tellOf(paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
+}
+
+/** A pass as a payment buys it. */
+type BoughtPass = NonNullable<PaymentUse['buys']>;
+
+/** Headers that tell of a pass. */
+export type PassHeaders = Readonly<Record<string, string>>;
+
+const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
+
+/**
+ * The passes of a gate that sells some; undefined for others.
+ * @param sold - what may be bought
+ * @param route - as a table of routes has it
+ * @throws TollhouseError `bad_option` where it is not certain who sells them
+ */
+export function createPassGate(
+  where: string,
+  options: ResolvedPaymentOptions,
+  sold: SoldPasses | undefined,
+  charges: (res: Response) => boolean,
+  route: string | undefined,
+): PassGate | undefined {
+  const { facilitator, payTo, baseUrl, requestNames } = options;
+  if (sold === undefined) return undefined;
+  if (typeof payTo === 'function') {
+    const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
+    throw badOption(where, detail, 'payTo');
+  }
+  const { identity = identityOf(facilitator) } = options;
+  const { passes } = facilitator;
+  const tokens = identity.passTokens ?? passTokensOf(facilitator);
+  const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
+  const parts: PassParts = { passes, tokens, identity, baseUrl, site, requestNames, charges };
+  const written = readRoute(route);
+  const scopes = createRequestNote<Request, readonly string[]>();
+
+  return {
+    async admit(req, res, isPaying) {
+      const own = sold.rules.map((rule) => passScope(req, rule, written));
+      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, own);
+      // Scripts of other origins are the only ones who ask for leave to read.
+      if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
+      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
+      varyBy(res, PASS_VARY);
+      scopes.put(req, own);
+      offerSignIn(req, parts);
+      return used;
+    },
+    boughtWith(req, terms) {
+      const rule = sold.ruleOf(terms);
+      const scope = rule && scopes.of(req)?.[sold.rules.indexOf(rule)];
+      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule) };
+    },
+    async tellOf(paymentId, isTheirs) {
+      const pass = await passes.findByPayment(paymentId);
+      return pass === undefined ? {} : headersOf(parts, pass, isTheirs);
+    },
+  };
+}
+
+/** The balance that a payment buys; its own request is the first of its uses. */
+function balanceOf({ uses, forMs }: PassRule) {
+  const time = defined({ lastsMs: forMs });
+  if (uses === undefined) return { kind: 'until', ...time } as const;
+  return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
+}
+
+async function headersOf({ tokens }: PassParts, pass: KeptPass, isTheirs: boolean): Promise<PassHeaders> {
+  const left = { [REMAINING_HEADER]: remainingText(pass.left, pass.endsAt) };
+  return isTheirs ? { ...left, [PASS_HEADER]: await tokens.issue(claimsOf(pass)) } : left;
+}

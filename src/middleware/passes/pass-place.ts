@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { Request } from 'express';
+import type { PassRule } from '../terms/pass-option.js';
+
+/** What is longer, as only the path of a client can be, is known by its digest. */
+const MAX_SCOPE_LENGTH = 512;
+
+/** The site of a gate: scheme and host as configured; without that the wallet that is paid, so that sellers do not mix. */
+export function siteOfGate(baseUrl: string | undefined, payTo: string): string {
+  return baseUrl === undefined ? payTo : new URL(baseUrl).origin;
+}
+
+/** A route as a table of routes has it. */
+export interface WrittenRoute {
+  /** In capitals, or `*`. */
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Reads what a table of routes says of one: `GET /files/*`, `/files/*`; undefined where nothing is written. */
+export function readRoute(route: string | undefined): WrittenRoute | undefined {
+  const [, verb = '*', path] = /^(?:(\S+)\s+)?(\S+)$/.exec(route?.trim() ?? '') ?? [];
+  return path === undefined ? undefined : { method: verb.toUpperCase(), path };
+}
+
+/**
+ * What a pass of a rule covers that is bought with a request: its group, else method and path of the route, as it is written in
+ * the app; of a gate that no route is made of (`app.use`), the path that is asked for. Who asks for the head of a response gets
+ * what GET gets. Ask before anything behind the gate runs: routers change what the request says of its route.
+ */
+export function passScope(req: Request, { group }: Pick<PassRule, 'group'>, written: WrittenRoute | undefined): string {
+  if (group !== undefined) return `group ${group}`;
+  const { route, baseUrl }: { readonly route?: unknown; readonly baseUrl: string } = req;
+  const pattern: unknown = written?.path ?? Reflect.get(Object(route), 'path');
+  const method = written?.method ?? (req.method === 'HEAD' ? 'GET' : req.method);
+  // A client may ask for a path that reads like the pattern of another route.
+  const place = pattern === undefined ? `path ${baseUrl}${req.path}` : `${baseUrl}${patternText(pattern)}`;
+  const scope = `${method} ${place}`;
+  return scope.length > MAX_SCOPE_LENGTH ? `path ${createHash('sha256').update(scope).digest('hex')}` : scope;
+}
+
+function patternText(pattern: unknown): string {
+  return Array.isArray(pattern) ? `[${pattern.map(patternText).join(' ')}]` : String(pattern);
+}

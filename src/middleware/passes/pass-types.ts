@@ -1,0 +1,66 @@
+import type { Response } from 'express';
+import type { ErrorCode } from '../../errors/errors.js';
+import type { Facilitator } from '../../facilitator/types.js';
+import type { Identity, PassClaims, PassTokens } from '../../identity/types.js';
+import { CODECS } from '../../protocol/codecs/codecs.js';
+
+/** Where passes are kept. */
+export type Passes = Facilitator['passes'];
+
+/** A pass as it is kept. */
+export type KeptPass = Awaited<ReturnType<Passes['open']>>;
+
+/** Why a pass covers nothing. */
+export type PassTrouble = NonNullable<KeptPass['over']>;
+
+/** What the passes of a gate work with. */
+export interface PassParts {
+  readonly passes: Passes;
+  readonly tokens: PassTokens;
+  readonly identity: Identity;
+  /** Address under which clients reach the server. Default: from the request. */
+  readonly baseUrl: string | undefined;
+  /** The site of the gate, as `siteOfGate` has it. */
+  readonly site: string;
+  readonly requestNames: { readonly pass: string | false };
+  /** Whether a response has its price. */
+  readonly charges: (res: Response) => boolean;
+}
+
+/** A pass that covers a request, which has been debited. */
+export interface UsedPass {
+  readonly admitted: true;
+  readonly shown: PassClaims;
+  /** What is left of it, in its own unit; missing where it is for a time alone. */
+  readonly left?: bigint;
+  /** What the request has taken, to be given back by its name; missing where nothing was. */
+  readonly taken?: { readonly requestId: string; readonly amount: bigint };
+  /** Whether it was shown by its token. */
+  readonly byToken: boolean;
+}
+
+/** Why a request is not let in by a pass, for a 402. */
+export interface PassRefusal {
+  readonly admitted: false;
+  readonly cause: {
+    readonly code: ErrorCode;
+    /** Sentence for people. */
+    readonly detail: string;
+    /** A more particular code, of a sign-in. */
+    readonly reason?: string;
+  };
+}
+
+/** The header that shows a pass, and in which it is given out. */
+export const PASS_HEADER = 'Access-Pass';
+
+/** What decides about a request where passes are sold, as `Vary` lists it. */
+export const PASS_VARY = [
+  ...CODECS.map(({ requestHeader }) => requestHeader),
+  PASS_HEADER,
+  'SIGN-IN-WITH-X',
+  'Authorization',
+].join(', ');
+
+/** The header that says what is left. */
+export const REMAINING_HEADER = 'Access-Pass-Remaining';

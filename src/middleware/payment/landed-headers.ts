@@ -1,0 +1,36 @@
+import type { Claim } from '../../facilitator/types.js';
+import type { Receipt } from '../../protocol/types.js';
+import type { PaymentAttempt } from './payment-gate.js';
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * Headers of the response to a payment whose money has landed: the receipt, and the pass that it has bought. Where that cannot
+ * be read, the payment is kept for the one who may come again.
+ */
+export async function landedHeaders(attempt: PaymentAttempt, claim: Claim, receipt: Receipt): Promise<Headers> {
+  const { gate, retry } = attempt;
+  const told = receiptHeaders(attempt, receipt);
+  if (gate.passes === undefined) return told;
+  try {
+    // A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token.
+    const isTheirs = !claim.resumed || retry.byAddress === undefined;
+    return { ...told, ...(await gate.passes.tellOf(claim.id, isTheirs)) };
+  } catch (error) {
+    await claim.keep();
+    throw error;
+  }
+}
+
+/** The same headers once more, for a response that was kept. */
+export async function servedHeaders(attempt: PaymentAttempt, paymentId: string, receipt: Receipt): Promise<Headers> {
+  const { gate, retry } = attempt;
+  return {
+    ...receiptHeaders(attempt, receipt),
+    ...(await gate.passes?.tellOf(paymentId, retry.byAddress === undefined)),
+  };
+}
+
+function receiptHeaders({ codec, gate }: PaymentAttempt, receipt: Receipt): Headers {
+  return codec.receipt({ status: 'settled', receipt }, gate.options.facilitator.network);
+}

@@ -1,0 +1,161 @@
+import { randomBytes } from 'node:crypto';
+import { TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
+import {
+  type Debit,
+  type DebitResult,
+  MOST_PASSES,
+  type NewPass,
+  overBecause,
+  type Pass,
+  type PassQuery,
+  type PassStore,
+} from './pass-store.js';
+
+/** Bounds of the passes in memory. */
+export interface MemoryPassOptions {
+  /** How many passes are kept at most; above that those that are over go, and none is opened while there are none. Default 100,000. */
+  readonly maxPasses?: number;
+  /** How many requests are remembered that took something, to be given back. Default 100,000. */
+  readonly maxDebits?: number;
+  /** Clock, milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+type Entry = { -readonly [Field in keyof Pass]: Pass[Field] };
+
+const TOKEN_SECRET_BYTES = 32;
+
+/** Passes in this process's memory: for one instance, and for tests. They are forgotten at exit. */
+export function createMemoryPassStore(options: MemoryPassOptions = {}): PassStore {
+  return new MemoryPassStore(options);
+}
+
+class MemoryPassStore implements PassStore {
+  readonly #now: () => number;
+  readonly #maxPasses: number;
+  readonly #byId = new Map<string, Entry>();
+  readonly #byPayment = new Map<string, Entry>();
+  readonly #byWallet = new Map<string, Set<Entry>>();
+  readonly #maxDebits: number;
+  /** In the order in which they were made. */
+  readonly #debits = new Map<string, bigint>();
+  readonly #secret = randomBytes(TOKEN_SECRET_BYTES);
+
+  constructor({ maxPasses = 100_000, maxDebits = 100_000, now = Date.now }: MemoryPassOptions) {
+    this.#now = now;
+    this.#maxPasses = maxPasses;
+    this.#maxDebits = maxDebits;
+  }
+
+  async open({ lastsMs, ...pass }: NewPass): Promise<Pass> {
+    const known = this.#byPayment.get(pass.paymentId);
+    if (known !== undefined) return this.#copyOf(known);
+    if (this.#byId.size >= this.#maxPasses) this.#makeRoom();
+    const openedAt = this.#now();
+    const endsAt = lastsMs === undefined ? undefined : openedAt + lastsMs;
+    const entry: Entry = { ...pass, ...defined({ endsAt }), openedAt, serial: 0 };
+    this.#byId.set(entry.id, entry);
+    this.#byPayment.set(entry.paymentId, entry);
+    const ofWallet = this.#byWallet.get(entry.wallet) ?? new Set();
+    this.#byWallet.set(entry.wallet, ofWallet.add(entry));
+    return this.#copyOf(entry);
+  }
+
+  async debit({ passId, requestId, amount, serial }: Debit): Promise<DebitResult> {
+    const entry = this.#byId.get(passId);
+    if (entry?.left === undefined) return { ok: false, fault: 'unknown' };
+    const key = `${passId} ${requestId}`;
+    if (this.#debits.has(key)) return { ok: true, left: entry.left, isRepeated: true };
+    if (serial !== undefined && serial !== entry.serial) return { ok: false, fault: 'revoked' };
+    const fault = overBecause(entry, this.#now()) ?? (entry.left < amount ? 'used_up' : undefined);
+    if (fault !== undefined) return { ok: false, fault };
+    entry.left -= amount;
+    this.#note(key, amount);
+    return { ok: true, left: entry.left, isRepeated: false };
+  }
+
+  #note(key: string, amount: bigint): void {
+    this.#debits.set(key, amount);
+    if (this.#debits.size <= this.#maxDebits) return;
+    const [oldest = key] = this.#debits.keys();
+    this.#debits.delete(oldest);
+  }
+
+  async giveBack(passId: string, requestId: string): Promise<boolean> {
+    const key = `${passId} ${requestId}`;
+    const amount = this.#debits.get(key);
+    const entry = this.#byId.get(passId);
+    if (amount === undefined || entry?.left === undefined) return false;
+    this.#debits.delete(key);
+    entry.left += amount;
+    return true;
+  }
+
+  async find(id: string): Promise<Pass | undefined> {
+    const entry = this.#byId.get(id);
+    return entry && this.#copyOf(entry);
+  }
+
+  async findByPayment(paymentId: string): Promise<Pass | undefined> {
+    const entry = this.#byPayment.get(paymentId);
+    return entry && this.#copyOf(entry);
+  }
+
+  async findFor({ wallet, site, scope }: PassQuery): Promise<readonly Pass[]> {
+    return this.#ofWallet(wallet)
+      .filter((pass) => pass.site === site && pass.scope === scope)
+      .sort((one, other) => lastsUntil(other) - lastsUntil(one))
+      .slice(0, MOST_PASSES);
+  }
+
+  async list(wallet: string): Promise<readonly Pass[]> {
+    return this.#ofWallet(wallet).reverse().slice(0, MOST_PASSES);
+  }
+
+  async revoke(id: string): Promise<boolean> {
+    const entry = this.#byId.get(id);
+    if (entry === undefined || entry.revokedAt !== undefined) return false;
+    entry.revokedAt = this.#now();
+    return true;
+  }
+
+  async withdrawTokens(id: string): Promise<number | undefined> {
+    const entry = this.#byId.get(id);
+    if (entry !== undefined) entry.serial += 1;
+    return entry?.serial;
+  }
+
+  async tokenSecret(): Promise<Uint8Array> {
+    return this.#secret;
+  }
+
+  #ofWallet(wallet: string): Pass[] {
+    return [...(this.#byWallet.get(wallet) ?? [])].map((entry) => this.#copyOf(entry));
+  }
+
+  #copyOf(entry: Entry): Pass {
+    return { ...entry, ...defined({ over: overBecause(entry, this.#now()) }) };
+  }
+
+  #makeRoom(): void {
+    const time = this.#now();
+    for (const entry of this.#byId.values()) if (overBecause(entry, time) !== undefined) this.#forget(entry);
+    if (this.#byId.size < this.#maxPasses) return;
+    const detail = 'Too many passes are kept at once; try again shortly.';
+    throw new TollhouseError('store_unavailable', detail, { retryAfterSeconds: 2 });
+  }
+
+  #forget(entry: Entry): void {
+    this.#byId.delete(entry.id);
+    this.#byPayment.delete(entry.paymentId);
+    const ofWallet = this.#byWallet.get(entry.wallet);
+    ofWallet?.delete(entry);
+    if (ofWallet?.size === 0) this.#byWallet.delete(entry.wallet);
+  }
+}
+
+/** Of one that is over, nothing. */
+function lastsUntil({ over, endsAt = Number.MAX_SAFE_INTEGER }: Pass): number {
+  return over === undefined ? endsAt : 0;
+}

@@ -1,0 +1,111 @@
+/** What a pass is good for: a count of requests, a time, or an amount of a token. */
+export type PassKind = 'uses' | 'until' | 'credit';
+
+/** What a payment buys for more than one request. */
+export interface PassPurchase {
+  /** Scheme and host of the site that sold it, as configured; empty where none is. */
+  readonly site: string;
+  /** What it covers there: a route, or a group of routes. */
+  readonly scope: string;
+  readonly kind: PassKind;
+  /** Mint of the balance; for `credit` only. */
+  readonly mint?: string;
+  /** How much was bought: uses, or atomic units of the token. Missing for `until`. */
+  readonly bought?: bigint;
+  /** How much of it is left, once the paid request has had its part. */
+  readonly left?: bigint;
+  /** For how long it is good, from now on, in milliseconds. Default: for ever. */
+  readonly lastsMs?: number;
+}
+
+/** What a payment has bought, and whose it is from then on. */
+export interface NewPass extends PassPurchase {
+  readonly id: string;
+  /** The payment that made it: one payment makes one pass. */
+  readonly paymentId: string;
+  /** The wallet that has paid, base58. */
+  readonly wallet: string;
+}
+
+/** A pass: a row with a balance. */
+export interface Pass extends Omit<NewPass, 'lastsMs'> {
+  /** Milliseconds since the epoch. */
+  readonly openedAt: number;
+  /** From when on it covers nothing. Missing where it ends by use alone. */
+  readonly endsAt?: number;
+  readonly revokedAt?: number;
+  /** How often its tokens were withdrawn: a token of an earlier number is good for nothing. */
+  readonly serial: number;
+  /** Why it is good for nothing any more; missing while it is good. */
+  readonly over?: PassFault;
+}
+
+/** What is taken from a pass for a request. */
+export interface Debit {
+  readonly passId: string;
+  /** Names the request: one request is debited once, however often that is asked for. */
+  readonly requestId: string;
+  /** Uses or atomic units, at least 1. */
+  readonly amount: bigint;
+  /** The number of the token that was shown. Default: none was, and any is good. */
+  readonly serial?: number;
+}
+
+/** Why nothing was taken. `unknown`: there is no such pass, or it has no balance. */
+export type PassFault = 'unknown' | 'revoked' | 'ended' | 'used_up';
+
+/** What came of a debit. */
+export type DebitResult =
+  | {
+      readonly ok: true;
+      /** What is left of the pass. */
+      readonly left: bigint;
+      /** Whether the request was debited before; then nothing more was taken. */
+      readonly isRepeated: boolean;
+    }
+  | { readonly ok: false; readonly fault: PassFault };
+
+/** Whose passes are looked for, and for what. */
+export interface PassQuery {
+  readonly wallet: string;
+  readonly site: string;
+  readonly scope: string;
+}
+
+/**
+ * Passes, each made by a payment. Every method is one atomic step. What is left of a pass, and what its requests have taken
+ * and not been given back, is together what was bought, whatever happens to processes and however many there are. Rejects
+ * with `store_unavailable` when the store cannot be reached.
+ */
+export interface PassStore {
+  /** Makes the pass of a payment; the one that it has made before, whatever became of it, where it has made one. */
+  open(pass: NewPass): Promise<Pass>;
+  /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
+  debit(debit: Debit): Promise<DebitResult>;
+  /** Gives back what a request has taken; false where it has taken nothing, or was given it back. */
+  giveBack(passId: string, requestId: string): Promise<boolean>;
+  /** A pass by its id. */
+  find(id: string): Promise<Pass | undefined>;
+  /** The pass that a payment has made. */
+  findByPayment(paymentId: string): Promise<Pass | undefined>;
+  /** The passes of a wallet for something, those that last longest first, at most {@link MOST_PASSES}. */
+  findFor(query: PassQuery): Promise<readonly Pass[]>;
+  /** All passes of a wallet, the newest first, at most {@link MOST_PASSES}. */
+  list(wallet: string): Promise<readonly Pass[]>;
+  /** Ends a pass; false where it was ended so before, or there is none. */
+  revoke(id: string): Promise<boolean>;
+  /** Ends all tokens of a pass that were given out so far; answers the number of those to come, undefined without a pass. */
+  withdrawTokens(id: string): Promise<number | undefined>;
+  /** The secret that tokens are signed with, 32 bytes, the same for all who share the store. */
+  tokenSecret(): Promise<Uint8Array>;
+}
+
+/** How many passes are found at once. */
+export const MOST_PASSES = 100;
+
+/** Why a pass is good for nothing any more at a time; undefined while it is good. */
+export function overBecause(pass: Pick<Pass, 'revokedAt' | 'endsAt' | 'left'>, now: number): PassFault | undefined {
+  if (pass.revokedAt !== undefined) return 'revoked';
+  if (pass.endsAt !== undefined && pass.endsAt <= now) return 'ended';
+  return pass.left === 0n ? 'used_up' : undefined;
+}

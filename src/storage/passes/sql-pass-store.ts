@@ -1,0 +1,117 @@
+import { randomBytes } from 'node:crypto';
+import type { SqlDatabase, Step } from '../sql/sql-database.js';
+import { summand } from '../sql/sql-sums.js';
+import { debitGroups } from './debit-groups.js';
+import { firstPass, toPass } from './pass-rows.js';
+import { PASSES } from './pass-statements.js';
+import type { Debit, DebitResult, NewPass, Pass, PassStore } from './pass-store.js';
+
+/** Passes that can be forgotten. */
+export interface PrunablePassStore extends PassStore {
+  /**
+   * Forgets what requests took long ago, which then is not given back any more, and passes that are over and whose payments
+   * are forgotten.
+   * @param before - debits from before it go, milliseconds since the epoch
+   * @param limit - how many of each kind go at most
+   * @param booksBefore - passes that were over before it go
+   * @returns how many went
+   */
+  prune(before: number, limit: number, booksBefore: number): Promise<number>;
+}
+
+const SECRET = 'tokens';
+const SECRET_BYTES = 32;
+
+/**
+ * Passes on SQLite or Postgres. The database is not closed with them.
+ * @param now - clock, milliseconds since the epoch
+ */
+export function createSqlPassStore(database: SqlDatabase, now: () => number = Date.now): PrunablePassStore {
+  const reads = passReads(database, now);
+  return {
+    ...reads,
+    ...passDebits(database, reads, now),
+    open: (pass) => open(database, reads, pass, now()),
+    revoke: async (id) => (await database.query(PASSES.revoke, id, now())).length > 0,
+    async withdrawTokens(id) {
+      const [row] = await database.query(PASSES.withdrawTokens, id);
+      return row === undefined ? undefined : Number(row.serial);
+    },
+    async tokenSecret() {
+      await database.query(PASSES.makeSecret, SECRET, randomBytes(SECRET_BYTES));
+      const [row] = await database.query(PASSES.secret, SECRET);
+      if (!(row?.secret instanceof Uint8Array)) throw new Error('the secret of passes is gone');
+      return row.secret;
+    },
+    async prune(before, limit, booksBefore) {
+      const debits = await database.query(PASSES.pruneDebits, before, limit);
+      return debits.length + (await database.query(PASSES.prune, booksBefore, limit)).length;
+    },
+  };
+}
+
+type PassReads = Pick<PassStore, 'find' | 'findByPayment' | 'findFor' | 'list'>;
+
+function passReads(database: SqlDatabase, now: () => number): PassReads {
+  const one = async (...step: Step) => firstPass(await database.query(...step), now());
+  const all = async (...step: Step) => (await database.query(...step)).map((row) => toPass(row, now()));
+  return {
+    find: (id) => one(PASSES.find, id),
+    findByPayment: (paymentId) => one(PASSES.findByPayment, paymentId),
+    findFor: ({ wallet, site, scope }) => all(PASSES.findFor, wallet, site, scope),
+    list: (wallet) => all(PASSES.list, wallet),
+  };
+}
+
+async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time: number): Promise<Pass> {
+  const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, lastsMs } = pass;
+  const endsAt = lastsMs === undefined ? null : time + lastsMs;
+  const named = [id, paymentId, wallet, site, scope, kind, mint] as const;
+  const balance = [bought, left].map((it) => (it === undefined ? null : summand(it)));
+  await database.query(PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt);
+  const opened = await reads.findByPayment(paymentId);
+  if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
+  return opened;
+}
+
+function passDebits(
+  database: SqlDatabase,
+  { find }: PassReads,
+  now: () => number,
+): Pick<PassStore, 'debit' | 'giveBack'> {
+  /** Those who come in the same turn are one commit of SQLite by themselves. */
+  async function takeOne({ passId, requestId, amount, serial }: Debit): Promise<bigint | undefined> {
+    const time = now();
+    const [row] = await database.batchIf(
+      [PASSES.debit, passId, requestId, amount, serial ?? null, time],
+      [[PASSES.noteDebit, passId, requestId, amount, time]],
+    );
+    return row === undefined ? undefined : BigInt(String(row.remaining));
+  }
+
+  async function whyNot({ passId, requestId, serial }: Debit): Promise<DebitResult> {
+    const pass = await find(passId);
+    if (pass?.left === undefined) return { ok: false, fault: 'unknown' };
+    const [before] = await database.query(PASSES.wasDebited, passId, requestId);
+    if (before !== undefined) return { ok: true, left: pass.left, isRepeated: true };
+    if (serial !== undefined && serial !== pass.serial) return { ok: false, fault: 'revoked' };
+    return { ok: false, fault: pass.over ?? 'used_up' };
+  }
+
+  const take = database.dialect === 'postgres' ? debitGroups(database, now) : takeOne;
+  return {
+    async debit(asked) {
+      const debit = { ...asked, amount: summand(asked.amount) };
+      const left = await take(debit);
+      return left === undefined ? whyNot(debit) : { ok: true, left, isRepeated: false };
+    },
+    async giveBack(passId, requestId) {
+      const [, given = []] = await database.batch([
+        [PASSES.lock, passId],
+        [PASSES.giveBack, passId, requestId],
+        [PASSES.endDebit, passId, requestId],
+      ]);
+      return given.length > 0;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { openStorage } from '../../src/storage/open-storage.js';
+import { createMemoryPassStore } from '../../src/storage/passes/memory-pass-store.js';
+import { createSqlPassStore } from '../../src/storage/passes/sql-pass-store.js';
+import { readPruningLag } from '../../src/storage/prunable.js';
+import { openPostgres } from '../../src/storage/sql/postgres-database.js';
+import type { SqlDatabase } from '../../src/storage/sql/sql-database.js';
+import { openSqlite } from '../../src/storage/sql/sqlite/sqlite-database.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
+import { testClock } from '../helpers/test-clock.js';
+import { newClaim } from './ledger-samples.js';
+import { newPass, type PassesUnderTest, passesContract } from './passes.js';
+
+const MANY = 400;
+const folder = testFolder();
+let server: PostgresServer;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.stop());
+
+async function onDatabases(open: () => Promise<SqlDatabase>): Promise<PassesUnderTest> {
+  const { now, advance } = testClock();
+  const databases = [await open(), await open()] as const;
+  const [passes, others] = [createSqlPassStore(databases[0], now), createSqlPassStore(databases[1], now)];
+  const close = async () => void (await Promise.all(databases.map((it) => it.close())));
+  return { passes, others, now, advance, close };
+}
+
+async function inMemory(): Promise<PassesUnderTest> {
+  const { now, advance } = testClock();
+  const passes = createMemoryPassStore({ now });
+  return { passes, others: passes, now, advance, close: async () => {} };
+}
+
+async function onSqlite(): Promise<PassesUnderTest> {
+  const path = folder.newPath('db');
+  return onDatabases(() => openSqlite(path));
+}
+
+async function onPostgres(): Promise<PassesUnderTest> {
+  const url = await server.newDatabase();
+  return onDatabases(() => openPostgres(url));
+}
+
+passesContract('memory', inMemory, 100);
+passesContract('SQLite', onSqlite, 25);
+passesContract('Postgres', onPostgres, 25);
+
+test.each([
+  ['SQLite', onSqlite],
+  ['Postgres', onPostgres],
+] as const)('two instances on %s that take from one pass at once take all of it and no more', async (_name, open) => {
+  const { passes, others, close } = await open();
+  const bought = BigInt(MANY);
+  const { id } = await passes.open(newPass({ bought, left: bought }));
+  const debits = Array.from({ length: 2 * MANY }, (_, at) =>
+    (at % 2 === 0 ? passes : others).debit({ passId: id, requestId: `request ${at}`, amount: 1n }),
+  );
+  const results = await Promise.all(debits);
+  const taken = results.flatMap((it) => (it.ok ? [it.left] : []));
+  expect(new Set(taken).size).toBe(MANY);
+  expect(taken).toHaveLength(MANY);
+  expect((await passes.find(id))?.left).toBe(0n);
+  await close();
+});
+
+test('a full memory opens no more passes until one is over', async () => {
+  const { now, advance } = testClock();
+  const passes = createMemoryPassStore({ now, maxPasses: 2 });
+  await passes.open(newPass());
+  const brief = await passes.open(newPass({ lastsMs: 1 }));
+  await expect(passes.open(newPass())).rejects.toMatchObject({ code: 'store_unavailable' });
+  await advance(1);
+  await passes.open(newPass());
+  expect(await passes.find(brief.id)).toBeUndefined();
+});
+
+test.each([
+  ['SQLite', async () => `sqlite:${folder.newPath('db')}`],
+  ['Postgres', () => server.newDatabase()],
+] as const)(
+  'what requests took long ago is forgotten on %s, and passes that are over when their payments are',
+  async (_name, newUrl) => {
+    const { now, advance } = testClock();
+    const storage = await openStorage(await newUrl(), { now });
+    const { passes, ledger } = storage;
+    const claim = newClaim();
+    await ledger.claim(claim);
+    const [known, over, lives] = [
+      await passes.open(newPass({ paymentId: claim.id, left: 1n })),
+      await passes.open(newPass({ left: 1n })),
+      await passes.open(newPass()),
+    ];
+    for (const { id } of [known, over, lives]) await passes.debit({ passId: id, requestId: 'request', amount: 1n });
+    await advance(1_000);
+    const kept = async () => (await Promise.all([known, over, lives].map(({ id }) => passes.find(id)))).map(Boolean);
+
+    const lag = { unpaid: now() - 100, books: now() - 200, events: now(), expired: now() };
+    expect(await readPruningLag(storage.database, lag)).toMatchObject({ passes: 800, debits: 900 });
+    expect(await storage.prune(0, 2, now())).toBe(1);
+    expect(await kept()).toEqual([true, false, true]);
+    expect([await storage.prune(now(), 2, 0), await storage.prune(now(), 2, 0)]).toEqual([2, 1]);
+    expect(await passes.giveBack(lives.id, 'request')).toBe(false);
+    await ledger.forget(claim.id, claim.lease);
+    expect(await storage.prune(0, 9, now())).toBe(1);
+    expect(await kept()).toEqual([false, false, true]);
+    await storage.close();
+  },
+);

@@ -1,0 +1,150 @@
+import { request } from 'node:http';
+import type { Express } from 'express';
+import type { Facilitator } from '../../../src/facilitator/types.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { buyPass, passAnswer } from '../../helpers/http/passes.js';
+import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
+import { until } from '../../helpers/until.js';
+
+const USES = 5;
+
+describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) => {
+  let fixture: TollFixture;
+  let url: string;
+  let answer: 'good' | 'error' | 'break' | 'wait';
+  let work: Gate;
+  let begun = 0;
+  let gone = 0;
+  /** Debits that were made and whose requests wait. */
+  let held = 0;
+  let hold: Gate | undefined;
+  let facilitator: Facilitator;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+    facilitator = waiting(fixture.facilitatorWith({ storage: await openStorage('memory:') }));
+    url = await fixture.serve(routes, express);
+  });
+  afterAll(() => fixture.close());
+  beforeEach(() => {
+    answer = 'good';
+    work = createGate();
+    [begun, gone, held, hold] = [0, 0, 0, undefined];
+  });
+
+  function routes(app: Express): void {
+    const { payTo } = fixture;
+    const sold = { facilitator, payTo, price: '$0.50', pass: { uses: USES } };
+    app.use((_req, res, next) => {
+      res.once('close', () => {
+        gone += 1;
+      });
+      next();
+    });
+    app.get(['/after', '/before'], (req, res, next) => {
+      const settle = req.path === '/after' ? 'after' : 'before';
+      requirePayment({ ...sold, settle })(req, res, next);
+    });
+    app.get(['/after', '/before'], async (_req, res) => {
+      begun += 1;
+      if (answer === 'error') return void res.status(503).send('not now');
+      if (answer === 'wait') await work.opened;
+      if (answer !== 'break') return void res.send('good');
+      res.write('the first half');
+      setImmediate(() => res.destroy());
+    });
+  }
+
+  const get = async (path: string, headers: PaymentHeaders) => passAnswer(await fetch(`${url}${path}`, { headers }));
+
+  /** The same facilitator; a request that was debited waits where it is asked to. */
+  function waiting(real: Facilitator): Facilitator {
+    const debit: Facilitator['passes']['debit'] = async (asked) => {
+      const result = await real.passes.debit(asked);
+      held += 1;
+      await hold?.opened;
+      return result;
+    };
+    return { ...real, passes: { ...real.passes, debit } };
+  }
+
+  async function left(): Promise<bigint | undefined> {
+    const [pass] = await facilitator.passes.list(fixture.payer.publicKey.toBase58());
+    return pass?.left;
+  }
+
+  describe.each(['/after', '/before'])('on %s', (path) => {
+    let token: PaymentHeaders;
+    beforeEach(async () => {
+      ({ token } = await buyPass(fixture, `${url}${path}`));
+      begun = 0;
+    });
+
+    test('costs a use, and its twin that fails costs none and says so', async () => {
+      expect(await get(path, token)).toEqual({ status: 200, left: '3' });
+      answer = 'error';
+      expect(await get(path, token)).toEqual({ status: 503, left: '3' });
+      await until(async () => (await left()) === 3n);
+      answer = 'good';
+      expect(await get(path, token)).toEqual({ status: 200, left: '2' });
+    });
+
+    test('that breaks off in the middle through no fault of its client costs none', async () => {
+      answer = 'break';
+      await expect(fetch(`${url}${path}`, { headers: token }).then((it) => it.text())).rejects.toThrow();
+      await until(async () => (await left()) === 4n);
+    });
+
+    test('whose client hangs up on the handler has spent its use, and so often as he does', async () => {
+      answer = 'wait';
+      for (const remaining of [3n, 2n]) {
+        const before = gone;
+        const sent = request(`${url}${path}`, { headers: token, agent: false }).on('error', () => undefined);
+        sent.end();
+        await until(async () => (await left()) === remaining && begun === 4 - Number(remaining));
+        sent.destroy();
+        await until(() => gone === before + 1);
+        expect(await left()).toBe(remaining);
+      }
+      work.open();
+      answer = 'good';
+      expect(await get(path, token)).toEqual({ status: 200, left: '1' });
+    });
+
+    test('whose client is gone before the handler is asked costs none', async () => {
+      hold = createGate();
+      const sent = request(`${url}${path}`, { headers: token, agent: false }).on('error', () => undefined);
+      sent.end();
+      await until(() => held === 1);
+      const before = gone;
+      sent.destroy();
+      await until(() => gone === before + 1);
+      hold.open();
+      await until(async () => (await left()) === 4n);
+      expect(begun).toBe(0);
+    });
+  });
+
+  test('opens no pass where the paid request failed and nothing was charged', async () => {
+    const before = await facilitator.passes.list(fixture.payer.publicKey.toBase58());
+    answer = 'error';
+    const { v2 } = await signPayment(fixture, `${url}/after`);
+    expect(await get('/after', v2)).toEqual({ status: 503, left: null });
+    expect(await facilitator.passes.list(fixture.payer.publicKey.toBase58())).toEqual(before);
+    answer = 'good';
+    expect(await get('/after', v2)).toEqual({ status: 200, left: '4' });
+  });
+
+  test('has its pass where the money was taken first and the handler failed, and the same payment is served then', async () => {
+    answer = 'error';
+    const { v2 } = await signPayment(fixture, `${url}/before`);
+    const failed = await fetch(`${url}/before`, { headers: v2 });
+    const token = { 'access-pass': failed.headers.get('access-pass') ?? '' };
+    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '4']);
+    answer = 'good';
+    expect(await get('/before', token)).toEqual({ status: 200, left: '3' });
+    expect(await get('/before', v2)).toEqual({ status: 200, left: '3' });
+  });
+});

@@ -1,0 +1,125 @@
+import type { NextFunction, Request, Response } from 'express';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { buyPass, passAnswer } from '../../helpers/http/passes.js';
+import { askTerms, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
+
+describe('several offers at one gate', () => {
+  let fixture: TollFixture;
+  let url: string;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+    const { facilitator, payTo } = fixture;
+    url = await fixture.serve((app) => {
+      const pack = { price: '$0.50', pass: { uses: 100 } };
+      const month = { price: '$1', pass: { for: '30d', group: 'magazine' } };
+      app.get('/report', requirePayment({ facilitator, payTo, price: ['$0.01', pack, month] }), (_req, res) => {
+        res.send('the report');
+      });
+      const first = { facilitator, payTo, price: '$0.50', settle: 'before', pass: { uses: 100 } } as const;
+      app.get('/failing', requirePayment(first), (_req, res) => void res.status(503).send('not now'));
+      app.get('/essay', requirePayment({ facilitator, payTo, price: [month] }), (_req, res) => {
+        res.send('the essay');
+      });
+    });
+  });
+  afterAll(() => fixture.close());
+
+  /** Pays one of the offers. */
+  async function buy(choice: number) {
+    const { v2 } = await signPayment(fixture, `${url}/report`, { choice });
+    return fetch(`${url}/report`, { headers: v2 });
+  }
+
+  const tokenOf = (paid: Awaited<ReturnType<typeof buy>>): PaymentHeaders => ({
+    'access-pass': paid.headers.get('access-pass') ?? '',
+  });
+  const get = async (path: string, headers: PaymentHeaders) => passAnswer(await fetch(`${url}${path}`, { headers }));
+
+  test('stand in the 402 in the order of the seller, each in plain words', async () => {
+    const { accepts } = await askTerms(`${url}/report`);
+    expect(accepts.map(({ amount }) => amount)).toEqual(['10000', '500000', '1000000']);
+    const words =
+      'Offered are 0.01 USDC for 1 request, or 0.5 USDC for 100 requests, or 1 USDC for any number of requests to anything of "magazine" within 30 days.';
+    expect(await (await fetch(`${url}/report`)).json()).toMatchObject({
+      code: 'payment_required',
+      detail: expect.stringContaining(words),
+    });
+    const page = await (await fetch(`${url}/report`, { headers: { accept: 'text/html' } })).text();
+    expect(page).toContain(words.replaceAll('"', '&quot;'));
+    expect(page).not.toContain('class="problem"');
+  });
+
+  test.each([
+    ['a list', () => [{ price: '$0.02', pass: { uses: 3 } }]],
+    ['one offer', () => ({ price: '$0.02', pass: { uses: 3 } })],
+  ])('are no answer of a function, which would take the price of a pack for each request: %s', async (_what, price) => {
+    const { facilitator, payTo } = fixture;
+    const of = (pass?: object) => Object.assign({ facilitator, payTo, price: () => '$0.02' }, { price }, pass);
+    const faults: unknown[] = [];
+    const shop = await fixture.serve((app) => {
+      app.get('/wrong', requirePayment(of()), (_req, res) => void res.send('the report'));
+      const right = { facilitator, payTo, price: () => '$0.02', pass: { uses: 3 } };
+      app.get('/right', requirePayment(right), (_req, res) => void res.send('the report'));
+      app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => {
+        faults.push(error);
+        res.sendStatus(500);
+      });
+    });
+    expect((await fetch(`${shop}/wrong`)).status).toBe(500);
+    expect(faults).toEqual([
+      expect.objectContaining({ code: 'bad_option', message: expect.stringContaining('give option "pass" beside it') }),
+    ]);
+    const { paid } = await buyPass(fixture, `${shop}/right`);
+    expect(paid.headers.get('access-pass-remaining')).toBe('2');
+  });
+
+  test('sell one request for the smallest price, and no pass', async () => {
+    const paid = await buy(0);
+    expect([paid.status, paid.headers.get('access-pass'), paid.headers.get('access-pass-remaining')]).toEqual([
+      200,
+      null,
+      null,
+    ]);
+  });
+
+  test('are changed, and who has paid before has what was offered then', async () => {
+    const changed = await fixture.serve((app) => {
+      const { facilitator, payTo } = fixture;
+      app.get('/failing', requirePayment({ facilitator, payTo, price: '$0.70', pass: { uses: 2 } }), (_req, res) => {
+        res.send('the report');
+      });
+    });
+    const { v2 } = await signPayment(fixture, `${url}/failing`);
+    const failed = await fetch(`${url}/failing`, { headers: v2 });
+    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '99']);
+    const served = await fetch(`${changed}/failing`, { headers: v2 });
+    expect([served.status, await served.text(), served.headers.get('access-pass-remaining')]).toEqual([
+      200,
+      'the report',
+      '99',
+    ]);
+    expect(await passAnswer(await fetch(`${changed}/failing`, { headers: tokenOf(served) }))).toEqual({
+      status: 200,
+      left: '98',
+    });
+    const twin = await signPayment(fixture, `${changed}/failing`);
+    expect(await passAnswer(await fetch(`${changed}/failing`, { headers: twin.v2 }))).toEqual({
+      status: 200,
+      left: '1',
+    });
+  });
+
+  test('sell what stands beside the price that is paid', async () => {
+    const pack = await buy(1);
+    expect(pack.headers.get('access-pass-remaining')).toBe('99');
+    expect(await get('/report', tokenOf(pack))).toEqual({ status: 200, left: '98' });
+    expect(await get('/essay', tokenOf(pack))).toMatchObject({ status: 402, code: 'pass_of_another_route' });
+
+    const month = await buy(2);
+    expect(await get('/report', tokenOf(month))).toMatchObject({ status: 200 });
+    expect(await get('/essay', tokenOf(month))).toMatchObject({ status: 200 });
+    expect(Number(month.headers.get('access-pass-remaining'))).toBeGreaterThan(29 * 86_400);
+  });
+});

@@ -1,0 +1,101 @@
+import type { Request, Response } from 'express';
+import { passOf } from '../../../src/middleware/gate/request-properties.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { signingFetch } from '../../helpers/http/official-clients.js';
+
+const USES = 100;
+
+describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, express) => {
+  let fixture: TollFixture;
+  let url: string;
+  let mint: string;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+    // A hint is asked for in the background, which is no call for a request.
+    const facilitator = fixture.facilitatorWith({ blockhashHints: false });
+    const { payTo } = fixture;
+    mint = facilitator.tokens.find(({ symbol }) => symbol === 'USDC')?.mint ?? '';
+    const send = (_req: Request, res: Response) => void res.send('good');
+    url = await fixture.serve((app) => {
+      const gate = requirePayment({ facilitator, price: '0.50 USDC', payTo, pass: { uses: USES } });
+      app.get('/report/:id', gate, (req: Request, res: Response) => {
+        const { kind, left, wallet } = passOf(req) ?? {};
+        res.json({ id: req.params['id'], kind, left: Number(left), wallet });
+      });
+      app.get('/one/:id', requirePayment({ facilitator, price: '0.50 USDC', payTo, pass: { uses: 3 } }), send);
+      const [single, pack] = ['$0.01', { price: '$0.02', pass: { uses: 2 } }] as const;
+      app.get('/pack-first', requirePayment({ facilitator, payTo, price: [pack, single] }), send);
+      app.get('/single-first', requirePayment({ facilitator, payTo, price: [single, pack] }), send);
+    }, express);
+  });
+  afterAll(() => fixture.close());
+
+  test('which is asked to pay has used up its sign-in with that, and nobody else comes in with it', async () => {
+    const { payer, sandbox } = fixture;
+    const sent: string[] = [];
+    const official = await signingFetch({ wallet: payer, rpcUrl: sandbox.rpcUrl }, async (input, init) => {
+      const request = new globalThis.Request(input, init);
+      const proof = request.headers.get('sign-in-with-x');
+      if (proof !== null) sent.push(proof);
+      return fetch(request);
+    });
+    expect((await official(`${url}/one/a`)).status).toBe(200);
+    const [proof = ''] = sent;
+    const seen = await fetch(`${url}/one/a`, { headers: { 'sign-in-with-x': proof } });
+    expect([seen.status, await seen.json()]).toEqual([402, expect.objectContaining({ error: 'sign_in_replayed' })]);
+    expect([(await official(`${url}/one/a`)).headers.get('access-pass-remaining'), sent.length]).toEqual(['1', 2]);
+  });
+
+  test('is what the official client buys where it stands first, and not where a single request does', async () => {
+    const wallet = await fixture.sandbox.createWallet({ usdc: '2' });
+    const official = await signingFetch({ wallet, rpcUrl: fixture.sandbox.rpcUrl });
+    const left = async (path: string) => (await official(url + path)).headers.get('access-pass-remaining');
+    expect([await left('/pack-first'), await left('/pack-first')]).toEqual(['1', '0']);
+    expect([await left('/single-first'), await left('/single-first')]).toEqual([null, null]);
+  });
+
+  test.each([
+    ['garbage', 'an old token'],
+    ['of somebody else', 'theirs'],
+  ])('is found by its wallet, whatever token comes beside the sign-in: one %s', async (_what, shown) => {
+    const { sandbox } = fixture;
+    const [wallet, other] = [await sandbox.createWallet({ usdc: '2' }), await sandbox.createWallet({ usdc: '2' })];
+    const [official, theirs] = await Promise.all(
+      [wallet, other].map((it) => signingFetch({ wallet: it, rpcUrl: sandbox.rpcUrl })),
+    );
+    const token = (await theirs!(`${url}/one/a`)).headers.get('access-pass') ?? '';
+    expect((await official!(`${url}/one/a`)).headers.get('access-pass-remaining')).toBe('2');
+    const headers = { 'access-pass': shown === 'theirs' ? token : shown };
+    // A token of somebody else covers the route by itself.
+    const answer = await official!(`${url}/one/a`, { headers });
+    expect([answer.status, answer.headers.get('access-pass-remaining')]).toEqual([200, '1']);
+    const spent = 2_000_000n - sandbox.tokenBalance(wallet.publicKey.toBase58(), mint);
+    expect(spent).toBe(500_000n);
+  });
+
+  const received = () => fixture.sandbox.tokenBalance(fixture.payTo, mint);
+
+  test('is paid for once by the official client, which comes in by signing for the rest of its uses', async () => {
+    const { payer, sandbox } = fixture;
+    const official = await signingFetch({ wallet: payer, rpcUrl: sandbox.rpcUrl });
+    const before = received();
+    const paid = await official(`${url}/report/0`);
+    expect([paid.status, paid.headers.get('access-pass-remaining')]).toEqual([200, String(USES - 1)]);
+    expect(received() - before).toBe(500_000n);
+
+    sandbox.resetCalls();
+    for (let at = 1; at < USES; at += 1) {
+      const answer = await official(`${url}/report/${at}`);
+      const left = USES - 1 - at;
+      expect([answer.status, answer.headers.get('access-pass-remaining')]).toEqual([200, String(left)]);
+      expect(await answer.json()).toEqual({ id: String(at), kind: 'uses', left, wallet: payer.publicKey.toBase58() });
+    }
+    expect([received() - before, sandbox.calls.total]).toEqual([500_000n, 0]);
+
+    const next = await official(`${url}/report/next`);
+    expect([next.status, next.headers.get('access-pass-remaining')]).toEqual([200, String(USES - 1)]);
+    expect(received() - before).toBe(1_000_000n);
+  });
+});
