@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
+import { PASS_HEADER, REMAINING_HEADER } from './pass-headers.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { createRequestNote } from './request-note.js';
 import { exposeHeaders } from './respond.js';
@@ -17,8 +18,8 @@ const EXPOSED = [
   'Location',
   'ETag',
   'Idempotency-Replayed',
-  'Access-Pass',
-  'Access-Pass-Remaining',
+  PASS_HEADER,
+  REMAINING_HEADER,
 ];
 
 /** Headers of requests that scripts of other origins may send. The official x402 client sends an Access-Control-Expose-Headers. */
@@ -29,7 +30,7 @@ const ALLOWED = [
   'PAYMENT-SIGNATURE',
   'X-PAYMENT',
   'SIGN-IN-WITH-X',
-  'Access-Pass',
+  PASS_HEADER,
   'Idempotency-Key',
   REQUEST_ID_HEADER,
   'X-Service-Key',

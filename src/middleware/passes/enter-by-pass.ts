@@ -1,15 +1,15 @@
 import type { NextFunction, Request, Response } from 'express';
 import { headHook } from '../../lib/http/write-head.js';
 import { addVary, setPrivate } from '../gate/cache-control.js';
+import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
-import { closed, isClientGone, watchBreak } from '../response/response-end.js';
+import { closed, endsWithin, isClientGone, watchBreak } from '../response/response-end.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
-import { PASS_HEADER, PASS_VARY, type PassParts, REMAINING_HEADER, type UsedPass } from './pass-types.js';
+import { PASS_VARY, type PassParts, type UsedPass } from './pass-types.js';
 
 /**
  * Lets a request on that a pass covers. What it has taken is given back where its client is gone before the handler is asked,
- * where its response has no price, and where this side broke it off; the header says what is left then. Who hangs up on a
- * handler that is at work has had its work.
+ * where its response has no price or never comes, and where this side broke it off; the header says what is left then.
  */
 export async function enterByPass(
   parts: PassParts,
@@ -27,19 +27,27 @@ export async function enterByPass(
   const response = noteCovered(res, used, parts);
   completeHeads(res);
   next();
-  if (taken !== undefined) followEnd(res, response, taken.requestId);
+  if (taken !== undefined) void followEnd(res, response, taken.requestId);
 }
 
 /** What is written at once, as most is, is whole; all else is watched until its end. */
-function followEnd(res: Response, response: CoveredResponse, requestId: string): void {
-  const { parts, used } = response;
-  const decide = (isOurFault: boolean): void => {
-    const isSpent = !isOurFault && (response.isCharged || !res.headersSent);
-    if (!isSpent) void giveBack(parts, used.shown.passId, requestId);
-  };
-  if (res.writableEnded) return decide(false);
+async function followEnd(res: Response, response: CoveredResponse, requestId: string): Promise<void> {
+  const isSpent = res.writableEnded ? response.isCharged : await isServed(res, response);
+  if (!isSpent) await giveBack(response.parts, response.used.shown.passId, requestId);
+}
+
+async function isServed(res: Response, response: CoveredResponse): Promise<boolean> {
+  const { charges, handlerTimeoutMs } = response.parts;
   const isBrokenHere = watchBreak(res);
-  void closed(res).then(() => decide(!res.writableEnded && isBrokenHere()));
+  await closed(res);
+  if (!res.writableEnded && isBrokenHere()) return false;
+  if (res.headersSent) return response.isCharged;
+  try {
+    // Who hangs up on a handler that comes to its end has had its work.
+    return (await endsWithin(res, handlerTimeoutMs)) && charges(res);
+  } catch {
+    return false;
+  }
 }
 
 async function giveBack({ passes }: PassParts, passId: string, requestId: string): Promise<void> {

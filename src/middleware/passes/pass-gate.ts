@@ -7,6 +7,7 @@ import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
+import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPasses } from '../terms/offers.js';
@@ -16,14 +17,7 @@ import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { enterByPass, remainingText } from './enter-by-pass.js';
 import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import {
-  type KeptPass,
-  PASS_HEADER,
-  PASS_VARY,
-  type PassParts,
-  type PassRefusal,
-  REMAINING_HEADER,
-} from './pass-types.js';
+import { type KeptPass, PASS_VARY, type PassParts, type PassRefusal } from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -63,7 +57,7 @@ export function createPassGate(
   charges: (res: Response) => boolean,
   route: string | undefined,
 ): PassGate | undefined {
-  const { facilitator, payTo, baseUrl, requestNames } = options;
+  const { facilitator, payTo, baseUrl, requestNames, handlerTimeoutMs } = options;
   if (sold === undefined) return undefined;
   if (typeof payTo === 'function') {
     const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
@@ -73,7 +67,7 @@ export function createPassGate(
   const { passes } = facilitator;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
-  const parts: PassParts = { passes, tokens, identity, baseUrl, site, requestNames, charges };
+  const parts: PassParts = { passes, tokens, identity, baseUrl, site, requestNames, charges, handlerTimeoutMs };
   const written = readRoute(route);
   const scopes = createRequestNote<Request, readonly string[]>();
 

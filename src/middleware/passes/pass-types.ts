@@ -3,6 +3,7 @@ import type { ErrorCode } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Identity, PassClaims, PassTokens } from '../../identity/types.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
 
 /** Where passes are kept. */
 export type Passes = Facilitator['passes'];
@@ -25,6 +26,8 @@ export interface PassParts {
   readonly requestNames: { readonly pass: string | false };
   /** Whether a response has its price. */
   readonly charges: (res: Response) => boolean;
+  /** How long a handler may go on for a client that is gone before its use is given back, in milliseconds. */
+  readonly handlerTimeoutMs: number;
 }
 
 /** A pass that covers a request, which has been debited. */
@@ -51,9 +54,6 @@ export interface PassRefusal {
   };
 }
 
-/** The header that shows a pass, and in which it is given out. */
-export const PASS_HEADER = 'Access-Pass';
-
 /** What decides about a request where passes are sold, as `Vary` lists it. */
 export const PASS_VARY = [
   ...CODECS.map(({ requestHeader }) => requestHeader),
@@ -61,6 +61,3 @@ export const PASS_VARY = [
   'SIGN-IN-WITH-X',
   'Authorization',
 ].join(', ');
-
-/** The header that says what is left. */
-export const REMAINING_HEADER = 'Access-Pass-Remaining';

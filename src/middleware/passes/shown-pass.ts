@@ -3,16 +3,10 @@ import type { ErrorCode } from '../../errors/errors.js';
 import type { PassClaims, PassReading } from '../../identity/types.js';
 import { randomHex } from '../../lib/ids.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
 import { proofOf } from '../wallet/wallet-auth.js';
 import { debitedAs } from './covered-response.js';
-import {
-  type KeptPass,
-  PASS_HEADER,
-  type PassParts,
-  type PassRefusal,
-  type PassTrouble,
-  type UsedPass,
-} from './pass-types.js';
+import type { KeptPass, PassParts, PassRefusal, PassTrouble, UsedPass } from './pass-types.js';
 
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;

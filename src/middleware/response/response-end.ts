@@ -58,6 +58,23 @@ export function closed(res: ServerResponse): Promise<void> {
 }
 
 /**
+ * Whether the handler ends a response that nobody waits for any more, within so many milliseconds. Its head may never be
+ * written: Node drops what comes after the connection.
+ */
+export function endsWithin(res: ServerResponse, timeoutMs: number): Promise<boolean> {
+  if (res.writableEnded) return Promise.resolve(true);
+  const { end } = res;
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, timeoutMs, false).unref();
+    Reflect.set(res, 'end', (...args: unknown[]) => {
+      clearTimeout(timer);
+      resolve(true);
+      return Reflect.apply(end, res, args);
+    });
+  });
+}
+
+/**
  * Watches by whom a response is broken off that is begun and not ended. Returns whether it was this side: its app destroyed
  * the response, or the connection without a sign from the client. Whatever the client brings about is its own doing: that
  * it ends or resets the connection, is silent for too long, or sends what is no HTTP.

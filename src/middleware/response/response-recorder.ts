@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
+import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
@@ -15,8 +16,8 @@ const EXCHANGE_HEADERS = new Set(
   [
     REQUEST_ID_HEADER,
     // A token is told to who has the payment's secret, and again only to him.
-    'Access-Pass',
-    'Access-Pass-Remaining',
+    PASS_HEADER,
+    REMAINING_HEADER,
     'RateLimit',
     'RateLimit-Policy',
     'Access-Control-Allow-Origin',

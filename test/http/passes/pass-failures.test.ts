@@ -9,11 +9,13 @@ import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../h
 import { until } from '../../helpers/until.js';
 
 const USES = 5;
+/** Longer than a test needs to look at what is taken meanwhile. */
+const HANDLER_TIMEOUT_MS = 3_000;
 
 describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) => {
   let fixture: TollFixture;
   let url: string;
-  let answer: 'good' | 'error' | 'break' | 'wait';
+  let answer: 'good' | 'error' | 'break' | 'wait' | 'wait-error';
   let work: Gate;
   let begun = 0;
   let gone = 0;
@@ -36,7 +38,7 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
 
   function routes(app: Express): void {
     const { payTo } = fixture;
-    const sold = { facilitator, payTo, price: '$0.50', pass: { uses: USES } };
+    const sold = { facilitator, payTo, price: '$0.50', pass: { uses: USES }, handlerTimeoutMs: HANDLER_TIMEOUT_MS };
     app.use((_req, res, next) => {
       res.once('close', () => {
         gone += 1;
@@ -49,9 +51,10 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
     });
     app.get(['/after', '/before'], async (_req, res) => {
       begun += 1;
-      if (answer === 'error') return void res.status(503).send('not now');
-      if (answer === 'wait') await work.opened;
-      if (answer !== 'break') return void res.send('good');
+      const asked = answer;
+      if (asked.startsWith('wait')) await work.opened;
+      if (asked.endsWith('error')) return void res.status(503).send('not now');
+      if (asked !== 'break') return void res.send('good');
       res.write('the first half');
       setImmediate(() => res.destroy());
     });
@@ -97,20 +100,37 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
       await until(async () => (await left()) === 4n);
     });
 
-    test('whose client hangs up on the handler has spent its use, and so often as he does', async () => {
+    async function hangUp(): Promise<void> {
+      const before = { gone, begun };
+      const sent = request(`${url}${path}`, { headers: token, agent: false }).on('error', () => undefined);
+      sent.end();
+      await until(() => begun === before.begun + 1);
+      sent.destroy();
+      await until(() => gone === before.gone + 1);
+    }
+
+    test('whose client hangs up on a handler that comes to its end has spent its use, as often as he does', async () => {
       answer = 'wait';
-      for (const remaining of [3n, 2n]) {
-        const before = gone;
-        const sent = request(`${url}${path}`, { headers: token, agent: false }).on('error', () => undefined);
-        sent.end();
-        await until(async () => (await left()) === remaining && begun === 4 - Number(remaining));
-        sent.destroy();
-        await until(() => gone === before + 1);
-        expect(await left()).toBe(remaining);
-      }
+      await hangUp();
+      await hangUp();
       work.open();
       answer = 'good';
       expect(await get(path, token)).toEqual({ status: 200, left: '1' });
+    });
+
+    test('whose client hangs up on a handler that fails then has its use, which nobody else has before', async () => {
+      answer = 'wait-error';
+      await hangUp();
+      expect(await left()).toBe(3n);
+      work.open();
+      await until(async () => (await left()) === 4n);
+    });
+
+    test('whose client hangs up on a handler that never ends has its use after the time of handlers', async () => {
+      answer = 'wait';
+      await hangUp();
+      expect(await left()).toBe(3n);
+      await until(async () => (await left()) === 4n);
     });
 
     test('whose client is gone before the handler is asked costs none', async () => {
