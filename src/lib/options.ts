@@ -70,9 +70,15 @@ function describe(issue: z.core.$ZodIssue, known: readonly string[], input: unkn
     return issue.keys.map((key) => unknownOption(key, known));
   }
   const name = issue.path.join('.');
-  const wanted = issue.message.replace(/^Invalid input: expected (\w+), received (\w+)$/, 'of type $1, not $2');
+  const wanted = wantedBy(issue);
   const missing = issue.path.length === 1 && isMissing(input, String(issue.path[0]));
   return [missing ? `option "${name}" is missing: it must be ${wanted}` : `option "${name}" must be ${wanted}`];
+}
+
+/** What a value must be, behind "must be". */
+export function wantedBy(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `${issue.message}, without "${issue.keys.join('", "')}"`;
+  return issue.message.replace(/^Invalid input: expected (\w+), received (\w+)$/, 'of type $1, not $2');
 }
 
 function unknownOption(key: string, known: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { badOption } from '../../errors/errors.js';
+import { wantedBy } from '../../lib/options.js';
 import { formatAmount, type PriceInput, parsePrice } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
 import { type Offer, type PassRule, passInWords, passOption } from './pass-option.js';
@@ -61,7 +62,7 @@ function readRule(where: string, at: number, pass: unknown): PassRule {
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const name = ['pass', ...(issue?.path ?? [])].join('.');
-  throw badOption(where, `"${name}" of price ${at + 1} must be ${issue?.message}`, 'price');
+  throw badOption(where, `"${name}" of price ${at + 1} must be ${issue && wantedBy(issue)}`, 'price');
 }
 
 function offersOf(price: Price | Offers): Offers {
