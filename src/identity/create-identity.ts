@@ -8,7 +8,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
 import { createIssuedNonces } from './sign-in/issued-nonce.js';
-import { type Addressed, siteOf } from './sign-in/site.js';
+import { type Addressed, hostOf } from './sign-in/site.js';
 import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
 import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
 import type { SignInSetup } from './sign-in-options.js';
@@ -161,7 +161,7 @@ function inspectRequest(
 /** Whether it is a token, and for the site that the request is made to, or for the audience that is configured in its place. */
 function checkToken(setup: Setup, request: IdentityRequest, access: AccessTokens, token: string) {
   if (setup.audience !== undefined) return access.check(token, setup.audience);
-  const site = siteOf(setup, request);
+  const site = hostOf(setup, request);
   if (site.ok) return access.check(token, site.value.domain);
   return { ok: false, code: 'invalid_access_token', detail: site.error.message } as const;
 }

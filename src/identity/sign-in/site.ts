@@ -26,34 +26,58 @@ export interface Bound {
   readonly requestId: string | undefined;
 }
 
-/** The site of a request, or why it has none that a wallet may be asked to sign for. */
-export type SiteFound =
-  | { readonly ok: true; readonly value: Site }
+/** Something of the site of a request, or why it has none that a wallet may be asked to sign for. */
+export type Found<Value> =
+  | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: TollhouseError };
 
 /** A name that only this machine answers to, so that nobody else can have a page there. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /** Scheme and host, and then the path as it is written. */
-const WRITTEN = /^[^/]*\/\/[^/?#]*([^?#]*)/;
+const WRITTEN = /^([^/]*\/\/[^/?#]*)([^?#]*)/;
 const LONGEST_URI = 2_048;
 
 const warned = new WeakSet<object>();
 
+/** The site of a request, and its path. */
+export function siteOf(setup: SiteSetup, { url, baseUrl }: Addressed): Found<Site> {
+  const host = hostOf(setup, { url, baseUrl });
+  if (!host.ok) return host;
+  const [, , writtenPath = ''] = WRITTEN.exec(url) ?? [];
+  return { ok: true, value: { ...host.value, path: new URL(url).pathname, writtenPath } };
+}
+
+type SiteSetup = Pick<SignInSetup, 'domain'>;
+type Host = Pick<Site, 'domain' | 'origin'>;
+
+/** What was found last: parsing addresses costs more than all else that a token is checked by, and nearly all are at one host. */
+const last = new WeakMap<
+  object,
+  { readonly written: string; readonly baseUrl: string | undefined; readonly host: Host }
+>();
+
 /** The site that a request is made to. Its name is configured: of what the client says, loopback hosts alone are believed. */
-export function siteOf(setup: Pick<SignInSetup, 'domain'>, { url, baseUrl }: Addressed): SiteFound {
-  const given = URL.canParse(url) ? new URL(url) : undefined;
+export function hostOf(setup: SiteSetup, { url, baseUrl }: Pick<Addressed, 'url' | 'baseUrl'>): Found<Host> {
+  const [, written = url] = WRITTEN.exec(url) ?? [];
+  const known = last.get(setup);
+  if (known?.written === written && known.baseUrl === baseUrl) return { ok: true, value: known.host };
+  const found = readHost(setup, written, baseUrl);
+  if (found.ok) last.set(setup, { written, baseUrl, host: found.value });
+  return found;
+}
+
+function readHost(setup: SiteSetup, written: string, baseUrl: string | undefined): Found<Host> {
+  const given = URL.canParse(written) ? new URL(written) : undefined;
   const configured = setup.domain ?? (baseUrl === undefined ? undefined : new URL(baseUrl).host);
-  const origin = given === undefined ? '' : `${given.protocol}//${configured ?? given.host}`;
-  if (given === undefined || !/^https?:$/.test(given.protocol) || !URL.canParse(origin)) {
-    const detail = `No sign-in is possible: the address of the request, ${shown(url)}, is not an http(s) address; look at its Host header.`;
+  const asked = given === undefined ? '' : `${given.protocol}//${configured ?? given.host}`;
+  if (given === undefined || !/^https?:$/.test(given.protocol) || !URL.canParse(asked)) {
+    const detail = `No sign-in is possible: ${shown(written)} is not the address of an http(s) site; look at the Host header of the request.`;
     return { ok: false, error: new TollhouseError('invalid_request', detail) };
   }
-  const { host, hostname } = new URL(origin);
+  const { host, hostname, origin } = new URL(asked);
   if (configured === undefined && !LOOPBACK.test(hostname)) return { ok: false, error: unnamed(setup, host) };
-  const [, writtenPath = ''] = WRITTEN.exec(url) ?? [];
-  const site = { domain: host, origin: `${given.protocol}//${host}`, path: given.pathname, writtenPath };
-  return { ok: true, value: site };
+  return { ok: true, value: { domain: host, origin } };
 }
 
 /**

@@ -3,7 +3,8 @@ import { isHeadSent } from './intercept-methods.js';
 
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
 export function writeHeadLater(res: ServerResponse, status: number, rest: readonly unknown[]): void {
-  res.statusCode = status;
+  // Express has made an object of its own kind of it, and there each property that is written costs as much as a header.
+  if (res.statusCode !== status) res.statusCode = status;
   if (rest.length === 0) return;
   const [message] = rest;
   if (typeof message === 'string') res.statusMessage = message;

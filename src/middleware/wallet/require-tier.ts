@@ -60,8 +60,9 @@ export function requireTier(given: RequireTierOptions): Gate {
     judge: (_req, wallet) =>
       whenKnown(read(wallet, parts.holdings), (reading) => {
         const verdict = judge(wallet, tiers, required, reading);
-        const { tier } = reading;
-        return tier === undefined ? verdict : { ...verdict, note: tier.id };
+        const note = reading.tier?.id;
+        if (note === undefined) return verdict;
+        return verdict.ok ? { ok: true, note } : { ...verdict, note };
       }),
     // Whoever comes has his balance remembered: a look by that would see what he shows.
     holds: (wallet) =>

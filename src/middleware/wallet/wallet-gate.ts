@@ -5,7 +5,6 @@ import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js';
-import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
@@ -152,7 +151,7 @@ export function walletGate(where: string, parts: WalletGateParts, { name, judge,
 
   function enter(req: Request, res: Response, wallet: ProvenWallet, note: string | undefined): Decision {
     tellOf(req, wallet, note);
-    noteAdmitted(req, parts, { gate: name, wallet, ...defined({ note }) });
+    noteAdmitted(req, parts, { gate: name, wallet, note });
     return { admitted: true, enter: (next) => enterPrivately(res, next) };
   }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { createFacilitator } from '../../../src/facilitator/create-facilitator.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
@@ -5,6 +6,7 @@ import { createServiceKeys } from '../../../src/identity/service-keys/service-ke
 import { serviceKeyAuth } from '../../../src/middleware/service-key/service-key-auth.js';
 import { requireTier } from '../../../src/middleware/wallet/require-tier.js';
 import { requireTokenBalance } from '../../../src/middleware/wallet/require-token-balance.js';
+import { addressOf } from '../../../src/protocol/address.js';
 import { SANDBOX_TOKENS } from '../../../src/protocol/networks/tokens.js';
 import { createMemoryCounters } from '../../../src/storage/counters/memory-counters.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
@@ -12,7 +14,7 @@ import { SECRET } from '../../helpers/fixtures/identity-fixture.js';
 import { keyHeaders } from '../../helpers/fixtures/keys-fixture.js';
 import { serveApp } from '../../helpers/http/app-server.js';
 import { accessTokenFor } from '../../helpers/http/sign-in.js';
-import { walletKey, walletKeyOf } from '../../helpers/transactions/wallet-key.js';
+import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 import type { ContestantParts } from '../contestant.js';
 
 /** How the gates are set up; keys are base58. */
@@ -28,7 +30,9 @@ export interface GateKeeperSettings {
 /** More than a bench can send. */
 const NO_LIMIT = 1_000_000;
 /** A large collection; the wallet holds none of these. */
-const COLLECTION = Array.from({ length: 99_999 }, (_, index) => walletKey(`nft ${index}`).address);
+const COLLECTION = Array.from({ length: 99_999 }, (_, index) =>
+  addressOf(createHash('sha256').update(`nft ${index}`).digest()),
+);
 const handler: RequestHandler = (_req, res) => void res.json({ members: 'only', rows: [1, 2, 3, 4, 5] });
 
 /** One Express app with the same response behind each gate, and behind none. */

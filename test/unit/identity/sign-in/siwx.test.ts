@@ -188,7 +188,7 @@ test('a request whose address cannot be read is refused, and challenged not at a
   const { identity } = openIdentity();
   const header = signInHeader(alice, await infoFor(identity));
 
-  expect(await prove(identity, header, 'http://bad host/club')).toEqual(refused(/look at its Host header/));
+  expect(await prove(identity, header, 'http://bad host/club')).toEqual(refused(/look at the Host header/));
   expect(await codeOf(identity.challenge(requestWith({}, 'http://bad host/club')))).toBe('invalid_request');
 });
 
