@@ -21,14 +21,10 @@ const AUDIT_LIMIT = 50;
 const MAX_AUDIT_LIMIT = 100;
 const SECONDS = 19;
 
-/** The quotas that there are options for, by the names that they have for the server. */
-const QUOTAS = {
-  projects: 'projects',
-  keys: 'keys',
-  webhooks: 'webhooks',
-  'project-bytes': 'project_bytes',
-  'fee-percent': 'fee_percent',
-} as const;
+const TEXT = { type: 'string' } as const;
+
+/** The quotas that there are options for; the server writes their names with an underscore. */
+const QUOTAS = { projects: TEXT, keys: TEXT, webhooks: TEXT, 'project-bytes': TEXT, 'fee-percent': TEXT } as const;
 
 const actions: Readonly<Record<string, Action>> = {
   owners: listing(OPERATOR_PATHS.owners, ['wallet', 'since', 'projects', 'keys', 'webhooks', 'suspended'], (json) => {
@@ -125,18 +121,11 @@ function targetOf([kind, target, ...rest]: readonly string[], action: string) {
 }
 
 async function quotas(args: readonly string[]): Promise<number> {
-  const options = {
-    projects: TEXT,
-    keys: TEXT,
-    webhooks: TEXT,
-    'project-bytes': TEXT,
-    'fee-percent': TEXT,
-  } as const;
-  const { values, positionals } = readArguments(args, { ...COMMON, ...options });
+  const { values, positionals } = readArguments(args, { ...COMMON, ...QUOTAS });
   const wallet = onlyOne(positionals, `${NAME} quotas <wallet> [--projects <n>] …`);
-  const given = Object.entries(QUOTAS).flatMap(([option, name]) => {
+  const given = Object.keys(QUOTAS).flatMap((option) => {
     const text: unknown = Reflect.get(values, option);
-    return typeof text === 'string' ? [[name, readQuota(option, text)] as const] : [];
+    return typeof text === 'string' ? [[option.replace('-', '_'), readQuota(option, text)] as const] : [];
   });
   const session = openSession(values.server);
   const path = fillPath(OPERATOR_PATHS.owner, { wallet });
@@ -146,8 +135,6 @@ async function quotas(args: readonly string[]): Promise<number> {
   else for (const [name, most] of Object.entries(understood(ownerResponse, answer).quotas)) printStep(name, ` ${most}`);
   return 0;
 }
-
-const TEXT = { type: 'string' } as const;
 
 function readQuota(option: string, text: string): number | null {
   if (text === 'default') return null;
