@@ -59,6 +59,14 @@ export interface PaymentUse {
   readonly admitted?: string;
 }
 
+/** What a wallet may be buying, for {@link Facilitator.isBuying}. */
+export interface PassWanted {
+  readonly wallet: string;
+  /** The site that sells, and what its passes cover, as passes name them. */
+  readonly site: string;
+  readonly scopes: readonly string[];
+}
+
 /** Who comes with a payment, for {@link Facilitator.admittedWith}. */
 export interface ComingAgain extends Required<Pick<PaymentUse, 'retryHash'>> {
   /** Digest of the request, asked for where it is needed; undefined when the client is gone. */
@@ -168,6 +176,8 @@ export interface Facilitator extends HoldingsReader {
    * undefined for others, and for who is known by an address alone.
    */
   admittedWith(payment: Payment, again: ComingAgain): Promise<string | undefined>;
+  /** Whether a payment of a wallet is on its way that buys a pass for one of these; what has landed has opened its pass. */
+  isBuying(wanted: PassWanted): Promise<boolean>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */

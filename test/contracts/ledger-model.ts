@@ -56,6 +56,7 @@ type Verbs = Omit<
   | 'close'
   | 'newLease'
   | 'remembersSince'
+  | 'openPurchases'
   | 'savePaymentRequest'
   | 'findPaymentRequest'
   | 'findPaymentRequestByReference'

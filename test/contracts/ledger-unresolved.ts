@@ -48,6 +48,19 @@ export function unresolvedPaymentsContract(
       expect([busy.status, won.status]).toEqual(['busy', 'won']);
     });
 
+    test('which buy a pass are found by their wallet from when they are sent until their outcome is known', async () => {
+      const ledger = ledgerOf();
+      const payer = `payer of ${network}`;
+      const buys = { site: 'https://a.example', scope: 'GET /a', kind: 'uses', bought: 5n, left: 4n } as const;
+      const mine = await claimed({ payer, buys });
+      const others = await claimed({ payer: `another ${payer}`, buys });
+      expect(await ledger.openPurchases(payer)).toEqual([]);
+      for (const { id, lease } of [mine, others]) await ledger.recordBroadcast(id, lease, {});
+      expect(await ledger.openPurchases(payer)).toMatchObject([{ id: mine.id, buys }]);
+      await ledger.recordOutcome(mine.id, mine.lease, CONFIRMED);
+      expect(await ledger.openPurchases(payer)).toEqual([]);
+    });
+
     test('are answered when their lease is over, as they are; those of a living holder are not', async () => {
       const [dead, alive] = [await sent(), await sent()];
       const before = await ledgerOf().find(dead.id);

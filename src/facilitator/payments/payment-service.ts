@@ -11,7 +11,10 @@ import { isByAddress } from './retry-hash.js';
 const SETTLE_ONLY = 'settle';
 
 /** The part of a facilitator that holds, settles and completes payments. */
-export type PaymentService = Pick<Facilitator, 'verify' | 'knownTerms' | 'admittedWith' | 'openPayment' | 'settle'>;
+export type PaymentService = Pick<
+  Facilitator,
+  'verify' | 'knownTerms' | 'admittedWith' | 'isBuying' | 'openPayment' | 'settle'
+>;
 
 /**
  * Every payment comes here, whichever way it came in and whoever settles it. The order is fixed: rules that cost nothing,
@@ -30,6 +33,10 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
       if (record?.admitted === undefined || record.retryHash !== retryHash || isByAddress(retryHash)) return undefined;
       if (record.fingerprint === undefined) return undefined;
       return record.fingerprint === (await fingerprint()) ? record.admitted : undefined;
+    },
+    async isBuying({ wallet, site, scopes }) {
+      const purchases = await parts.ledger.openPurchases(wallet);
+      return purchases.some(({ buys }) => buys?.site === site && scopes.includes(buys.scope));
     },
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
     settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),

@@ -67,7 +67,18 @@ export function createPassGate(
   const { passes } = facilitator;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
-  const parts: PassParts = { passes, tokens, identity, baseUrl, site, requestNames, charges, handlerTimeoutMs };
+  const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
+  const parts: PassParts = {
+    passes,
+    isBuying,
+    tokens,
+    identity,
+    baseUrl,
+    site,
+    requestNames,
+    charges,
+    handlerTimeoutMs,
+  };
   const written = readRoute(route);
   const scopes = createRequestNote<Request, readonly string[]>();
 

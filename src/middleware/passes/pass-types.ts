@@ -17,6 +17,7 @@ export type PassTrouble = NonNullable<KeptPass['over']>;
 /** What the passes of a gate work with. */
 export interface PassParts {
   readonly passes: Passes;
+  readonly isBuying: Facilitator['isBuying'];
   readonly tokens: PassTokens;
   readonly identity: Identity;
   /** Address under which clients reach the server. Default: from the request. */

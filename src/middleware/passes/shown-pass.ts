@@ -1,5 +1,5 @@
 import type { Request } from 'express';
-import type { ErrorCode } from '../../errors/errors.js';
+import { type ErrorCode, TollhouseError } from '../../errors/errors.js';
 import type { PassClaims, PassReading } from '../../identity/types.js';
 import { randomHex } from '../../lib/ids.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
@@ -10,6 +10,9 @@ import type { KeptPass, PassParts, PassRefusal, PassTrouble, UsedPass } from './
 
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
+const ON_ITS_WAY =
+  'A payment of this wallet for such a pass is on its way, and was not charged twice: come again in a moment.';
+const RETRY = { retryAfterSeconds: 2 };
 const PAY = 'Pay one of the offered terms to go on.';
 
 const TROUBLES: Readonly<Record<PassTrouble, readonly [code: ErrorCode, detail: string]>> = {
@@ -98,7 +101,7 @@ async function useWallet(
   req: Request,
   { scopes, wallet }: Shown & { readonly wallet: string },
 ): Promise<UsedPass | PassRefusal | undefined> {
-  const { passes, site } = parts;
+  const { passes, isBuying, site } = parts;
   const found = (
     await Promise.all([...new Set(scopes)].map((scope) => passes.findFor({ wallet, site, scope })))
   ).flat();
@@ -108,6 +111,8 @@ async function useWallet(
     if (used.admitted) return used;
     refused = used;
   }
+  // Who was cut off while he paid must not be asked to pay once more.
+  if (await isBuying({ wallet, site, scopes })) throw new TollhouseError('settlement_pending', ON_ITS_WAY, RETRY);
   const [last] = found;
   return refused ?? (last?.over === undefined ? undefined : troubled(last.over));
 }

@@ -1,6 +1,7 @@
 import { placesOf } from '../sql/columns.js';
 import type { Statement } from '../sql/sql-database.js';
 import { REQUEST_COLUMNS } from './payment-rows.js';
+import { MOST_PURCHASES } from './payment-use.js';
 
 /** Columns of a payment, as `toPayment` reads them. */
 export const PAYMENT =
@@ -112,6 +113,11 @@ export const LEDGER = {
           and signature is not null
         order by lease_ends limit $4)
       returning ${PAYMENT}`,
+  },
+  openPurchases: {
+    name: 'tollhouse_open_purchases',
+    text: `select ${PAYMENT} from tollhouse_payment
+      where finished_at is null and state = 'broadcast' and payer = $1 and buys is not null limit ${MOST_PURCHASES}`,
   },
   saveRequest: {
     name: 'tollhouse_save_request',

@@ -102,17 +102,13 @@ export interface ClaimRequest
 }
 
 /**
- * `won`: the payment is the caller's until one of the verbs ends that; `record.state` tells how far it was brought before.
+ * `won`: the payment is the caller's until one of the verbs ends that; `record.state` tells how far it was brought before,
+ * and `isFirstUse` whether it was bound to its use by this very claim.
  * `busy`: somebody else holds it right now, for the same use. `closed`: it is over, and this was its use. `foreign`: it was
  * brought for another use.
  */
 export type ClaimResult =
-  | {
-      readonly status: 'won';
-      readonly record: PaymentRecord;
-      /** Whether the payment was bound to its use by this very claim. */
-      readonly isFirstUse: boolean;
-    }
+  | { readonly status: 'won'; readonly record: PaymentRecord; readonly isFirstUse: boolean }
   | { readonly status: 'busy' | 'closed' | 'foreign'; readonly record: PaymentRecord };
 
 /** What is known of a transaction right before it is sent. */
@@ -180,6 +176,8 @@ export interface Ledger extends PaymentRequestLedger {
    * can claim them meanwhile, but of several processes that ask, one gets each.
    */
   takeUnresolved(query: UnresolvedQuery): Promise<readonly PaymentRecord[]>;
+  /** Payments of a wallet that buy passes, were sent, and whose outcome is not written down; at most a hundred. */
+  openPurchases(payer: string): Promise<readonly PaymentRecord[]>;
   /** A payment by its id. */
   find(id: string): Promise<PaymentRecord | undefined>;
   close(): Promise<void>;

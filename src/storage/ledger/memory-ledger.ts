@@ -17,7 +17,7 @@ import {
   type UnresolvedQuery,
 } from './ledger.js';
 import type { PaymentRequestRecord } from './payment-request.js';
-import { FINAL_STATES, isSameUse, lostClaim } from './payment-use.js';
+import { FINAL_STATES, isSameUse, lostClaim, MOST_PURCHASES } from './payment-use.js';
 
 /** Bounds of the ledger in memory. */
 export interface MemoryLedgerOptions {
@@ -196,6 +196,13 @@ class MemoryLedger implements Ledger {
       entry.leaseEnds = time + restMs;
     }
     return taken.map(({ record }) => record);
+  }
+
+  async openPurchases(payer: string): Promise<readonly PaymentRecord[]> {
+    return [...this.#open.values()]
+      .map(({ record }) => record)
+      .filter((record) => record.payer === payer && record.buys !== undefined && record.state === 'broadcast')
+      .slice(0, MOST_PURCHASES);
   }
 
   async find(id: string): Promise<PaymentRecord | undefined> {

@@ -17,3 +17,6 @@ export function lostClaim(record: PaymentRecord, use: Use): ClaimResult {
 
 /** The states that nothing leads out of. */
 export const FINAL_STATES: ReadonlySet<PaymentState> = new Set(['served', 'expired', 'failed']);
+
+/** How many payments on their way are found at once that a wallet buys passes with. */
+export const MOST_PURCHASES = 100;

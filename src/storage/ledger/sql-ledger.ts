@@ -78,6 +78,7 @@ export function createSqlLedger(database: SqlDatabase, now: () => number = Date.
       const time = now();
       return (await database.query(LEDGER.takeUnresolved, network, time, time + restMs, limit)).map(toPayment);
     },
+    openPurchases: async (payer) => (await database.query(LEDGER.openPurchases, payer)).map(toPayment),
     find: async (id) => firstOf(await database.query(LEDGER.find, id), toPayment),
     ...sqlPaymentRequests(database, now),
     close: async () => {},

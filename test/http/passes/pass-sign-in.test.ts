@@ -1,8 +1,14 @@
+import type { Keypair } from '@solana/web3.js';
 import type { Request, Response } from 'express';
 import { passOf } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import type { Storage } from '../../../src/storage/storage.js';
+import { newClaim } from '../../contracts/ledger-samples.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { signingFetch } from '../../helpers/http/official-clients.js';
+import { signIn } from '../../helpers/http/sign-in.js';
+import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 
 const USES = 100;
 
@@ -10,11 +16,13 @@ describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, expres
   let fixture: TollFixture;
   let url: string;
   let mint: string;
+  let storage: Storage;
 
   beforeAll(async () => {
     fixture = await openTollFixture();
     // A hint is asked for in the background, which is no call for a request.
-    const facilitator = fixture.facilitatorWith({ blockhashHints: false });
+    storage = await openStorage('memory:');
+    const facilitator = fixture.facilitatorWith({ blockhashHints: false, storage });
     const { payTo } = fixture;
     mint = facilitator.tokens.find(({ symbol }) => symbol === 'USDC')?.mint ?? '';
     const send = (_req: Request, res: Response) => void res.send('good');
@@ -73,6 +81,25 @@ describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, expres
     expect([answer.status, answer.headers.get('access-pass-remaining')]).toEqual([200, '1']);
     const spent = 2_000_000n - sandbox.tokenBalance(wallet.publicKey.toBase58(), mint);
     expect(spent).toBe(500_000n);
+  });
+
+  test('is not sold twice to who signs in while the payment for it is on its way, and is another to others', async () => {
+    const { ledger, wallet } = { ledger: storage.ledger, wallet: await fixture.sandbox.createWallet({ usdc: '2' }) };
+    const payer = wallet.publicKey.toBase58();
+    const buys = { site: fixture.payTo, scope: 'GET /one/:id', kind: 'uses', bought: 3n, left: 2n } as const;
+    const claim = newClaim({ payer, buys });
+    await ledger.claim(claim);
+    await ledger.recordBroadcast(claim.id, claim.lease, {});
+    const comeIn = async (it: Keypair, path: string) => {
+      const headers = await signIn(walletKeyOf(it.secretKey.subarray(0, 32)), url + path);
+      return fetch(url + path, { headers });
+    };
+    const pending = await comeIn(wallet, '/one/a');
+    expect([pending.status, pending.headers.get('retry-after')]).toEqual([503, '2']);
+    expect(await pending.json()).toMatchObject({ code: 'settlement_pending' });
+    const elsewhere = await comeIn(wallet, '/report/a');
+    const somebodyElse = await comeIn(await fixture.sandbox.createWallet({ usdc: '2' }), '/one/a');
+    expect([elsewhere.status, somebodyElse.status]).toEqual([402, 402]);
   });
 
   const received = () => fixture.sandbox.tokenBalance(fixture.payTo, mint);
