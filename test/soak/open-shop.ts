@@ -13,7 +13,7 @@ import { CALL_PRICE_TEXT, PRICE, SLUG } from './goods.js';
 import type { DatabaseKind } from './options.js';
 import { createPaymentBook } from './payment-book.js';
 import { type SellerProcess, startSeller } from './seller-process.js';
-import { type Buyer, type Disturbance, insist, post, type Shop } from './shop.js';
+import { type Buyer, type Disturbance, insist, post, type Reply, type Shop } from './shop.js';
 
 /** A shop with its process and its buyers. */
 export interface OpenShop extends Shop {
@@ -121,20 +121,24 @@ async function newBuyer(shop: Shop): Promise<Buyer> {
   return { wallet, key: { 'x-service-key': String(api_key), 'x-service-secret': String(api_secret) } };
 }
 
-/** Signs a wallet in: its access token. */
-export async function signIn(shop: Shop, wallet: Keypair): Promise<Readonly<Record<string, string>>> {
+/** Signs a wallet in: its access token. A challenge whose response was lost in a disturbance is used up: another is asked for. */
+export async function signIn(shop: Shop, wallet: Keypair, tries = 5): Promise<Readonly<Record<string, string>>> {
   const { address, sign } = walletKeyOf(wallet.secretKey.subarray(0, 32));
   const { nonce, message } = await made(shop, '/api/v1/auth/challenge', { wallet: address }, {});
   const grant = { wallet: address, nonce, signature: sign(String(message)) };
-  const { access_token } = await made(shop, '/api/v1/auth/token', grant, {});
-  return { authorization: `Bearer ${access_token}` };
+  const reply = await insist(shop, '/api/v1/auth/token', post(grant, {}));
+  if (reply.code === 'sign_in_replayed' && tries > 1) return signIn(shop, wallet, tries - 1);
+  return { authorization: `Bearer ${madeBy(reply, '/api/v1/auth/token')['access_token']}` };
 }
 
 /** What a POST has made; insists on it. */
 export async function made(shop: Shop, path: string, body: unknown, headers: Readonly<Record<string, string>>) {
-  const reply = await insist(shop, path, post(body, headers));
-  if (reply.status !== 200 && reply.status !== 201) throw new Error(`${path} answered ${reply.status}: ${reply.text}`);
-  return reply.body;
+  return madeBy(await insist(shop, path, post(body, headers)), path);
+}
+
+function madeBy({ status, text, body }: Reply, path: string): Reply['body'] {
+  if (status !== 200 && status !== 201) throw new Error(`${path} answered ${status}: ${text}`);
+  return body;
 }
 
 async function termsOf(shop: Shop, path: string, headers: Readonly<Record<string, string>>) {
