@@ -217,8 +217,9 @@ async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded
   const isBrokenHere = watchBreak(res);
   next();
   await Promise.race([recorded.ended, closed(res)]);
-  // The handler may still make a whole response, which can be asked for again.
-  if (!recorded.hasEnded && !recorded.cannotBeKept) await recorded.endsWithin(handlerTimeoutMs);
+  const isCut = recorded.begun && !recorded.hasEnded && isBrokenHere();
+  // The handler may still make a whole response, which can be asked for again: but not of what this side has broken off.
+  if (!recorded.hasEnded && !recorded.cannotBeKept && !isCut) await recorded.endsWithin(handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
   return { served: given && charges(gate, res) };
