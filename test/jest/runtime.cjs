@@ -1,4 +1,5 @@
 const { sep } = require('node:path');
+const { compileFunction } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
 
 const PACKAGES = `${sep}node_modules${sep}`;
@@ -6,11 +7,22 @@ const PACKAGES = `${sep}node_modules${sep}`;
 /** Loads packages, once for all test files of a worker: they were half of what a file loads. */
 let packages;
 
-/** Jest's, but for packages: what is below src and test is loaded by each file anew. */
+/** What is below src and test is loaded by each test file anew, and compiled once for all of them, by its name. */
+const compiled = new Map();
+
+/** Jest's, but for packages, and for how what is not of packages is compiled. */
 module.exports = class SharedPackagesRuntime extends Runtime {
   constructor(...parts) {
     super(...parts);
-    if (this._environment.sharesPackages) packages ??= new Runtime(...parts);
+    if (!this._environment.sharesPackages) return;
+    packages ??= new Runtime(...parts);
+    const { executor } = this;
+    const parsingContext = this._environment.getVmContext();
+    executor.compile = (source, filename) => {
+      const compile = () => compileFunction(source, executor.injectedModuleParameters, { filename, parsingContext });
+      if (!compiled.has(filename)) compiled.set(filename, compile());
+      return compiled.get(filename);
+    };
   }
 
   requireModule(from, name, options, isActual) {
