@@ -3,3 +3,16 @@ export const PASS_HEADER = 'Access-Pass';
 
 /** The header that says what is left. */
 export const REMAINING_HEADER = 'Access-Pass-Remaining';
+
+/** What the name of a cookie begins with that carries a pass, but for the prefixes that browsers heed; its digest follows. */
+export const PASS_COOKIE = 'access-pass-';
+
+const SET_PASS_COOKIE = new RegExp(`^(?:__Host-|__Secure-)?${PASS_COOKIE}[\\da-f]+=`);
+
+/** The cookies that a response sets, without those that carry a pass: these are for its own client alone. */
+export function withoutPassCookies(cookies: string | string[]): string | string[] | undefined {
+  const all = [cookies].flat();
+  const kept = all.filter((it) => !SET_PASS_COOKIE.test(it));
+  if (kept.length === all.length) return cookies;
+  return kept.length === 0 ? undefined : kept;
+}

@@ -5,7 +5,8 @@ import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
 import { closed, endsWithin, isClientGone, watchBreak } from '../response/response-end.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
-import { PASS_VARY, type PassParts, type UsedPass } from './pass-types.js';
+import { giveCookie } from './pass-cookie.js';
+import type { PassParts, UsedPass } from './pass-types.js';
 
 /**
  * Lets a request on that a pass covers. What it has taken is given back where its client is gone before the handler is asked,
@@ -21,13 +22,19 @@ export async function enterByPass(
   const { shown, taken } = used;
   if (taken !== undefined && isClientGone(res)) return giveBack(parts, shown.passId, taken.requestId);
   // The wallet itself has shown it: it may have another token.
-  if (!used.byToken) res.setHeader(PASS_HEADER, await parts.tokens.issue(shown));
+  if (!used.byToken) await giveToken(parts, res, used);
   res.setHeader(REMAINING_HEADER, remainingText(used.left, shown.endsAt));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);
   completeHeads(res);
   next();
   if (taken !== undefined) void followEnd(res, response, taken.requestId);
+}
+
+async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }: UsedPass): Promise<void> {
+  const token = await tokens.issue(shown);
+  res.setHeader(PASS_HEADER, token);
+  if (cookie !== undefined) giveCookie(res, cookie, token, shown.endsAt);
 }
 
 /** What is written at once, as most is, is whole; all else is watched until its end. */
@@ -62,8 +69,8 @@ async function giveBack({ passes }: PassParts, passId: string, requestId: string
 
 const completeHeads = headHook((res) => {
   setPrivate(res);
-  addVary(res, PASS_VARY);
   for (let response = coveredBy(res); response !== undefined; response = response.before) {
+    addVary(res, response.parts.vary);
     const { left = 0n, taken } = response.used;
     response.isCharged = response.parts.charges(res as Response);
     if (!response.isCharged && taken !== undefined) res.setHeader(REMAINING_HEADER, String(left + taken.amount));

@@ -15,9 +15,11 @@ import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
+import { cookiePath } from './cookie-path.js';
 import { enterByPass, remainingText } from './enter-by-pass.js';
+import { carryCookies, cookieAt, giveCookie } from './pass-cookie.js';
 import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import { type KeptPass, PASS_VARY, type PassParts, type PassRefusal } from './pass-types.js';
+import { PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -31,9 +33,11 @@ export interface PassGate {
   boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
   /**
    * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
-   * @param isTheirs - whether it is certain who is told: without that the token is left out
+   * The response to the request sets its cookie, where it has one.
+   * @param req - it was asked for admission
+   * @param isTheirs - whether it is certain who is told: without that the token is left out, and the cookie too
    */
-  tellOf(paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
+  tellOf(req: Request, paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
 }
 
 /** A pass as a payment buys it. */
@@ -67,41 +71,45 @@ export function createPassGate(
   const { passes } = facilitator;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
+  const hasCookies = sold.rules.some(({ cookie }) => cookie);
+  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
-  const parts: PassParts = {
-    passes,
-    isBuying,
-    tokens,
-    identity,
-    baseUrl,
-    site,
-    requestNames,
-    charges,
-    handlerTimeoutMs,
-  };
+  const place = { identity, baseUrl, site, vary };
+  const parts: PassParts = { passes, isBuying, tokens, ...place, requestNames, charges, handlerTimeoutMs };
   const written = readRoute(route);
-  const scopes = createRequestNote<Request, readonly string[]>();
+  const placesOf = createRequestNote<Request, readonly PassPlace[]>();
+  const placeOf = (req: Request, rule: PassRule): PassPlace => {
+    const scope = passScope(req, rule, written);
+    return rule.cookie ? { scope, cookiePath: cookiePath(req, rule, written, baseUrl) } : { scope };
+  };
 
   return {
     async admit(req, res, isPaying) {
-      const own = sold.rules.map((rule) => passScope(req, rule, written));
-      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, own);
+      const places = sold.rules.map((rule) => placeOf(req, rule));
+      if (hasCookies) carryCookies(res);
+      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, places);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
       if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
-      varyBy(res, PASS_VARY);
-      scopes.put(req, own);
+      varyBy(res, vary);
+      placesOf.put(req, places);
       offerSignIn(req, parts);
       return used;
     },
     boughtWith(req, terms) {
       const rule = sold.ruleOf(terms);
-      const scope = rule && scopes.of(req)?.[sold.rules.indexOf(rule)];
-      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule) };
+      const place = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)];
+      return rule === undefined || place === undefined ? undefined : { site, scope: place.scope, ...balanceOf(rule) };
     },
-    async tellOf(paymentId, isTheirs) {
+    async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
-      return pass === undefined ? {} : headersOf(parts, pass, isTheirs);
+      if (pass === undefined) return {};
+      const left = { [REMAINING_HEADER]: remainingText(pass.left, pass.endsAt) };
+      if (!isTheirs) return left;
+      const token = await tokens.issue(claimsOf(pass));
+      const cookie = cookieAt(req, parts, placesOf.of(req) ?? [], pass.scope);
+      if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, pass.endsAt);
+      return { ...left, [PASS_HEADER]: token };
     },
   };
 }
@@ -111,9 +119,4 @@ function balanceOf({ uses, forMs }: PassRule) {
   const time = defined({ lastsMs: forMs });
   if (uses === undefined) return { kind: 'until', ...time } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
-}
-
-async function headersOf({ tokens }: PassParts, pass: KeptPass, isTheirs: boolean): Promise<PassHeaders> {
-  const left = { [REMAINING_HEADER]: remainingText(pass.left, pass.endsAt) };
-  return isTheirs ? { ...left, [PASS_HEADER]: await tokens.issue(claimsOf(pass)) } : left;
 }

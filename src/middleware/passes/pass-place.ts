@@ -30,13 +30,18 @@ export function readRoute(route: string | undefined): WrittenRoute | undefined {
  */
 export function passScope(req: Request, { group }: Pick<PassRule, 'group'>, written: WrittenRoute | undefined): string {
   if (group !== undefined) return `group ${group}`;
-  const { route, baseUrl }: { readonly route?: unknown; readonly baseUrl: string } = req;
-  const pattern: unknown = written?.path ?? Reflect.get(Object(route), 'path');
+  const { baseUrl } = req;
+  const pattern = routePattern(req, written);
   const method = written?.method ?? (req.method === 'HEAD' ? 'GET' : req.method);
   // A client may ask for a path that reads like the pattern of another route.
   const place = pattern === undefined ? `path ${baseUrl}${req.path}` : `${baseUrl}${patternText(pattern)}`;
   const scope = `${method} ${place}`;
   return scope.length > MAX_SCOPE_LENGTH ? `path ${createHash('sha256').update(scope).digest('hex')}` : scope;
+}
+
+/** The path of the route that a request is at, as it is written: a text, or whatever else Express takes; undefined where none is. */
+export function routePattern({ route }: { readonly route?: unknown }, written: WrittenRoute | undefined): unknown {
+  return written?.path ?? Reflect.get(Object(route), 'path');
 }
 
 function patternText(pattern: unknown): string {

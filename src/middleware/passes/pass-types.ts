@@ -5,6 +5,13 @@ import type { Identity, PassClaims, PassTokens } from '../../identity/types.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 
+/** The cookie of the passes of a scope. */
+export interface PassCookie {
+  readonly name: string;
+  readonly path: string;
+  readonly isSecure: boolean;
+}
+
 /** Where passes are kept. */
 export type Passes = Facilitator['passes'];
 
@@ -24,11 +31,21 @@ export interface PassParts {
   readonly baseUrl: string | undefined;
   /** The site of the gate, as `siteOfGate` has it. */
   readonly site: string;
+  /** The headers of a request that decide here, as `Vary` lists them. */
+  readonly vary: string;
   readonly requestNames: { readonly pass: string | false };
   /** Whether a response has its price. */
   readonly charges: (res: Response) => boolean;
   /** How long a handler may go on for a client that is gone before its use is given back, in milliseconds. */
   readonly handlerTimeoutMs: number;
+}
+
+/** What a pass that is sold at a gate covers, for a request to it. */
+export interface PassPlace {
+  /** What it is for, as `passScope` has it. */
+  readonly scope: string;
+  /** The path of its cookie; missing where it has none. */
+  readonly cookiePath?: string;
 }
 
 /** A pass that covers a request, which has been debited. */
@@ -41,6 +58,8 @@ export interface UsedPass {
   readonly taken?: { readonly requestId: string; readonly amount: bigint };
   /** Whether it was shown by its token. */
   readonly byToken: boolean;
+  /** The cookie in which a new token of it is given out; missing where it has none. */
+  readonly cookie?: PassCookie;
 }
 
 /** Why a request is not let in by a pass, for a 402. */

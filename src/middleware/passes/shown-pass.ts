@@ -6,7 +6,8 @@ import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { proofOf } from '../wallet/wallet-auth.js';
 import { debitedAs } from './covered-response.js';
-import type { KeptPass, PassParts, PassRefusal, PassTrouble, UsedPass } from './pass-types.js';
+import { clearCookie, cookieAt, shownCookies } from './pass-cookie.js';
+import type { KeptPass, PassCookie, PassParts, PassPlace, PassRefusal, PassTrouble, UsedPass } from './pass-types.js';
 
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
@@ -26,34 +27,62 @@ const TROUBLES: Readonly<Record<PassTrouble, readonly [code: ErrorCode, detail: 
 };
 
 /**
- * Looks for a pass that covers a request, by its token or by the wallet that has paid for it, and takes what the request costs.
- * Undefined where the request shows nothing, or its wallet has none here.
- * @param scopes - what the pass may be for
+ * Looks for a pass that covers a request, by its token, by the wallet that has paid for it, or else by its cookie, and takes what
+ * the request costs. Undefined where the request shows nothing, or its wallet has none here.
+ * @param places - what the pass may be for
  */
 export function useShownPass(
   parts: PassParts,
   req: Request,
-  scopes: readonly string[],
+  places: readonly PassPlace[],
 ): MaybePromise<UsedPass | PassRefusal | undefined> {
+  const scopes = places.map(({ scope }) => scope);
   const token = req.get(PASS_HEADER);
   // Who shows a token need not prove his wallet, and mostly does not try.
   if (token !== undefined && !showsWallet(req)) return useToken(parts, req, { scopes, token, wallet: undefined });
-  return useProof(parts, req, { scopes, token });
+  return useProof(parts, req, { scopes, token, places });
+}
+
+/** What a request brings, and where. */
+interface Brought {
+  readonly token: string | undefined;
+  readonly places: readonly PassPlace[];
 }
 
 async function useProof(
   parts: PassParts,
   req: Request,
-  { scopes, token }: { readonly scopes: readonly string[]; readonly token: string | undefined },
+  { scopes, token, places }: Pick<Shown, 'scopes'> & Brought,
 ): Promise<UsedPass | PassRefusal | undefined> {
   const proof = await proofOf(req, parts);
+  if (token === undefined && proof.status === 'absent') return useCookie(parts, req, places);
   if (proof.status === 'refused') return refusal('pass_sign_in_refused', proof.detail, proof.code);
   const wallet = proof.status === 'proven' ? proof.wallet.address : undefined;
   const byToken = token === undefined ? undefined : await useToken(parts, req, { scopes, token, wallet });
   if (byToken?.admitted || wallet === undefined) return byToken;
   // An old token must not stand in the way of the wallet that has paid.
   const byWallet = await useWallet(parts, req, { scopes, wallet });
-  return byWallet?.admitted ? byWallet : (byToken ?? byWallet);
+  if (!byWallet?.admitted) return byToken ?? byWallet;
+  const cookie = cookieAt(req, parts, places, byWallet.shown.scope);
+  return cookie === undefined ? byWallet : { ...byWallet, cookie };
+}
+
+/** One that is good for nothing any more is taken back; one that is used up may be given a use back by a request under way. */
+async function useCookie(
+  parts: PassParts,
+  req: Request,
+  places: readonly PassPlace[],
+): Promise<UsedPass | PassRefusal | undefined> {
+  const refusals: { readonly refusal: PassRefusal; readonly cookie: PassCookie }[] = [];
+  for (const { token, cookie, scope } of shownCookies(req, parts, places)) {
+    const used = await useToken(parts, req, { scopes: [scope], token, wallet: undefined });
+    if (used.admitted) return used;
+    refusals.push({ refusal: used, cookie });
+  }
+  for (const { refusal, cookie } of refusals) {
+    if (req.res !== undefined && refusal.cause.code !== 'pass_used_up') clearCookie(req.res, cookie);
+  }
+  return refusals[0]?.refusal;
 }
 
 function showsWallet({ headers }: Request): boolean {

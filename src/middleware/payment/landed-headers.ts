@@ -9,13 +9,13 @@ type Headers = Readonly<Record<string, string>>;
  * be read, the payment is kept for the one who may come again.
  */
 export async function landedHeaders(attempt: PaymentAttempt, claim: Claim, receipt: Receipt): Promise<Headers> {
-  const { gate, retry } = attempt;
+  const { req, gate, retry } = attempt;
   const told = receiptHeaders(attempt, receipt);
   if (gate.passes === undefined) return told;
   try {
     // A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token.
     const isTheirs = !claim.resumed || retry.byAddress === undefined;
-    return { ...told, ...(await gate.passes.tellOf(claim.id, isTheirs)) };
+    return { ...told, ...(await gate.passes.tellOf(req, claim.id, isTheirs)) };
   } catch (error) {
     await claim.keep();
     throw error;
@@ -24,10 +24,10 @@ export async function landedHeaders(attempt: PaymentAttempt, claim: Claim, recei
 
 /** The same headers once more, for a response that was kept. */
 export async function servedHeaders(attempt: PaymentAttempt, paymentId: string, receipt: Receipt): Promise<Headers> {
-  const { gate, retry } = attempt;
+  const { req, gate, retry } = attempt;
   return {
     ...receiptHeaders(attempt, receipt),
-    ...(await gate.passes?.tellOf(paymentId, retry.byAddress === undefined)),
+    ...(await gate.passes?.tellOf(req, paymentId, retry.byAddress === undefined)),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
+import { PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
@@ -167,7 +167,10 @@ export function withoutExchangeHeaders(response: StoredResponse): StoredResponse
 }
 
 function ownHeaders(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !EXCHANGE_HEADERS.has(name)));
+  const { 'set-cookie': given, ...others } = headers;
+  const cookies = given && withoutPassCookies(given);
+  const own = Object.entries(cookies === undefined ? others : { ...others, 'set-cookie': cookies });
+  return Object.fromEntries(own.filter(([name]) => !EXCHANGE_HEADERS.has(name)));
 }
 
 /** Sends again what was sent before, and says so. */

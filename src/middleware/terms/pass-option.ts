@@ -9,6 +9,13 @@ export interface PassOption {
   readonly for?: string;
   /** Name of a group of gates: the pass covers all of them that name it, on the same site. Default: its own route alone. */
   readonly group?: string;
+  /**
+   * Whether browsers have its token as a cookie too, which comes with the paid response and with a sign-in, and which they send by
+   * themselves: a reload, a link and an image are covered. It is `HttpOnly`, `SameSite=Lax`, `Secure` but on http at loopback hosts,
+   * for the route's path up to its first parameter (a group: the whole host), and lasts as the pass does, at most a year. Where
+   * one of several passes of a route has a cookie, all of that route have. Default false.
+   */
+  readonly cookie?: boolean;
 }
 
 /** A price with what it buys, in a list of prices. */
@@ -23,6 +30,7 @@ export interface PassRule {
   readonly uses: bigint | undefined;
   readonly forMs: number | undefined;
   readonly group: string | undefined;
+  readonly cookie: boolean;
 }
 
 const MAX_USES = 1_000_000_000;
@@ -45,12 +53,18 @@ export const passOption = z
         .string('a name')
         .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"')
         .optional(),
+      cookie: z.boolean('true or false').default(false),
     },
     'an object such as { uses: 100 } or { for: "24h" }',
   )
   .refine(({ uses, for: time }) => uses !== undefined || time !== undefined, 'an object with uses, for, or both')
   .transform(
-    ({ uses, for: forMs, group }): PassRule => ({ uses: uses === undefined ? undefined : BigInt(uses), forMs, group }),
+    ({ uses, for: forMs, group, cookie }): PassRule => ({
+      uses: uses === undefined ? undefined : BigInt(uses),
+      forMs,
+      group,
+      cookie,
+    }),
   );
 
 function millisecondsOf(text: string): number | undefined {

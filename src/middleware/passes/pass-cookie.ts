@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Request } from 'express';
+import { headHook } from '../../lib/http/write-head.js';
+import { PASS_COOKIE } from '../gate/pass-headers.js';
+import { createRequestNote } from '../gate/request-note.js';
+import { callerOrigin } from '../wallet/wallet-auth.js';
+import type { PassCookie, PassParts, PassPlace } from './pass-types.js';
+
+/** A token that came as a cookie. */
+export interface ShownCookie {
+  readonly token: string;
+  readonly cookie: PassCookie;
+  /** What its pass is to cover. */
+  readonly scope: string;
+}
+
+/** Browsers keep none for much longer. */
+const LONGEST_SECONDS = 31_536_000;
+const DIGEST_LENGTH = 16;
+/** So many of one name are tried: there may be one of a wider path, or of a wider domain that is not ours to clear. */
+const MOST_OF_A_NAME = 3;
+const EVERYWHERE = '/';
+const HOST_PREFIX = '__Host-';
+/** A name that only this machine answers to; browsers do not all take secure cookies there over http. */
+const LOOPBACK = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
+
+/**
+ * The cookie that passes of a scope are given out in at some place; undefined where they have none. Those of two scopes have two
+ * names, which say to browsers that no other site may set them: over all of a host, that no other host of its domain may either.
+ */
+export function cookieAt(
+  req: Request,
+  parts: PassParts,
+  places: readonly PassPlace[],
+  scope: string,
+): PassCookie | undefined {
+  const path = places.find((it) => it.scope === scope && it.cookiePath !== undefined)?.cookiePath;
+  if (path === undefined) return undefined;
+  const isSecure = isSecureAt(req, parts);
+  const names = namesOf(parts, scope, isSecure);
+  return { name: (path === EVERYWHERE ? names[0] : names.at(-1)) ?? '', path, isSecure };
+}
+
+/**
+ * The tokens that a request brings as cookies of the passes of some places, each with the cookie that it came in. None where a
+ * page of another site may be behind the request: what changes something counts only where its browser says that a page of this
+ * site has sent it.
+ */
+export function shownCookies(req: Request, parts: PassParts, places: readonly PassPlace[]): readonly ShownCookie[] {
+  const { cookie } = req.headers;
+  if (cookie === undefined || !cookie.includes(PASS_COOKIE) || !isOwnDoing(req, parts)) return [];
+  const isSecure = isSecureAt(req, parts);
+  const pairs = cookie.split(';').map((pair) => pair.trim());
+  const scopes = new Map(places.flatMap(({ scope, cookiePath: path }) => (path === undefined ? [] : [[scope, path]])));
+  return [...scopes].flatMap(([scope, path]) =>
+    namesOf(parts, scope, isSecure).flatMap((name) => {
+      const at = name.startsWith(HOST_PREFIX) ? EVERYWHERE : path;
+      const tokens = pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1));
+      return tokens.slice(0, MOST_OF_A_NAME).map((token) => ({ token, cookie: { name, path: at, isSecure }, scope }));
+    }),
+  );
+}
+
+/** For the whole of a host, and for a part of it. */
+function namesOf({ site }: PassParts, scope: string, isSecure: boolean): readonly string[] {
+  const digest = createHash('sha256').update(`${site}\n${scope}`).digest('hex').slice(0, DIGEST_LENGTH);
+  const name = `${PASS_COOKIE}${digest}`;
+  return isSecure ? [`${HOST_PREFIX}${name}`, `__Secure-${name}`] : [name];
+}
+
+function isSecureAt(req: Request, parts: PassParts): boolean {
+  return !LOOPBACK.test(callerOrigin(req, parts));
+}
+
+function isOwnDoing(req: Request, parts: PassParts): boolean {
+  if (req.method === 'GET' || req.method === 'HEAD') return true;
+  const from = req.headers['sec-fetch-site'];
+  return from === undefined ? req.headers.origin === callerOrigin(req, parts) : from === 'same-origin';
+}
+
+/** By their names: two gates on one request may give out the same. */
+const cookies = createRequestNote<ServerResponse, Map<string, string>>();
+
+/**
+ * Has a response set the cookie of a pass, beside those of its handler, whatever that does to them.
+ * @param endsAt - when the pass ends, milliseconds since the epoch. Default: never, and the cookie lasts a year
+ */
+export function giveCookie(res: ServerResponse, cookie: PassCookie, token: string, endsAt = Number.POSITIVE_INFINITY) {
+  const seconds = Math.min(LONGEST_SECONDS, Math.ceil((endsAt - Date.now()) / 1_000));
+  if (seconds > 0) note(res, cookie, token, seconds);
+}
+
+/** Has a response take a cookie back. */
+export function clearCookie(res: ServerResponse, cookie: PassCookie): void {
+  note(res, cookie, '', 0);
+}
+
+function note(res: ServerResponse, { name, path, isSecure }: PassCookie, value: string, seconds: number): void {
+  const text = `${name}=${value}; Path=${path}; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
+  cookies.put(res, (cookies.of(res) ?? new Map<string, string>()).set(`${name} ${path}`, text));
+}
+
+/** Lets a response set the cookies of passes that are given out until its head is complete. Call before anything holds it. */
+export const carryCookies: (res: ServerResponse) => void = headHook((res) => {
+  const given = cookies.of(res);
+  if (given === undefined || given.size === 0) return;
+  const own = [res.getHeader('Set-Cookie') ?? []].flat().map(String);
+  res.setHeader('Set-Cookie', [...own, ...given.values()]);
+  // Several gates may have asked for it.
+  given.clear();
+});
