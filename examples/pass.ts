@@ -1,5 +1,5 @@
-// Pay once, use many: a payment buys a pack of requests, which is used up by a token and by signing in. Starts a local Solana
-// chain and a shop on it, buys, and ends.
+// Pay once, use many: a payment buys a pack of requests, which is used up by signing in, by a token and, as
+// browsers do, by a cookie. Starts a local Solana chain and a shop on it, buys, and ends.
 //
 //   npx unrun examples/pass.ts
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ const facilitator = createFacilitator({ network, rpcUrl, wsUrl, keypair: await c
 const payTo = (await createWallet({ usdc: '0' })).publicKey.toBase58();
 const app = express();
 // 0.0001 USDC a request, sold by the hundred: less would be paid for a single one than the chain costs its seller.
-const gate = requirePayment({ facilitator, payTo, price: '$0.01', pass: { uses: 100, for: '30d' } });
+const gate = requirePayment({ facilitator, payTo, price: '$0.01', pass: { uses: 100, for: '30d', cookie: true } });
 app.get('/quote/:symbol', gate, (req, res) => void res.send(`${req.params.symbol} is up`));
 const server = app.listen(0, '127.0.0.1');
 await once(server, 'listening');
@@ -41,6 +41,8 @@ await show('paid', paid);
 await show('signed in', await fetchWithPayment(`${shop}/quote/BTC`));
 const token = paid.headers.get('Access-Pass') ?? '';
 await show('by token', await fetch(`${shop}/quote/ETH`, { headers: { 'Access-Pass': token } }));
+const [cookie = ''] = paid.headers.getSetCookie().map((it) => it.split(';', 1)[0]);
+await show('by cookie', await fetch(`${shop}/quote/DOT`, { headers: { Cookie: cookie ?? '' } }));
 
 server.close();
 await facilitator.close();

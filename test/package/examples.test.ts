@@ -77,9 +77,10 @@ test('client.ts pays with the official client, and signs in where that is enough
   expect(code).toBe(0);
 });
 
-test('pass.ts pays once, and then comes in by signing and by its token', async () => {
+test('pass.ts pays once, and then comes in by signing, by its token and by its cookie', async () => {
   const { code, text } = await endOf(runFile('examples/pass.ts', []));
-  expect(text).toBe('paid: SOL is up, 99 left\nsigned in: BTC is up, 98 left\nby token: ETH is up, 97 left\n');
+  const lines = ['paid: SOL', 'signed in: BTC', 'by token: ETH', 'by cookie: DOT'];
+  expect(text).toBe(lines.map((line, at) => `${line} is up, ${99 - at} left\n`).join(''));
   expect(code).toBe(0);
 });
 

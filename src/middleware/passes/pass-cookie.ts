@@ -27,7 +27,8 @@ const LOOPBACK = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
 
 /**
  * The cookie that passes of a scope are given out in at some place; undefined where they have none. Those of two scopes have two
- * names, which say to browsers that no other site may set them: over all of a host, that no other host of its domain may either.
+ * names. By their prefixes browsers know that no page over http may set them, and where all of a host is covered, that no other
+ * host of its domain may either.
  */
 export function cookieAt(
   req: Request,

@@ -34,7 +34,8 @@ export interface RequirePaymentOptions {
   /**
    * What a payment buys instead of one request: `{ uses: 100 }`, `{ for: '24h' }`, both, or with `group: 'magazine'` for every
    * gate of that group. The paid request is the first of the uses. It is shown again by the token that the paid response has in
-   * `Access-Pass`, sent back in the same header, or by SIGN-IN-WITH-X of the wallet that paid. Default: one request.
+   * `Access-Pass`, sent back in the same header, by SIGN-IN-WITH-X of the wallet that paid, or with `cookie: true` by the cookie
+   * that browsers send by themselves. Default: one request.
    */
   readonly pass?: PassOption;
   /** With `pass`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */

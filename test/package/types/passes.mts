@@ -24,7 +24,7 @@ declare const identity: Identity;
 declare const passes: PassStore;
 declare const tokens: PassTokens;
 
-const hundred: PassOption = { uses: 100, group: 'magazine' };
+const hundred: PassOption = { uses: 100, group: 'magazine', cookie: true };
 const offers: readonly Offer[] = [{ price: '$1', pass: { for: '30d' } }];
 const payTo = 'the wallet of the seller';
 
