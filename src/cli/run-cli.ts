@@ -12,6 +12,7 @@ import { sandbox } from './operator/sandbox.js';
 import { serve } from './operator/serve.js';
 import { balance } from './pay/balance.js';
 import { createPayment } from './pay/create-payment.js';
+import { passesCommand } from './pay/passes.js';
 import { pay } from './pay/pay.js';
 import { verify } from './pay/verify.js';
 import { reportError } from './report-error.js';
@@ -24,7 +25,7 @@ import { logout } from './session/logout.js';
 
 /** In the order in which a user meets them: the server, those who pay, those who sell, those who run it. */
 const COMMANDS: readonly Command[] = [
-  ...[serve, pay, balance, createPayment, verify],
+  ...[serve, pay, balance, createPayment, verify, passesCommand],
   ...[login, logout, projectsCommand, keys, analytics, webhooksCommand],
   ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand, operatorCommand],
 ];

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { PROJECTS_PATHS, projectItemResponse } from '../../http/projects/schemas.js';
+import { selectItem } from '../arguments/select-item.js';
 import { type ServerSession, understood } from '../session/session.js';
-import { selectItem } from './select-item.js';
 
 /** A project as it stands in a list. */
 export type ProjectItem = z.output<typeof projectItemResponse>;

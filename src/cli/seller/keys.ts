@@ -4,6 +4,7 @@ import { KEYS_PATHS, keyResponse, revealedKeyResponse } from '../../http/keys/sc
 import { defined } from '../../lib/defined.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
 import { priceArgument } from '../arguments/price-argument.js';
+import { selectItem } from '../arguments/select-item.js';
 import { readTime } from '../arguments/time-argument.js';
 import { type Command, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
@@ -11,7 +12,6 @@ import { printJson, printStep } from '../output/terminal.js';
 import { openSession, type ServerSession, understood } from '../session/session.js';
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
-import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse keys';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;

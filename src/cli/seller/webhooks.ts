@@ -11,6 +11,7 @@ import {
 import { defined } from '../../lib/defined.js';
 import { EVENT_TYPES } from '../../storage/events/events.js';
 import { none, onlyOne, readArguments } from '../arguments/arguments.js';
+import { selectItem } from '../arguments/select-item.js';
 import { type Command, CommandError, UsageError } from '../command.js';
 import { printTable } from '../output/table.js';
 import { printJson, printStep, withProgress } from '../output/terminal.js';
@@ -18,7 +19,6 @@ import { openSession, type ServerSession, understood } from '../session/session.
 import { type Action, pickAction } from '../sub-command.js';
 import { selectProject } from './find-project.js';
 import { listenCommand } from './listen.js';
-import { selectItem } from './select-item.js';
 
 const NAME = 'tollhouse webhooks';
 const COMMON = { server: { type: 'string' }, json: { type: 'boolean' } } as const;

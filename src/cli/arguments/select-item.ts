@@ -27,6 +27,6 @@ export function selectItem<T>(items: readonly T[], { what, name, namesOf }: Sele
 const SHOWN = 10;
 
 function listOf(what: string, names: readonly string[]): string {
-  if (names.length === 0) return `you have no ${what}s at all`;
+  if (names.length === 0) return `you have no ${what}${what.endsWith('s') ? 'es' : 's'} at all`;
   return `there ${names.length === 1 ? 'is' : 'are'} ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}`;
 }
