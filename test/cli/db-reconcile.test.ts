@@ -215,6 +215,23 @@ test('reconcile says with exit code 2 that it could not compare', async () => {
   expect(failed).toMatchObject({ code: 2, text: expect.stringContaining('could not be compared') });
 });
 
+test('reconcile says that a pass is missing that was paid for, and opens it where it is told to', async () => {
+  const url = `sqlite:${folder.newPath('db')}`;
+  const storage = await openStorage(url);
+  const signature = await pay(storage);
+  const buys = JSON.stringify({ site: 'https://shop.example', scope: 'GET /a', kind: 'uses', bought: '9', left: '8' });
+  const text = `update tollhouse_payment set buys = '${buys}' where signature = '${signature}'`;
+  await storage.database.query({ name: 'test_buys', text });
+
+  const missing = await tollhouse(url, 'reconcile');
+  expect(missing).toMatchObject({ code: 1, text: expect.stringMatching(/DIFFERENT +pass .* --open-passes" opens it/) });
+  const opened = await tollhouse(url, 'reconcile', '--open-passes');
+  expect(opened).toMatchObject({ code: 0, text: expect.stringMatching(/note +pass pas_.* it is open now/) });
+  const wallet = fixture.payer.publicKey.toBase58();
+  expect(await storage.passes.list(wallet)).toEqual([expect.objectContaining({ scope: 'GET /a', left: 8n })]);
+  await storage.close();
+});
+
 test('an export goes to standard output, and how far it is to standard error', async () => {
   const url = `sqlite:${folder.newPath('db')}`;
   const storage = await openStorage(url);

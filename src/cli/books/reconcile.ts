@@ -25,7 +25,7 @@ const WHERE = 'tollhouse reconcile';
 export const reconcileCommand: Command = {
   name: 'reconcile',
   summary: 'compare the books with the chain',
-  help: `tollhouse reconcile [--from <time>] [--quick] [--json]
+  help: `tollhouse reconcile [--from <time>] [--quick] [--open-passes] [--json]
 
 Compares all money in the database with the chain, and lists what differs, each with its ids and what to do:
   - payments: what is booked as paid is on the chain, succeeded, and pays what it is booked for, by whom it is booked
@@ -34,11 +34,13 @@ Compares all money in the database with the chain, and lists what differs, each 
   - payouts: each that is booked as paid has moved its shares on the chain; none that failed has landed
   - transactions: what FACILITATOR_KEYPAIR has paid the fee of, and what was taken out of a split wallet, is in the books
   - balances: a split wallet holds what is owed and not paid out; more than that is told and is no difference
+  - passes: each payment that has bought one has made it, as it was to be, and of its uses none was lost or made
   - events, charges of calls, and sums of projects and keys are those of the payments
 Payments and payouts that are not over yet are listed too; they are no difference.
 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
   --quick         does not read transactions, which costs one RPC call for each payment, payout and unpaid request
+  --open-passes   opens passes that were paid for and are missing; without it nothing is changed
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
 Exit code 0: the same; 1: something differs; 2: it could not be found out.
@@ -52,12 +54,14 @@ The RPC must keep the history of the whole time. It is the server's configuratio
     const { values, positionals } = readArguments(args, {
       from: { type: 'string' },
       quick: { type: 'boolean' },
+      'open-passes': { type: 'boolean' },
       json: { type: 'boolean' },
     });
     if (positionals.length > 0) throw new UsageError(`"${positionals.join(' ')}" is not understood; ${WHERE} --help`);
     const from = readTime('--from', values.from);
     try {
-      return await compare({ from, amounts: values.quick !== true }, values.json ? asJson : asText);
+      const wanted = { from, amounts: values.quick !== true, opensPasses: values['open-passes'] === true };
+      return await compare(wanted, values.json ? asJson : asText);
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
       reportError(error, values.json === true, 'books and chain could not be compared: ');
@@ -91,6 +95,8 @@ interface Wanted {
   readonly from: number | undefined;
   /** Whether transactions are read. */
   readonly amounts: boolean;
+  /** Whether passes are opened that were paid for and are missing. */
+  readonly opensPasses: boolean;
 }
 
 /** How what is found is told. */
@@ -126,10 +132,10 @@ const asJson: Told = {
 };
 
 async function run(
-  { database, ledger }: Storage,
+  { database, ledger, passes }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
   { network, keypair, splitKeypair }: ChainConfiguration,
-  { from, amounts }: Wanted,
+  { from, amounts, opensPasses }: Wanted,
   told: Told,
 ): Promise<Reconciliation> {
   const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
@@ -138,7 +144,8 @@ async function run(
   const since = performance.now();
   const books = createBookReaders(database);
   const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
-  const found = await reconcile(parts, from, {
+  const opening = opensPasses ? { opensIn: passes } : {};
+  const found = await reconcile({ ...parts, ...opening }, from, {
     onOpen: ({ id, state }, detail) => told.open(id, state, detail),
     onNote: (finding) => told.note(finding),
     onDifference: (finding) => told.different(finding),

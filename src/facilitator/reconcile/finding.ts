@@ -10,6 +10,7 @@ export type FindingKind =
   | 'figure'
   | 'spending'
   | 'credit'
+  | 'pass'
   | 'event';
 
 /** Something that books and chain, or two of the books, do not agree on. */

@@ -6,6 +6,7 @@ import { type BookCheckParts, checkBooked } from './check-booked.js';
 import { checkFigures } from './check-figures.js';
 import { readFeePayer, unbooked } from './check-history.js';
 import { checkOwed } from './check-owed.js';
+import { checkPasses, type PassCheckParts } from './check-passes.js';
 import { checkPayouts } from './check-payouts.js';
 import { checkRequests } from './check-requests.js';
 import { checkBalances, readSplitWallets } from './check-split-wallet.js';
@@ -13,7 +14,7 @@ import { checkTold } from './check-told.js';
 import { type Finding, type Findings, keyOf } from './finding.js';
 
 /** What reconciling needs. */
-export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders {
+export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders, Pick<PassCheckParts, 'opensIn'> {
   readonly rpc: Pick<SolanaRpc, 'getSignatureStatuses' | 'getTransaction' | 'getHistory' | 'getTokenAccountsByOwner'>;
   /** Keys that pay network fees, base58: every transaction that they have paid for is to be in the books. */
   readonly feePayers: readonly string[];
@@ -25,6 +26,8 @@ export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders
   readonly booksKeptMs?: number;
   /** How long events are kept, in milliseconds. Default 30 days. */
   readonly eventsKeptMs?: number;
+  /** How long it is remembered what requests took from passes, in milliseconds. Default a day. */
+  readonly debitsKeptMs?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
 }
@@ -56,12 +59,12 @@ const MARGIN_MS = 600_000;
 const BLOCK_CLOCK_MS = 10_000;
 const BOOKS_KEPT_MS = 400 * DAY_MS;
 const EVENTS_KEPT_MS = 30 * DAY_MS;
+const DEBITS_KEPT_MS = DAY_MS;
 
 /**
  * Compares the books with the chain, in both directions, and with each other: payments, payment requests and payouts against
  * their transactions, the transactions of the fee payers and of the split wallets against the books, what split wallets hold
- * against what is owed, and what is owed, events, charges, credit and sums against the payments. Passes, once there are any,
- * are to be checked where the others are.
+ * against what is owed, and what is owed, passes, events, charges, credit and sums against the payments.
  * @param from - milliseconds since the epoch; default: since the first payment in the books
  * @throws RpcError or `store_unavailable` when it cannot be finished
  */
@@ -73,7 +76,7 @@ export async function reconcile(
   const startedAt = parts.now();
   const found = countingFindings(listener);
   const books = await checkPayments(parts, from, listener, found);
-  const payouts = await checkBooks(parts, from, found);
+  const payouts = await checkBooks({ ...parts, doubted: books.doubted }, from, found);
   const { known, payments, open } = books;
   const since = (from ?? books.since) - BLOCK_CLOCK_MS;
   const { transactions, strange } = await readChain(parts, { since, known }, listener);
@@ -104,6 +107,7 @@ async function checkPayments(
 ) {
   const known = await payoutKeys(parts);
   const found = { payments: 0, open: 0, since: 0 };
+  const doubted = new Set<string>();
   for await (const page of parts.reader.pages({ from: from === undefined ? 0 : from - MARGIN_MS })) {
     if (found.payments === 0) found.since = page[0]?.claimedAt ?? 0;
     found.payments += page.length;
@@ -115,18 +119,24 @@ async function checkPayments(
         listener.onOpen(payment, check.detail);
       } else if (check.verdict === 'wrong') {
         const { detail, advice } = check;
+        doubted.add(payment.id);
         const ids = payment.signature === undefined ? [payment.id] : [payment.id, payment.signature];
         findings.differs({ kind: 'payment', ids, detail, advice });
       }
     }
     listener.onProgress(`${found.payments} payments`);
   }
-  return { ...found, known };
+  return { ...found, known, doubted };
 }
 
 /** All but the payments themselves. Returns how many payouts there were. */
-async function checkBooks(parts: ReconcileParts, from: number | undefined, findings: Findings): Promise<number> {
+async function checkBooks(
+  parts: ReconcileParts & Pick<PassCheckParts, 'doubted'>,
+  from: number | undefined,
+  findings: Findings,
+): Promise<number> {
   const { amounts, booksKeptMs = BOOKS_KEPT_MS, eventsKeptMs = EVENTS_KEPT_MS } = parts;
+  const { debitsKeptMs = DEBITS_KEPT_MS } = parts;
   const time = parts.now();
   const kept = (keptMs: number): number => Math.max(0, time - keptMs + MARGIN_MS);
   const since = Math.max(from ?? 0, kept(booksKeptMs));
@@ -134,6 +144,7 @@ async function checkBooks(parts: ReconcileParts, from: number | undefined, findi
   await checkOwed({ splitWallets: [], ...parts, from: since }, findings);
   const payouts = await checkPayouts({ ...parts, from: from ?? 0 }, findings);
   await checkBalances({ splitWallets: [], ...parts }, findings);
+  await checkPasses({ ...parts, from: from ?? 0, booksFrom: since, debitsFrom: kept(debitsKeptMs) }, findings);
   await checkTold({ ...parts, from: Math.max(since, kept(eventsKeptMs)) }, findings);
   // Sums are by day: of the first one that is not wholly kept nothing can be said.
   const firstDay = dayOf(kept(booksKeptMs) + DAY_MS - 1);

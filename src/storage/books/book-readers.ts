@@ -1,6 +1,7 @@
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { createFigureReader, type FigureReader } from './figure-reader.js';
 import { createOwedReader, type OwedReader } from './owed-reader.js';
+import { createPassReader, type PassReader } from './pass-reader.js';
 import { createPaymentReader, type PaymentReader } from './payment-reader.js';
 import { createRequestReader, type RequestReader } from './request-reader.js';
 import { createToldReader, type ToldReader } from './told-reader.js';
@@ -12,6 +13,7 @@ export interface BookReaders {
   readonly owed: OwedReader;
   readonly told: ToldReader;
   readonly figures: FigureReader;
+  readonly passes: PassReader;
 }
 
 /** Makes the readers of a database. */
@@ -22,5 +24,6 @@ export function createBookReaders(database: SqlDatabase): BookReaders {
     owed: createOwedReader(database),
     told: createToldReader(database),
     figures: createFigureReader(database),
+    passes: createPassReader(database),
   };
 }

@@ -87,7 +87,8 @@ export function purchaseToSql(purchase: PassPurchase | undefined): string | null
 
 type PurchaseText = Omit<PassPurchase, 'bought' | 'left'> & { readonly bought?: string; readonly left?: string };
 
-function purchaseFromSql(text: string): PassPurchase {
+/** What a payment buys, from {@link purchaseToSql}. */
+export function purchaseFromSql(text: string): PassPurchase {
   const { bought, left, ...rest } = JSON.parse(text) as PurchaseText;
   return { ...rest, ...defined({ bought: amountIn(bought), left: amountIn(left) }) };
 }

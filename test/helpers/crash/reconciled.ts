@@ -1,5 +1,5 @@
 import type { Finding } from '../../../src/facilitator/reconcile/finding.js';
-import { type Reconciliation, reconcile } from '../../../src/facilitator/reconcile/reconcile.js';
+import { type ReconcileParts, type Reconciliation, reconcile } from '../../../src/facilitator/reconcile/reconcile.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { createSolanaRpc } from '../../../src/solana/rpc/rpc-client.js';
 import { createBookReaders } from '../../../src/storage/books/book-readers.js';
@@ -24,6 +24,7 @@ export async function reconciled(
   { sandbox, feePayers, splitWallets }: ReconciledFixture,
   { database, ledger }: Pick<Storage, 'database' | 'ledger'>,
   amounts = true,
+  more: Pick<ReconcileParts, 'opensIn'> = {},
 ): Promise<Reconciled> {
   const rpc = createSolanaRpc({ urls: sandbox.rpcUrl });
   const found: Finding[] = [];
@@ -32,7 +33,7 @@ export async function reconciled(
   const books = createBookReaders(database);
   const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, betweenLooksMs: 50, now: Date.now };
   try {
-    const counts = await reconcile(parts, undefined, {
+    const counts = await reconcile({ ...parts, ...more }, undefined, {
       onOpen: () => undefined,
       onNote: (finding) => void notes.push(finding),
       onDifference: (finding) => void found.push(finding),

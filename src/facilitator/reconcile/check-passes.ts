@@ -1,0 +1,105 @@
+import { newId } from '../../lib/ids.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { PaidPass, PassReader } from '../../storage/books/pass-reader.js';
+import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
+import type { Findings } from './finding.js';
+
+/** What checking passes needs. */
+export interface PassCheckParts {
+  readonly passes: PassReader;
+  readonly network: NetworkId;
+  /** Milliseconds since the epoch: of payments that were first seen since then. */
+  readonly from: number;
+  /** Since when the books are complete, milliseconds since the epoch: payments before it may be forgotten. */
+  readonly booksFrom: number;
+  /** Since when it is remembered what requests took, milliseconds since the epoch. */
+  readonly debitsFrom: number;
+  /** Ids of payments that the chain knows otherwise than the books: nothing is opened for them. */
+  readonly doubted: ReadonlySet<string>;
+  /** Where passes are opened that are missing. Default: they are told, and stay missing. */
+  readonly opensIn?: Pick<PassStore, 'open'> | undefined;
+}
+
+const OPEN = 'the payer has paid for it: "tollhouse reconcile --open-passes" opens it';
+const BOUGHT = 'believe the payment, which says what it buys; look into the backups which entry was changed';
+const COUNTED =
+  'look into the backups which entry was changed: its wallet has more of it, or less, than it has paid for';
+const GIVEN = 'look who has opened it, or which payment was taken out of the books';
+
+/**
+ * Compares passes with the payments that have bought them: each has made one, as it was to be, and of its uses nothing was lost or
+ * made. What requests took is remembered for a day: of older passes it is certain only that nothing is left that was not bought.
+ */
+export async function checkPasses(parts: PassCheckParts, findings: Findings): Promise<void> {
+  const { passes, network, from, booksFrom } = parts;
+  for await (const page of passes.paid(network, from)) {
+    for (const paid of page) await checkPaid(parts, paid, findings);
+  }
+  for (const { id, paymentId, state } of await passes.strays(network, booksFrom)) {
+    const ids = [id, paymentId];
+    if (state === undefined) {
+      const detail = 'no payment in the books has bought it';
+      findings.notes({ kind: 'pass', ids, detail, advice: GIVEN });
+    } else {
+      const detail = `its payment is ${state}${state === 'failed' || state === 'expired' ? '' : ', and buys none'}`;
+      findings.differs({ kind: 'pass', ids, detail, advice: BOUGHT });
+    }
+  }
+}
+
+async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findings): Promise<void> {
+  const { paymentId, payer: wallet, buys, pass, taken } = paid;
+  if (pass === undefined) return tellMissing(parts, { paymentId, wallet, buys }, findings);
+  const ids = [pass.id, paymentId];
+  const differs = whatDiffers(paid, pass);
+  if (differs.length > 0) findings.differs({ kind: 'pass', ids, detail: differs.join('; '), advice: BOUGHT });
+  if (buys.kind !== 'uses') return;
+  const detail = countFault(paid, pass, pass.openedAt >= parts.debitsFrom);
+  if (detail === undefined) return;
+  const shown = `${detail}: ${pass.left} of ${pass.bought} are left, and requests took ${taken}`;
+  findings.differs({ kind: 'pass', ids, detail: shown, advice: COUNTED });
+}
+
+async function tellMissing(
+  { opensIn, doubted }: PassCheckParts,
+  { paymentId, wallet, buys }: Pick<PaidPass, 'paymentId' | 'buys'> & { readonly wallet: string },
+  findings: Findings,
+): Promise<void> {
+  if (opensIn === undefined || doubted.has(paymentId)) {
+    const detail = 'the payment has bought a pass, and there is none';
+    return findings.differs({ kind: 'pass', ids: [paymentId, wallet], detail, advice: OPEN });
+  }
+  const { id } = await opensIn.open({ ...buys, id: newId('pas'), paymentId, wallet });
+  const detail = 'the payment had bought a pass, and there was none; it is open now';
+  findings.notes({
+    kind: 'pass',
+    ids: [id, paymentId, wallet],
+    detail,
+    advice: 'its time, where it has one, runs from now',
+  });
+}
+
+/** What a pass is otherwise than its payment has bought it. */
+function whatDiffers({ payer, buys }: PaidPass, pass: Pass): readonly string[] {
+  const endsAt = buys.lastsMs === undefined ? undefined : pass.openedAt + buys.lastsMs;
+  const compared = [
+    ['wallet', pass.wallet, payer],
+    ['site', pass.site, buys.site],
+    ['scope', pass.scope, buys.scope],
+    ['kind', pass.kind, buys.kind],
+    ['token', pass.mint, buys.mint],
+    ['number', pass.bought, buys.bought],
+    ['end', pass.endsAt, endsAt],
+  ] as const;
+  return compared
+    .filter(([, is, bought]) => is !== bought)
+    .map(([what, is = 'none', bought = 'none']) => `its ${what} is ${is}, and ${bought} was bought`);
+}
+
+/** The paid request is the first of the uses; what requests took and what is left are the others. */
+function countFault({ buys, taken }: PaidPass, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
+  const { left: others = 0n } = buys;
+  if (left < 0n) return 'less than nothing is left';
+  if (left + taken > others) return 'more is left than can be';
+  return isRemembered && left + taken < others ? 'less is left than requests have taken it to' : undefined;
+}
