@@ -2,6 +2,8 @@
 export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 /** What a route costs, in atomic units. */
 export const PRICE = 10_000n;
+/** How many requests a pass covers. */
+export const PASS_USES = 5;
 /** What a call through the gateway costs: text, and atomic units. */
 export const CALL_PRICE_TEXT = '0.012347';
 export const CALL_PRICE = 12_347n;

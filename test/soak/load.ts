@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { bad, badSettle, gated, looked, unpaid } from './doors-free.js';
 import { hangsUp, manifold, poor, vanishing } from './doors-hostile.js';
 import { called, native, proven, stolen } from './doors-native.js';
+import { passes } from './doors-passes.js';
 import { strangers } from './doors-strangers.js';
 import { robbed, thief } from './doors-thief.js';
 import { another, copies, type Door, facilitated, identified, official, presigned, streamed } from './doors-x402.js';
@@ -28,6 +29,7 @@ const DOORS: readonly (readonly [weight: number, door: Door])[] = [
   [4, called],
   [1, stolen],
   [3, strangers],
+  [4, passes],
   [8, hangsUp],
   [5, manifold],
   [6, thief],

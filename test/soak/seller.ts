@@ -20,7 +20,7 @@ import { startHousekeeping } from '../../src/server/upkeep/housekeeping.js';
 import { logPayments } from '../../src/server/upkeep/log-payments.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { ContestantParts } from '../bench/contestant.js';
-import { CLUB_MINIMUM, LONG_BYTES, USDC } from './goods.js';
+import { CLUB_MINIMUM, LONG_BYTES, PASS_USES, USDC } from './goods.js';
 import { createSampler } from './sampler.js';
 
 /** How a seller is set up. */
@@ -93,6 +93,7 @@ function addGoods(app: Express, { facilitator, identity, payTo, price }: Goods):
   app.all('/before/:what', requirePayment({ ...gated, settle: 'before' }), answerInParts);
   app.get('/stream/:what', requirePayment({ ...gated, settle: 'before' }), answerAsStream);
   app.get('/long/:what', requirePayment({ ...gated, settle: 'before' }), answerAtLength);
+  app.get('/pass/:what', requirePayment({ ...gated, pass: { uses: PASS_USES } }), answer);
   const wallets = { facilitator, identity };
   app.get('/club', requireTokenBalance({ ...wallets, mint: USDC, minBalance: CLUB_MINIMUM }), answer);
   app.get('/gold', requireTier({ ...wallets, tier: 'gold' }), answer);
