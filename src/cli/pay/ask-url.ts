@@ -53,9 +53,15 @@ export function reasonGiven({ header, body }: UrlResponse): string | undefined {
   return typeof detail === 'string' ? detail : undefined;
 }
 
+/** The code of a problem; undefined for other responses. */
+export function problemCode({ body }: UrlResponse): string | undefined {
+  const code = problemField(body, 'code');
+  return typeof code === 'string' ? code : undefined;
+}
+
 /** Whether a response asks for a wallet's sign-in before all else: no payment opens it. */
-export function asksToSignIn({ body }: UrlResponse): boolean {
-  return problemField(body, 'code') === 'sign_in_required';
+export function asksToSignIn(response: UrlResponse): boolean {
+  return problemCode(response) === 'sign_in_required';
 }
 
 function isOpen({ status, header, body }: UrlResponse): boolean {

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { randomHex } from '../../lib/ids.js';
 import { CommandError, UsageError } from '../command.js';
+import { stateFolder } from './state-folder.js';
 
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;
@@ -25,7 +25,7 @@ export interface KeptPayment {
  * @param command - that takes the file with `--resume`: `tollhouse pay`
  */
 export function keepPayment(command: string, payment: object): KeptPayment {
-  const path = join(stateFolder(), newName());
+  const path = join(stateFolder(), 'payments', newName());
   try {
     mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
     writeFileSync(path, `${JSON.stringify(payment, undefined, 2)}\n`, { mode: OWNER_ONLY, flag: 'wx' });
@@ -55,12 +55,6 @@ export function readKeptPayment<T extends z.ZodType>(
 
 function keptAt(path: string, command: string): KeptPayment {
   return { command: `${command} --resume ${quoted(path)}`, forget: () => rmSync(path, { force: true }) };
-}
-
-function stateFolder(): string {
-  const { XDG_STATE_HOME = '' } = process.env;
-  const folder = isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state');
-  return join(folder, 'tollhouse', 'payments');
 }
 
 /** By its time, so that people find it. */

@@ -2,6 +2,7 @@ import type { KeypairInput } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
 import { UsageError } from '../command.js';
+import { PASSES_KEPT_IN } from './kept-passes.js';
 import { KEPT_IN } from './kept-payment.js';
 
 /** What `tollhouse pay` was asked to do. */
@@ -16,6 +17,8 @@ export interface PayOptions {
   readonly rpcUrl: string | undefined;
   /** Most that may be paid, as decimal text in the token's own unit. */
   readonly max: string;
+  /** Whether it is paid even where something that was bought before covers it. */
+  readonly anew: boolean;
   /** Whether the outcome is printed as JSON, and no step. */
   readonly json: boolean;
 }
@@ -26,7 +29,8 @@ const DEFAULT_MAX = '1';
 export const PAY_HELP = `tollhouse pay <url> (--keypair <file> | --demo) [options]
 tollhouse pay --resume <file> [--json]
 
-Asks for a URL, pays its price over x402, and shows each step.
+Asks for a URL, pays its price over x402, and shows each step. What was bought there before by the same wallet is used first: the
+token of a pass that is kept, else signing in, where the 402 offers it.
 
   --keypair <file>   key file of the wallet that pays (the JSON array of solana-keygen)
   --demo             pay with the sandbox chain's public demo wallet
@@ -35,13 +39,16 @@ Asks for a URL, pays its price over x402, and shows each step.
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
   -d, --data <text>  request body
+  --anew             pays, whatever was bought before
   --json             prints the outcome for programs, and no step
   --resume <file>    sends a payment again that was not answered; no other option but --json is needed
 
 Where no response comes, or one that asks to come again (409, 429, 502, 503, 504), the same request goes out again with the same
 payment, five times within a minute: that is never paid twice, and who has paid gets the response. A payment is kept in a file in
 ${KEPT_IN}, readable by you only, before it is sent, and deleted when it is answered;
-the file holds the request with its headers. While its outcome is not known, the command that sends it again is shown.`;
+the file holds the request with its headers. While its outcome is not known, the command that sends it again is shown.
+The token of a pass is kept in ${PASSES_KEPT_IN}, readable by you only, and
+shown to the origin that has given it out alone.`;
 
 /** A payment in a file, to be sent again. */
 export interface ResumeOptions {
@@ -54,7 +61,9 @@ export function readPayCommand(args: readonly string[]): PayOptions | ResumeOpti
   const { values, positionals } = readArguments(args, OPTIONS);
   const { resume, json } = values;
   if (resume === undefined) return readPayOptions(values, positionals);
-  const named = (['keypair', 'demo', 'rpc', 'max', 'method', 'header', 'data'] as const).filter((it) => values[it]);
+  const named = (['keypair', 'demo', 'rpc', 'max', 'anew', 'method', 'header', 'data'] as const).filter(
+    (it) => values[it],
+  );
   if (positionals.length + named.length > 0)
     throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
   return { resume, json };
@@ -75,6 +84,7 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     max: values.max ?? DEFAULT_MAX,
+    anew: values.anew,
     json: values.json,
   };
 }
@@ -84,6 +94,7 @@ const OPTIONS = {
   demo: { type: 'boolean', default: false },
   rpc: { type: 'string' },
   max: { type: 'string' },
+  anew: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   method: { type: 'string', short: 'X' },
   header: { type: 'string', short: 'H', multiple: true },

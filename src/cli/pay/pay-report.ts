@@ -76,6 +76,6 @@ export function printOutcome(
   more: Readonly<Record<string, string>> = {},
 ): void {
   const { status, header, body } = response;
-  const credit = creditIn(response);
-  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, ...defined({ credit }), body });
+  const told = defined({ credit: creditIn(response), pass_left: header('access-pass-remaining') ?? undefined });
+  printJson({ status, paid, ...more, receipt: readReceipt(header) ?? null, ...told, body });
 }

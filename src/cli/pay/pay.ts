@@ -1,9 +1,11 @@
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
+import { defined } from '../../lib/defined.js';
 import { type PayableTerms, readOffers } from '../../protocol/wire/client.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { type Command, CommandError } from '../command.js';
 import { printStep } from '../output/terminal.js';
-import { asksToSignIn, askUrl } from './ask-url.js';
+import { asksToSignIn } from './ask-url.js';
+import { askUnpaid } from './enter-unpaid.js';
 import { keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, readPayCommand } from './pay-options.js';
 import { printBody, printOutcome, printTerms } from './pay-report.js';
@@ -26,10 +28,9 @@ export const pay: Command = {
 
 async function payUrl(options: PayOptions): Promise<number> {
   const { json } = options;
-  const unpaid = await askUrl(options);
-  if (!json) printStep('asked', `${options.method} ${options.url} → ${unpaid.status}`);
+  const { response: unpaid, by } = await askUnpaid(options);
   if (unpaid.status !== 402 || asksToSignIn(unpaid)) {
-    if (json) printOutcome(unpaid, false);
+    if (json) printOutcome(unpaid, false, defined({ admitted_by: by }));
     else printBody(unpaid.body);
     return unpaid.status < 400 ? 0 : 1;
   }

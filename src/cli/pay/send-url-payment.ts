@@ -2,6 +2,7 @@ import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
 import { printJson, printStep, secondsSince, withProgress } from '../output/terminal.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
+import { noteToken } from './enter-unpaid.js';
 import type { KeptPayment } from './kept-payment.js';
 import { printAgain, printBody, printChange, printOutcome, printSettlement, verdictOf } from './pay-report.js';
 import { readHoldings } from './pay-terms.js';
@@ -46,7 +47,9 @@ async function tellDecided(
   // Who has paid and was refused by a server that failed comes again; so does who may have paid and was refused.
   const isOver = isServed || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
   if (isOver) kept.forget();
+  const noted = () => noteToken({ url: sent.request.url, wallet: sent.payer }, response, json);
   if (json) {
+    noted();
     const facts = { price: sent.price, payer: sent.payer, pay_to: sent.payTo };
     // An attempt before may have paid, also for what came at last without a receipt.
     const paid = verdict === 'open' && (!isServed || doubts > 0) ? null : verdict === 'paid';
@@ -54,6 +57,7 @@ async function tellDecided(
     return isServed ? 0 : 1;
   }
   printSettlement(response, took, verdict);
+  noted();
   await printChange(sent, holdingsOf(sent));
   if (!isOver) printAgain(kept.command);
   printBody(response.body);

@@ -16,11 +16,11 @@ const DEMO_SELLER = 1;
 /** `tollhouse login`: signs in with a wallet. */
 export const login: Command = {
   name: 'login',
-  summary: 'sign in with a wallet, to sell APIs',
+  summary: 'sign in with a wallet, to sell APIs and to see what it has bought',
   help: `tollhouse login (--keypair <file> | --demo) [--server <url>] [--print]
 
-Signs in at a server with a wallet (Sign In With Solana), for the commands projects, keys, analytics and webhooks. They go
-to the server that you signed in to last, unless --server names another; tokens are renewed by themselves.
+Signs in at a server with a wallet (Sign In With Solana), for the commands passes, projects, keys, analytics and webhooks.
+They go to the server that you signed in to last, unless --server names another; tokens are renewed by themselves.
 
   --keypair <file>      key file of the wallet (the JSON array of solana-keygen)
   --demo                a public demo wallet of the sandbox chain; another one than that which pays with --demo

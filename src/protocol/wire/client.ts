@@ -37,6 +37,14 @@ export function readReceipt(header: HeaderReader): Readonly<Record<string, unkno
   return json.ok && typeof json.value === 'object' && json.value !== null ? { ...json.value } : undefined;
 }
 
+/** The extensions that a 402 of version 2 declares, as they go over the wire; undefined where there are none. */
+export function readExtensions(header: HeaderReader): Readonly<Record<string, unknown>> | undefined {
+  const text = header('PAYMENT-REQUIRED');
+  const json = text === null ? undefined : readHeader('PAYMENT-REQUIRED', text);
+  const offer = json?.ok ? PaymentRequiredV2Schema.safeParse(json.value) : undefined;
+  return offer?.data?.extensions ?? undefined;
+}
+
 function readOffersV2(value: unknown): Parsed<readonly PayableTerms[]> {
   const offer = PaymentRequiredV2Schema.safeParse(value);
   if (!offer.success) return unparsed(`PAYMENT-REQUIRED: ${firstFault(offer.error.issues)}`);

@@ -1,0 +1,31 @@
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { readSecretFile } from '../../server/configuration/secret-file.js';
+
+const OWNER_ONLY = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+
+/** Where commands keep what they have to remember: `tollhouse` in `XDG_STATE_HOME`, or in `~/.local/state`. */
+export function stateFolder(): string {
+  const { XDG_STATE_HOME = '' } = process.env;
+  return join(isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local', 'state'), 'tollhouse');
+}
+
+/** The text of a file there; undefined where there is none, or it cannot be read. Warns of one that others can read. */
+export function readState(name: string): string | undefined {
+  const path = join(stateFolder(), name);
+  return existsSync(path) ? readSecretFile(path) : undefined;
+}
+
+/**
+ * Writes a file there that only its owner can read, all at once: another process reads it as it was or as it is.
+ * @throws Error of the file system where that is not possible
+ */
+export function writeState(name: string, text: string): void {
+  const path = join(stateFolder(), name);
+  const draft = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true, mode: OWNER_ONLY_FOLDER });
+  writeFileSync(draft, text, { mode: OWNER_ONLY });
+  renameSync(draft, path);
+}

@@ -1,0 +1,166 @@
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import type { Request, Response } from 'express';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { serveApp } from '../helpers/http/app-server.js';
+
+/** What a request brought that proves something. */
+interface Shown {
+  readonly path: string;
+  readonly token: string | undefined;
+  readonly signIn: boolean;
+  readonly paid: boolean;
+}
+
+describe('tollhouse pay, by what was bought before,', () => {
+  let fixture: CliFixture;
+  let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
+  let shop: Awaited<ReturnType<typeof serveApp>>;
+  let other: Awaited<ReturnType<typeof serveApp>>;
+  let key: string;
+  let payer: Keypair;
+  let shown: Shown[] = [];
+
+  beforeAll(async () => {
+    fixture = await openCliFixture();
+    const { chain, facilitator } = fixture.server;
+    const { payTo = '' } = chain;
+    if (chain.sandbox === undefined) throw new Error('there is no sandbox');
+    sandbox = chain.sandbox;
+    const sold = { facilitator, payTo, price: '$0.50' };
+    const handler = (req: Request, res: Response) => void res.send(`read ${req.path}`);
+    const routes: Parameters<typeof serveApp>[0] = (app) => {
+      app.use((req, _res, next) => {
+        const { 'sign-in-with-x': proof, 'payment-signature': payment } = req.headers;
+        const token = req.get('access-pass');
+        shown.push({ path: req.path, token, signIn: proof !== undefined, paid: payment !== undefined });
+        next();
+      });
+      app.get('/report/:id', requirePayment({ ...sold, pass: { uses: 3 } }), handler);
+      const group = requirePayment({ ...sold, pass: { for: '24h', group: 'magazine' } });
+      app.get(['/essay', '/letter'], group, handler);
+      app.get('/other', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
+      app.get('/named', requirePayment({ ...sold, baseUrl: 'https://bank.example', pass: { uses: 9 } }), handler);
+      app.get('/single', requirePayment(sold), handler);
+    };
+    [shop, other] = await Promise.all([serveApp(routes), serveApp(routes)]);
+  });
+  afterAll(async () => {
+    await shop.close();
+    await other.close();
+    await fixture.close();
+  });
+  beforeEach(async () => {
+    payer = await sandbox.createWallet({ usdc: '2' });
+    key = fixture.keyFile(payer);
+    rmSync(file(), { force: true });
+    shown = [];
+  });
+
+  const file = () => join(fixture.folder, 'tollhouse/passes.json');
+  const pay = (path: string, ...args: readonly string[]): Promise<Ran> =>
+    fixture.run('pay', `${shop.url}${path}`, '--keypair', key, '--rpc', sandbox.rpcUrl, ...args);
+  const held = () => sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '');
+  const asked = () =>
+    shown.map(({ paid, signIn, token }) => (paid ? 'paid' : signIn ? 'signed' : token ? 'token' : 'bare'));
+
+  test('keeps the token where only the user can read it, and shows it before it pays again', async () => {
+    const first = await pay('/report/1');
+    expect(first.text).toMatch(
+      /settled .*\nanswered +200\nleft +2 of the pass\npass +for GET \/report\/:id, kept for the next time\n/,
+    );
+    expect([first.code, asked()]).toEqual([0, ['bare', 'signed', 'paid']]);
+    expect(statSync(file()).mode & 0o777).toBe(0o600);
+    const { passes } = JSON.parse(readFileSync(file(), 'utf8'));
+    expect(passes).toEqual([
+      expect.objectContaining({ origin: shop.url, scope: 'GET /report/:id', wallet: payer.publicKey.toBase58() }),
+    ]);
+    expect(first.text).not.toContain(passes[0].token);
+
+    shown = [];
+    const second = await pay('/report/2');
+    expect(second).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/^pass +for GET \/report\/:id, bought before\n/),
+    });
+    expect(second.text).toMatch(/→ 200\nleft +1 of the pass\n\nread \/report\/2\n$/);
+    expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
+  });
+
+  test('says as JSON what has let it in, and pays when the pass is used up, whose token it forgets', async () => {
+    await pay('/report/1');
+    const { out } = await pay('/report/1', '--json');
+    expect(JSON.parse(out)).toEqual({
+      ...{ status: 200, paid: false, admitted_by: 'pass', receipt: null, pass_left: '1', body: 'read /report/1' },
+    });
+    await pay('/report/1');
+    shown = [];
+    const anew = JSON.parse((await pay('/report/1', '--json')).out);
+    expect([anew, asked()]).toEqual([
+      expect.objectContaining({ status: 200, paid: true, pass_left: '2' }),
+      ['token', 'signed', 'paid'],
+    ]);
+    expect(JSON.parse(readFileSync(file(), 'utf8')).passes).toHaveLength(1);
+  });
+
+  test('signs in where its token is gone or withdrawn, and has a new one by that', async () => {
+    await pay('/report/1');
+    rmSync(file());
+    shown = [];
+    expect((await pay('/report/1')).text).toMatch(/sign-in +offered, signed\nasked .* → 200\nleft +1 of the pass\n/);
+    const { passes } = fixture.server.facilitator;
+    const [{ id = '' } = {}] = await passes.list(payer.publicKey.toBase58());
+    await passes.withdrawTokens(id);
+    const { text } = await pay('/report/1');
+    expect(text).toContain('is not taken: pass_revoked');
+    expect(asked()).toEqual(['bare', 'signed', 'token', 'signed']);
+    expect(held()).toBe(1_500_000n);
+  });
+
+  test('shows a token to what it may cover alone: not to another origin, another route, or for another wallet', async () => {
+    await pay('/report/1');
+    const stranger = fixture.keyFile(await sandbox.createWallet({ usdc: '2' }));
+    shown = [];
+    await pay('/other');
+    await fixture.run('pay', `${other.url}/report/1`, '--keypair', stranger, '--rpc', sandbox.rpcUrl);
+    await fixture.run('pay', `${shop.url}/report/1`, '--keypair', stranger, '--rpc', sandbox.rpcUrl, '--max', '0.1');
+    await pay('/single');
+    expect(shown.filter(({ token }) => token !== undefined)).toEqual([]);
+  });
+
+  test('has a group covered by one pass', async () => {
+    await pay('/essay');
+    shown = [];
+    expect((await pay('/letter')).text).toContain('for group magazine, bought before');
+    expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
+  });
+
+  test('pays anew where it is told to, without signing in', async () => {
+    await pay('/report/1');
+    shown = [];
+    expect((await pay('/report/1', '--anew')).code).toBe(0);
+    expect([asked(), held()]).toEqual([['bare', 'paid'], 1_000_000n]);
+  });
+
+  test('signs in at no other site than it asks, and says so', async () => {
+    const { code, text } = await pay('/named');
+    expect(text).toMatch(/sign-in +offered, and not signed: it is for bank\.example, and this is 127\.0\.0\.1:\d+\n/);
+    expect([code, asked()]).toEqual([0, ['bare', 'paid']]);
+  });
+
+  test('goes on where the file of tokens is no such file, and where a server gives out what is no token', async () => {
+    await pay('/single');
+    writeFileSync(file(), 'no json', { mode: 0o600 });
+    const warned = jest.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
+    expect((await pay('/report/1')).code).toBe(0);
+    expect(String(warned.mock.calls[0]?.[0])).toContain('passes.json cannot be read');
+    warned.mockRestore();
+    const odd = await serveApp((app) => app.get('/', (_req, res) => void res.set('Access-Pass', 'x.y.z').send('odd')));
+    const before = readFileSync(file(), 'utf8');
+    expect((await fixture.run('pay', odd.url, '--keypair', key)).code).toBe(0);
+    expect(readFileSync(file(), 'utf8')).toBe(before);
+    await odd.close();
+  });
+});
