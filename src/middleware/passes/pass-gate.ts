@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { badOption } from '../../errors/errors.js';
-import type { PaymentUse } from '../../facilitator/types.js';
+import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
 import { defined } from '../../lib/defined.js';
@@ -10,14 +10,22 @@ import type { Admitted } from '../gate/gate.js';
 import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
+import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
-import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { enterByPass, remainingText } from './enter-by-pass.js';
+import { meterFor } from './meter-for.js';
 import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import { type KeptPass, PASS_VARY, type PassParts, type PassRefusal } from './pass-types.js';
+import {
+  type CreditMeter,
+  type KeptPass,
+  PASS_VARY,
+  type PassParts,
+  type PassRefusal,
+  type Place,
+} from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -29,6 +37,11 @@ export interface PassGate {
   admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
   /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
   boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
+   * taken beyond the cost before its money has landed.
+   */
+  meterOf(req: Request, claim: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>): CreditMeter | undefined;
   /**
    * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
    * @param isTheirs - whether it is certain who is told: without that the token is left out
@@ -47,6 +60,7 @@ const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
 /**
  * The passes of a gate that sells some; undefined for others.
  * @param sold - what may be bought
+ * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @param route - as a table of routes has it
  * @throws TollhouseError `bad_option` where it is not certain who sells them
  */
@@ -54,7 +68,7 @@ export function createPassGate(
   where: string,
   options: ResolvedPaymentOptions,
   sold: SoldPasses | undefined,
-  charges: (res: Response) => boolean,
+  asks: Pick<PassParts, 'charges' | 'refuse'>,
   route: string | undefined,
 ): PassGate | undefined {
   const { facilitator, payTo, baseUrl, requestNames, handlerTimeoutMs } = options;
@@ -67,26 +81,40 @@ export function createPassGate(
   const { passes } = facilitator;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
-  const parts: PassParts = { passes, tokens, identity, baseUrl, site, requestNames, charges, handlerTimeoutMs };
+  const [symbols, { charges, refuse }] = [facilitator.tokens, asks];
+  const parts: PassParts = {
+    ...{ passes, tokens, identity, baseUrl, site, requestNames, charges, handlerTimeoutMs, symbols, refuse },
+  };
   const written = readRoute(route);
-  const scopes = createRequestNote<Request, readonly string[]>();
+  const placesOf = createRequestNote<Request, readonly Place[]>();
 
   return {
     async admit(req, res, isPaying) {
-      const own = sold.rules.map((rule) => passScope(req, rule, written));
+      const own = sold.rules.map((rule) => ({ scope: passScope(req, rule, written), costs: rule.byMint }));
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, own);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
       if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
       varyBy(res, PASS_VARY);
-      scopes.put(req, own);
+      placesOf.put(req, own);
       offerSignIn(req, parts);
       return used;
     },
     boughtWith(req, terms) {
       const rule = sold.ruleOf(terms);
-      const scope = rule && scopes.of(req)?.[sold.rules.indexOf(rule)];
-      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule) };
+      const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
+      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule, terms) };
+    },
+    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
+      if (buys?.kind !== 'credit') return undefined;
+      const { bought = 0n, left = bought } = buys;
+      // What was offered when it was paid, though another offer stands here today.
+      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
+      return meterFor(parts, req, { cost, isTakenBefore }, async (amount) => {
+        const pass = await passes.findByPayment(paymentId);
+        if (pass === undefined) return { ok: false, fault: 'unknown' };
+        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+      });
     },
     async tellOf(paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
@@ -96,13 +124,15 @@ export function createPassGate(
 }
 
 /** The balance that a payment buys; its own request is the first of its uses. */
-function balanceOf({ uses, forMs }: PassRule) {
+function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
   const time = defined({ lastsMs: forMs });
+  const cost = byMint?.get(mint);
+  if (cost !== undefined) return { kind: 'credit', mint, bought, left: bought - cost.amount, ...time } as const;
   if (uses === undefined) return { kind: 'until', ...time } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
 }
 
-async function headersOf({ tokens }: PassParts, pass: KeptPass, isTheirs: boolean): Promise<PassHeaders> {
-  const left = { [REMAINING_HEADER]: remainingText(pass.left, pass.endsAt) };
+async function headersOf({ tokens, symbols }: PassParts, pass: KeptPass, isTheirs: boolean): Promise<PassHeaders> {
+  const left = { [REMAINING_HEADER]: remainingText(pass, pass.left, symbols) };
   return isTheirs ? { ...left, [PASS_HEADER]: await tokens.issue(claimsOf(pass)) } : left;
 }
