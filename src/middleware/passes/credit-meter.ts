@@ -86,8 +86,7 @@ class MeterOfRequest implements CreditMeter {
     const [cost, { tokens }] = [this.#cost, this.#parts];
     const amount = readCharge(input, cost, tokens);
     if (this.#ending !== undefined) {
-      const text = amountText(amount, cost.mint, tokens);
-      warn(`${text} were charged after the response had ended, and are not taken`, 'LATE_CHARGE');
+      warnOfLateCharge(amountText(amount, cost.mint, tokens));
       return false;
     }
     if (!cost.stream) return this.#chargeUpToCost(amount);
@@ -125,7 +124,8 @@ class MeterOfRequest implements CreditMeter {
       await this.#take(amount);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      warn(`what a request did not cost could not be given back to its credit: ${reason}`, 'PASS_NOT_GIVEN_BACK');
+      const detail = `what a request did not cost could not be given back to its credit: ${reason}`;
+      process.emitWarning(detail, { code: 'TOLLHOUSE_PASS_NOT_GIVEN_BACK' });
     }
   }
 
@@ -163,6 +163,12 @@ function beyondCost(amount: bigint, charged: bigint | undefined, cost: CreditCos
   return badOption(WHERE, detail, 'amount');
 }
 
-function warn(detail: string, code: string): void {
-  process.emitWarning(detail, { code: `TOLLHOUSE_${code}` });
+let hasWarned = false;
+
+/** Once: a handler that does it does it with every request. */
+function warnOfLateCharge(text: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  const detail = `${text} were charged after the response had ended, and are not taken: charge before its end`;
+  process.emitWarning(detail, { code: 'TOLLHOUSE_LATE_CHARGE' });
 }
