@@ -72,6 +72,8 @@ export { anyOf } from './middleware/gate/any-of.js';
 export { type CrossOriginOptions, crossOrigin } from './middleware/gate/cross-origin.js';
 export type { Gate, Middleware } from './middleware/gate/gate.js';
 export {
+  type ChargeCredit,
+  chargeCredit,
   passOf,
   paymentOf,
   type RequestNames,

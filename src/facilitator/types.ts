@@ -98,6 +98,8 @@ export interface Claim {
   readonly terms: Terms;
   /** What it is for: a resource, or the id of the payment request that it pays. */
   readonly resource: string;
+  /** The pass that it buys, as it was offered when it was brought first; missing where that is one response. */
+  readonly buys?: PassPurchase;
   /** Whether an earlier request has brought it as far as the chain: its handler has run then, and its response may be kept. */
   readonly resumed: boolean;
   /** Set when the money has landed. */

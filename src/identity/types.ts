@@ -79,6 +79,8 @@ export interface PassClaims {
   readonly site: string;
   readonly scope: string;
   readonly kind: PassKind;
+  /** Mint of what is left, base58; for `credit` only. */
+  readonly mint?: string;
   /** Which generation of the pass's tokens it is of; those of an earlier one were withdrawn. */
   readonly serial: number;
   /** When the pass ends, in milliseconds since the epoch. Missing where it does not by itself. */

@@ -9,6 +9,7 @@ import { testFolder } from '../helpers/processes/test-folder.js';
 import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
 import { testClock } from '../helpers/test-clock.js';
 import { newClaim } from './ledger-samples.js';
+import { passCreditContract } from './pass-credit.js';
 import { newPass, type PassesUnderTest, passesContract } from './passes.js';
 
 const MANY = 400;
@@ -47,6 +48,9 @@ async function onPostgres(): Promise<PassesUnderTest> {
 passesContract('memory', inMemory, 100);
 passesContract('SQLite', onSqlite, 25);
 passesContract('Postgres', onPostgres, 25);
+passCreditContract('memory', inMemory);
+passCreditContract('SQLite', onSqlite);
+passCreditContract('Postgres', onPostgres);
 
 test.each([
   ['SQLite', onSqlite],

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { Receipt, Settlement } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Claim } from '../types.js';
@@ -54,6 +55,7 @@ export function createClaim({ ledger, leases, record, lease, receipt: landed, se
     payer,
     terms,
     resource: resourceOf(record),
+    ...defined({ buys: record.buys }),
     resumed: own.resumed,
     get receipt() {
       return receipt;

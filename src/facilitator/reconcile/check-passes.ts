@@ -53,7 +53,7 @@ async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findin
   const ids = [pass.id, paymentId];
   const differs = whatDiffers(paid, pass);
   if (differs.length > 0) findings.differs({ kind: 'pass', ids, detail: differs.join('; '), advice: BOUGHT });
-  if (buys.kind !== 'uses') return;
+  if (buys.kind === 'until') return;
   const detail = countFault(paid, pass, pass.openedAt >= parts.debitsFrom);
   if (detail === undefined) return;
   const shown = `${detail}: ${pass.left} of ${pass.bought} are left, and requests took ${taken}`;
@@ -96,9 +96,9 @@ function whatDiffers({ payer, buys }: PaidPass, pass: Pass): readonly string[] {
     .map(([what, is = 'none', bought = 'none']) => `its ${what} is ${is}, and ${bought} was bought`);
 }
 
-/** The paid request is the first of the uses; what requests took and what is left are the others. */
+/** The paid request is the first of the uses, and takes of credit as all do; what requests took and what is left is the rest. */
 function countFault({ buys, taken }: PaidPass, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
-  const { left: others = 0n } = buys;
+  const { left: others = 0n } = buys.kind === 'credit' ? { left: buys.bought } : buys;
   if (left < 0n) return 'less than nothing is left';
   if (left + taken > others) return 'more is left than can be';
   return isRemembered && left + taken < others ? 'less is left than requests have taken it to' : undefined;

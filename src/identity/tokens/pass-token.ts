@@ -1,6 +1,7 @@
 import type Jwt from 'jsonwebtoken';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
+import { defined } from '../../lib/defined.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { isAddress } from '../../protocol/address.js';
 import type { PassKind } from '../../storage/passes/pass-store.js';
@@ -31,6 +32,7 @@ const claimsSchema = z.object({
   aud: z.string(),
   routes: z.tuple([z.string()]),
   kind: z.enum(['uses', 'until', 'credit'] satisfies readonly PassKind[]),
+  mint: z.string().refine(isAddress).optional(),
   serial: z.int().min(0),
   exp: z.int().optional(),
 });
@@ -58,11 +60,11 @@ export function createPassTokens({ ring, now }: PassTokenSetup): PassTokens {
 function issue(
   jwt: JwtPackage,
   { algorithm, signing: { kid, key } }: KeyRing,
-  { passId, wallet, site, scope, kind, serial, endsAt }: PassClaims,
+  { passId, wallet, site, scope, kind, mint, serial, endsAt }: PassClaims,
   now: number,
 ): string {
   const end = endsAt === undefined ? {} : { exp: Math.ceil(endsAt / 1_000) };
-  const payload = { kind, serial, routes: [scope], iat: Math.floor(now / 1_000), ...end };
+  const payload = { kind, ...defined({ mint }), serial, routes: [scope], iat: Math.floor(now / 1_000), ...end };
   return jwt.sign(payload, key, {
     algorithm,
     header: { alg: algorithm, typ: TYPE, kid },
@@ -103,10 +105,10 @@ function readClaims(payload: unknown): PassReading {
     const names = [...new Set(claims.error.issues.map((issue) => String(issue.path[0])))].join(', ');
     return unread(`these claims are missing or wrong: ${names}`);
   }
-  const { sub, jti, aud, routes, kind, serial, exp } = claims.data;
-  const end = exp === undefined ? {} : { endsAt: exp * 1_000 };
+  const { sub, jti, aud, routes, kind, mint, serial, exp } = claims.data;
+  const more = defined({ mint, endsAt: exp === undefined ? undefined : exp * 1_000 });
   const wallet = sub.slice(SUBJECT.length);
-  return { ok: true, claims: { passId: jti, wallet, site: aud, scope: routes[0], kind, serial, ...end } };
+  return { ok: true, claims: { passId: jti, wallet, site: aud, scope: routes[0], kind, serial, ...more } };
 }
 
 function unread(detail: string): PassReading {

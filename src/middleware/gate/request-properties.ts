@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Tier } from '../../access/tiers.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ProvenWallet } from '../../identity/types.js';
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { PriceInput } from '../../protocol/money/money.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
 import { createRequestNote, type RequestNote } from './request-note.js';
 
@@ -15,7 +17,15 @@ export interface RequestPayment {
   readonly terms: Terms;
   /** Set when the money has landed before the handler runs (`settle: 'before'`, or a payment resumed after an interruption). */
   readonly receipt: Receipt | undefined;
+  /** Says what the request has cost, where what is paid is credit; see {@link chargeCredit}, which is good for every request. */
+  readonly charge?: ChargeCredit;
 }
+
+/**
+ * {@link chargeCredit} for one request.
+ * @param amount - a price such as `'0.0004 USDC'` in the token of the credit, which may be zero, or atomic units of it as bigint
+ */
+export type ChargeCredit = (amount: PriceInput | bigint) => Promise<boolean>;
 
 /** The pass that covers a request; on `req.pass` in the handler. */
 export interface RequestPass {
@@ -26,8 +36,12 @@ export interface RequestPass {
   readonly kind: 'uses' | 'until' | 'credit';
   /** What is left of it behind this request: uses, or atomic units. Missing where it is for a time alone. */
   readonly left?: bigint;
+  /** Mint of what is left, base58; for credit only. */
+  readonly mint?: string;
   /** When it ends, in milliseconds since the epoch. Missing where it does not by itself. */
   readonly endsAt?: number;
+  /** Says what the request has cost, where it is taken from credit; see {@link chargeCredit}, which is good for every request. */
+  readonly charge?: ChargeCredit;
 }
 
 /** Whose service key a request came with; on `req.serviceKey` in the handler. */
@@ -93,6 +107,22 @@ export function passOf(req: IncomingMessage): RequestPass | undefined {
   return notes.pass.of(req);
 }
 
+/**
+ * Says what a request has cost, once or as a response goes on: all that is charged for it together is taken from the credit that
+ * pays for it, exactly, and the rest of `cost` (`pass: { credit: true, cost }`) given back when the response has ended.
+ * Where nothing is charged, a request costs `cost`. With `stream: true` more than `cost` is taken as it is charged: charge before
+ * you send what it is for.
+ * @param amount - a price such as `'0.0004 USDC'` in the token of the credit, which may be zero, or atomic units of it as bigint
+ * @returns whether to go on. False: with `stream: true` the credit is out and the gate has ended the response, or its client is
+ *   gone; or its response had ended before, and nothing was charged. True as well where a request is paid in another way, whatever the amount
+ * @throws TollhouseError `bad_option` for what is no amount of the token, and, without `stream`, where it is more than `cost`
+ *   together with what was charged before; nothing is charged then. `store_unavailable` where more cannot be taken at the moment
+ */
+export async function chargeCredit(req: IncomingMessage, amount: PriceInput | bigint): Promise<boolean> {
+  const charge = paymentOf(req)?.charge ?? passOf(req)?.charge;
+  return charge === undefined || charge(amount);
+}
+
 /** Whose wallet a request comes from, proven; undefined where no gate has asked for it. */
 export function walletOf(req: IncomingMessage): ProvenWallet | undefined {
   return notes.wallet.of(req);
@@ -124,10 +154,10 @@ export function tell<Name extends Learned>(
 export function tellPayment(
   req: IncomingMessage,
   names: { readonly payment: string | false },
-  { payer, terms }: Pick<RequestPayment, 'payer' | 'terms'>,
+  { payer, terms, charge }: Pick<RequestPayment, 'payer' | 'terms' | 'charge'>,
   receipt: Receipt | undefined,
 ): void {
-  tell(req, names, 'payment', withAmountJson({ payer, terms, receipt }));
+  tell(req, names, 'payment', withAmountJson({ payer, terms, receipt, ...defined({ charge }) }));
 }
 
 const FORM = /^[A-Za-z_$][\w$]{0,63}$/;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { createRequestNote } from '../gate/request-note.js';
-import type { PassParts, UsedPass } from './pass-types.js';
+import type { CreditMeter, PassParts, UsedPass } from './pass-types.js';
 
 /** A response to a request that a pass covers. */
 export interface CoveredResponse {
@@ -24,6 +24,13 @@ export function noteCovered(res: ServerResponse, used: UsedPass, parts: PassPart
 /** What was noted last of a response. */
 export function coveredBy(res: ServerResponse): CoveredResponse | undefined {
   return covered.of(res);
+}
+
+/** What measures the credit of a pass for the request of a response; undefined where nothing was taken from it. */
+export function meterOn(res: ServerResponse, passId: string): CreditMeter | undefined {
+  let response = covered.of(res);
+  while (response !== undefined && response.used.shown.passId !== passId) response = response.before;
+  return response?.used.meter;
 }
 
 /** The name under which a pass was debited for the request of a response; undefined where none was. */

@@ -1,9 +1,13 @@
 import type { NextFunction, Request, Response } from 'express';
+import type { PassClaims } from '../../identity/types.js';
+import { defined } from '../../lib/defined.js';
 import { headHook } from '../../lib/http/write-head.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { addVary, setPrivate } from '../gate/cache-control.js';
 import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
 import { closed, endsWithin, isClientGone, watchBreak } from '../response/response-end.js';
+import { creditText } from '../terms/credit-costs.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
 import { giveCookie } from './pass-cookie.js';
 import type { PassParts, UsedPass } from './pass-types.js';
@@ -23,7 +27,7 @@ export async function enterByPass(
   if (taken !== undefined && isClientGone(res)) return giveBack(parts, shown.passId, taken.requestId);
   // The wallet itself has shown it: it may have another token.
   if (!used.byToken) await giveToken(parts, res, used);
-  res.setHeader(REMAINING_HEADER, remainingText(used.left, shown.endsAt));
+  res.setHeader(REMAINING_HEADER, remainingText(shown, used.left, parts.symbols));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);
   completeHeads(res);
@@ -40,7 +44,9 @@ async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }
 /** What is written at once, as most is, is whole; all else is watched until its end. */
 async function followEnd(res: Response, response: CoveredResponse, requestId: string): Promise<void> {
   const isSpent = res.writableEnded ? response.isCharged : await isServed(res, response);
-  if (!isSpent) await giveBack(response.parts, response.used.shown.passId, requestId);
+  const { shown, meter } = response.used;
+  await meter?.end(isSpent);
+  if (!isSpent) await giveBack(response.parts, shown.passId, requestId);
 }
 
 async function isServed(res: Response, response: CoveredResponse): Promise<boolean> {
@@ -48,6 +54,8 @@ async function isServed(res: Response, response: CoveredResponse): Promise<boole
   const isBrokenHere = watchBreak(res);
   await closed(res);
   if (!res.writableEnded && isBrokenHere()) return false;
+  // A handler may say at its end what it cost.
+  if (res.headersSent && response.used.meter !== undefined) await endsWithin(res, handlerTimeoutMs);
   if (res.headersSent) return response.isCharged;
   try {
     // Who hangs up on a handler that comes to its end has had its work.
@@ -71,19 +79,30 @@ const completeHeads = headHook((res) => {
   setPrivate(res);
   for (let response = coveredBy(res); response !== undefined; response = response.before) {
     addVary(res, response.parts.vary);
-    const { left = 0n, taken } = response.used;
     response.isCharged = response.parts.charges(res as Response);
-    if (!response.isCharged && taken !== undefined) res.setHeader(REMAINING_HEADER, String(left + taken.amount));
+    const left = leftBehind(response);
+    const { used, parts } = response;
+    if (left !== used.left) res.setHeader(REMAINING_HEADER, remainingText(used.shown, left, parts.symbols));
   }
 });
 
-function requestPass({ shown: { passId: id, wallet, kind, endsAt }, left }: UsedPass): RequestPass {
-  const pass = { id, wallet, kind };
-  if (endsAt === undefined) return left === undefined ? pass : { ...pass, left };
-  return left === undefined ? { ...pass, endsAt } : { ...pass, left, endsAt };
+/** What is left when a response ends as it has begun. */
+function leftBehind({ isCharged, used: { left, taken, meter } }: CoveredResponse): bigint | undefined {
+  if (left === undefined || taken === undefined) return left;
+  if (meter === undefined) return isCharged ? left : left + taken.amount;
+  return (meter.left ?? left) + meter.taken - (isCharged ? meter.due : 0n);
 }
 
-/** What is left: uses, or the seconds until the end. */
-export function remainingText(left: bigint | undefined, endsAt = 0): string {
-  return String(left ?? Math.max(0, Math.floor((endsAt - Date.now()) / 1_000)));
+function requestPass({ shown: { passId: id, wallet, kind, mint, endsAt }, left, meter }: UsedPass): RequestPass {
+  return withAmountJson({ id, wallet, kind, ...defined({ left, mint, endsAt, charge: meter?.charge }) });
+}
+
+/** What is left: uses, an amount of credit, or the seconds until the end. */
+export function remainingText(
+  { mint, endsAt = 0 }: Pick<PassClaims, 'mint' | 'endsAt'>,
+  left: bigint | undefined,
+  symbols: PassParts['symbols'],
+): string {
+  if (left !== undefined) return mint === undefined ? String(left) : creditText(left, mint, symbols);
+  return String(Math.max(0, Math.floor((endsAt - Date.now()) / 1_000)));
 }

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import { badOption } from '../../errors/errors.js';
-import type { PaymentUse } from '../../facilitator/types.js';
+import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
 import { defined } from '../../lib/defined.js';
@@ -10,16 +10,17 @@ import type { Admitted } from '../gate/gate.js';
 import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
+import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
-import type { PassRule } from '../terms/pass-option.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { cookiePath } from './cookie-path.js';
 import { enterByPass, remainingText } from './enter-by-pass.js';
+import { meterFor } from './meter-for.js';
 import { carryCookies, cookieAt, giveCookie } from './pass-cookie.js';
 import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import { PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
+import { type CreditMeter, PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -31,6 +32,11 @@ export interface PassGate {
   admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
   /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
   boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
+   * taken beyond the cost before its money has landed.
+   */
+  meterOf(req: Request, claim: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>): CreditMeter | undefined;
   /**
    * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
    * The response to the request sets its cookie, where it has one.
@@ -51,6 +57,7 @@ const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
 /**
  * The passes of a gate that sells some; undefined for others.
  * @param sold - what may be bought
+ * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @param route - as a table of routes has it
  * @throws TollhouseError `bad_option` where it is not certain who sells them
  */
@@ -58,29 +65,18 @@ export function createPassGate(
   where: string,
   options: ResolvedPaymentOptions,
   sold: SoldPasses | undefined,
-  charges: (res: Response) => boolean,
+  asks: Pick<PassParts, 'charges' | 'refuse'>,
   route: string | undefined,
 ): PassGate | undefined {
-  const { facilitator, payTo, baseUrl, requestNames, handlerTimeoutMs } = options;
   if (sold === undefined) return undefined;
-  if (typeof payTo === 'function') {
-    const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
-    throw badOption(where, detail, 'payTo');
-  }
-  const { identity = identityOf(facilitator) } = options;
-  const { passes } = facilitator;
-  const tokens = identity.passTokens ?? passTokensOf(facilitator);
-  const site = siteOfGate(baseUrl, recipientOf(where, payTo, facilitator.tokens));
   const hasCookies = sold.rules.some(({ cookie }) => cookie);
-  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
-  const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
-  const place = { identity, baseUrl, site, vary };
-  const parts: PassParts = { passes, isBuying, tokens, ...place, requestNames, charges, handlerTimeoutMs };
+  const parts = partsOf(where, options, asks, hasCookies);
+  const { passes, tokens, site, baseUrl, vary } = parts;
   const written = readRoute(route);
   const placesOf = createRequestNote<Request, readonly PassPlace[]>();
-  const placeOf = (req: Request, rule: PassRule): PassPlace => {
-    const scope = passScope(req, rule, written);
-    return rule.cookie ? { scope, cookiePath: cookiePath(req, rule, written, baseUrl) } : { scope };
+  const placeOf = (req: Request, rule: SoldPass): PassPlace => {
+    const at = { scope: passScope(req, rule, written), costs: rule.byMint };
+    return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
   };
 
   return {
@@ -98,13 +94,24 @@ export function createPassGate(
     },
     boughtWith(req, terms) {
       const rule = sold.ruleOf(terms);
-      const place = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)];
-      return rule === undefined || place === undefined ? undefined : { site, scope: place.scope, ...balanceOf(rule) };
+      const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
+      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule, terms) };
+    },
+    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
+      if (buys?.kind !== 'credit') return undefined;
+      const { bought = 0n, left = bought } = buys;
+      // What was offered when it was paid, though another offer stands here today.
+      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
+      return meterFor(parts, req, { cost, isTakenBefore }, async (amount) => {
+        const pass = await passes.findByPayment(paymentId);
+        if (pass === undefined) return { ok: false, fault: 'unknown' };
+        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+      });
     },
     async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
       if (pass === undefined) return {};
-      const left = { [REMAINING_HEADER]: remainingText(pass.left, pass.endsAt) };
+      const left = { [REMAINING_HEADER]: remainingText(pass, pass.left, parts.symbols) };
       if (!isTheirs) return left;
       const token = await tokens.issue(claimsOf(pass));
       const cookie = cookieAt(req, parts, placesOf.of(req) ?? [], pass.scope);
@@ -114,9 +121,31 @@ export function createPassGate(
   };
 }
 
+function partsOf(
+  where: string,
+  { facilitator, payTo, baseUrl, identity = identityOf(facilitator), ...options }: ResolvedPaymentOptions,
+  { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
+  hasCookies: boolean,
+): PassParts {
+  if (typeof payTo === 'function') {
+    const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
+    throw badOption(where, detail, 'payTo');
+  }
+  const { passes, tokens: symbols } = facilitator;
+  const site = siteOfGate(baseUrl, recipientOf(where, payTo, symbols));
+  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
+  const tokens = identity.passTokens ?? passTokensOf(facilitator);
+  const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
+  const { requestNames, handlerTimeoutMs } = options;
+  const place = { identity, baseUrl, site, vary, symbols };
+  return { passes, isBuying, tokens, ...place, requestNames, charges, refuse, handlerTimeoutMs };
+}
+
 /** The balance that a payment buys; its own request is the first of its uses. */
-function balanceOf({ uses, forMs }: PassRule) {
+function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
   const time = defined({ lastsMs: forMs });
+  const cost = byMint?.get(mint);
+  if (cost !== undefined) return { kind: 'credit', mint, bought, left: bought - cost.amount, ...time } as const;
   if (uses === undefined) return { kind: 'until', ...time } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
 }

@@ -1,9 +1,12 @@
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import type { ErrorCode } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Identity, PassClaims, PassTokens } from '../../identity/types.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
+import type { Token } from '../../protocol/types.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
+import type { ChargeCredit } from '../gate/request-properties.js';
+import type { CreditCost, CreditCosts } from '../terms/credit-costs.js';
 
 /** The cookie of the passes of a scope. */
 export interface PassCookie {
@@ -21,12 +24,41 @@ export type KeptPass = Awaited<ReturnType<Passes['open']>>;
 /** Why a pass covers nothing. */
 export type PassTrouble = NonNullable<KeptPass['over']>;
 
+/** What a request takes from credit: `cost` before its handler, in the end what the handler has charged. */
+export interface CreditMeter {
+  /** For the handler. */
+  readonly charge: ChargeCredit;
+  /** What is taken so far, atomic units. */
+  readonly taken: bigint;
+  /** What would be taken in the end if nothing more were charged: what was charged, or all that is taken where nothing was. */
+  readonly due: bigint;
+  /** What is left of the credit beside {@link taken}, as far as this request knows; undefined before it has its pass. */
+  readonly left: bigint | undefined;
+  /** For another gate that the request passes, and that sells the same: has as much taken as the dearer of both asks for. */
+  raise(cost: CreditCost): Promise<Adjusted>;
+  /**
+   * Ends it, once, whoever says so first: nothing more is charged from then on. Does not reject.
+   * @param isSpent - whether the request has its price: then what is due is taken. Else what was taken beyond `cost` is given back
+   */
+  end(isSpent: boolean): Promise<void>;
+}
+
+/** What came of taking so much in all. */
+export type Adjusted = Awaited<ReturnType<Passes['adjust']>>;
+
+/** Prepares a 402 with the terms of a gate, which the returned function sends. */
+export type Refuse = (req: Request, res: Response, cause: PassRefusal['cause']) => Promise<() => void>;
+
 /** What the passes of a gate work with. */
 export interface PassParts {
   readonly passes: Passes;
   readonly isBuying: Facilitator['isBuying'];
   readonly tokens: PassTokens;
   readonly identity: Identity;
+  /** Those that have a symbol. */
+  readonly symbols: readonly Token[];
+  /** Has a request asked to pay that was let in. */
+  readonly refuse: Refuse;
   /** Address under which clients reach the server. Default: from the request. */
   readonly baseUrl: string | undefined;
   /** The site of the gate, as `siteOfGate` has it. */
@@ -44,6 +76,8 @@ export interface PassParts {
 export interface PassPlace {
   /** What it is for, as `passScope` has it. */
   readonly scope: string;
+  /** What the request takes of credit; undefined where none is sold. */
+  readonly costs: CreditCosts | undefined;
   /** The path of its cookie; missing where it has none. */
   readonly cookiePath?: string;
 }
@@ -56,6 +90,8 @@ export interface UsedPass {
   readonly left?: bigint;
   /** What the request has taken, to be given back by its name; missing where nothing was. */
   readonly taken?: { readonly requestId: string; readonly amount: bigint };
+  /** Of credit: what it takes in the end. */
+  readonly meter?: CreditMeter;
   /** Whether it was shown by its token. */
   readonly byToken: boolean;
   /** The cookie in which a new token of it is given out; missing where it has none. */

@@ -1,14 +1,16 @@
 import { resolveOptions } from '../../lib/options.js';
 import { createPassGate } from '../passes/pass-gate.js';
+import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
-import { readSoldPasses } from '../terms/offers.js';
-import { requirePaymentOptions } from '../terms/payment-options.js';
-import { termsForRequest } from '../terms/payment-terms.js';
+import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
+import { type ResolvedPaymentOptions, requirePaymentOptions } from '../terms/payment-options.js';
+import { type TermsFor, termsForRequest } from '../terms/payment-terms.js';
 import { watchSetup } from '../terms/watch-setup.js';
 import { charges } from './gate-hooks.js';
 import { declareIdentifiers } from './identified-payment.js';
+import { offeredTerms } from './offered-terms.js';
 import type { PaymentGate } from './payment-gate.js';
-import { UNPAID, withOffers } from './payment-required.js';
+import { sendPaymentRequired, UNPAID, withOffers } from './payment-required.js';
 
 /**
  * Makes the gate of a route from options as somebody typed them.
@@ -21,11 +23,30 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   const listed = listRoute(where, declareIdentifiers(resolved));
   const gate = { where, options: listed };
   const sold = readSoldPasses(where, listed);
+  const termsFor = checkedTerms(termsForRequest(where, listed), sold, listed);
+  const refuse: Refuse = async (req, res, cause) => {
+    const offered = await offeredTerms({ ...gate, termsFor }, req);
+    return () => sendPaymentRequired(req, res, listed, offered, cause);
+  };
   return {
     ...gate,
     ...(sold === undefined ? {} : { unpaid: withOffers(UNPAID, sold.inWords) }),
-    passes: createPassGate(where, listed, sold, (res) => charges(gate, res), route),
-    termsFor: termsForRequest(where, listed),
+    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse }, route),
+    termsFor,
     watch: watchSetup(where, listed),
+  };
+}
+
+/** Terms that depend on the request are asked about when they are made: what is bought must be certain before it is offered. */
+function checkedTerms(
+  termsFor: TermsFor,
+  sold: SoldPasses | undefined,
+  { price }: Pick<ResolvedPaymentOptions, 'price'>,
+): TermsFor {
+  if (sold === undefined || typeof price !== 'function') return termsFor;
+  return async (req, kind) => {
+    const terms = await termsFor(req, kind);
+    for (const it of terms) sold.check(it);
+    return terms;
   };
 }

@@ -6,7 +6,6 @@ import type { Settlement } from '../../protocol/types.js';
 import { keepPrivate, varyBy } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
 import { readPayment } from '../gate/presented-payment.js';
-import { tellPayment } from '../gate/request-properties.js';
 import { exposeHeaders, sendError, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
@@ -16,9 +15,10 @@ import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../r
 import { type RecordedResponse, recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
-import { identifiedPayment, identifierFault } from './identified-payment.js';
-import { landedHeaders, servedHeaders } from './landed-headers.js';
+import { identifierFault } from './identified-payment.js';
+import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
+import { openedRequest } from './opened-request.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
@@ -108,13 +108,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
     case 'open': {
       const { claim } = opened;
       await accepted(gate, req, claim);
-      const paid: Omit<PaidRequest, 'next'> = {
-        ...{ req, res, gate, claim, receiptHeaders },
-        landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
-        kept: paidResponse(facilitator, claim.id, retry.secret, claim.payer),
-        identified: identifiedPayment(gate.options, req, attempt.payment, claim.id),
-        challenge: (cause) => required.sendPaymentRequired(req, res, gate.options, attempt.offered, cause),
-      };
+      const paid = openedRequest(attempt, claim, receiptHeaders);
       return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
     }
   }
@@ -145,7 +139,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     await giveBack(paid);
     throw error;
   }
-  tellPayment(req, options.requestNames, claim, claim.receipt);
+  paid.tell(claim.receipt);
   notePaid(req, gate, claim);
   callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
   return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
@@ -171,6 +165,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
     if (await claim.isHeld()) await kept.put(response);
     const settlement = await takeMoney(paid, buffered.send);
     if (settlement?.status !== 'settled') return;
+    await paid.meter?.end(true);
     const headers = required.paidHeaders(response.headers, await paid.landedHeaders(settlement.receipt));
     // A client that does not read is cut off before this counts as handed over.
     const handedOver = delivered(res, 2 * options.deliveryTimeoutMs);
@@ -189,13 +184,13 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
  * when it is whole, or when some of it has left and its client ended it. Otherwise it is owed.
  */
 async function moneyFirst(paid: PaidRequest): Promise<void> {
-  const { req, res, gate, claim, kept } = paid;
-  const { options, run = runHandler } = gate;
+  const { res, gate, claim, kept } = paid;
+  const { run = runHandler } = gate;
   const settlement = await takeMoney(paid, (write) => write());
   if (settlement?.status !== 'settled') return;
   // Whoever serves in the handler's place keeps books of the money.
   if (isClientGone(res) && gate.run === undefined) return claim.keep();
-  tellPayment(req, options.requestNames, claim, settlement.receipt);
+  paid.tell(settlement.receipt);
   setHeaders(res, await paid.landedHeaders(settlement.receipt));
   onHeaders(res, () => exposeHeaders(res, required.EXPOSED_HEADERS));
   const recorded = recordResponse(res, async (response) => {
@@ -203,6 +198,7 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
   });
   try {
     const { served, write } = await run(paid, settlement.receipt, recorded);
+    await paid.meter?.end(served);
     if (served) return await claim.served(write);
     await giveBack(paid);
   } catch (error) {
@@ -260,8 +256,9 @@ async function isCharged(paid: PaidRequest): Promise<boolean> {
 }
 
 /** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */
-async function giveBack({ req, res, claim, identified }: PaidRequest): Promise<void> {
+async function giveBack({ req, res, claim, identified, meter }: PaidRequest): Promise<void> {
   leaveOpen(res);
+  await meter?.end(false);
   if (claim.receipt !== undefined) return claim.keep();
   await Promise.all([claim.forget(), identified.giveBack(), giveBackProofs(req).catch(() => {})]);
 }

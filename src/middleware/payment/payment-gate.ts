@@ -5,6 +5,7 @@ import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
+import type { CreditMeter } from '../passes/pass-types.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
@@ -71,6 +72,10 @@ export interface PaidRequest {
   /** Where its response is kept. */
   readonly kept: PaidResponse;
   readonly identified: IdentifiedPayment;
+  /** What measures the credit that the payment buys; undefined where it buys none. */
+  readonly meter: CreditMeter | undefined;
+  /** Tells those behind the gate of the payment. */
+  tell(receipt: Receipt | undefined): void;
   /** Headers that tell how the settlement ended. */
   receiptHeaders(settlement: Settlement): Readonly<Record<string, string>>;
   /** Headers that tell that the money has landed, and what it has bought. */

@@ -1,11 +1,24 @@
 import { z } from 'zod';
 import type { PriceInput } from '../../protocol/money/money.js';
 
-/** What a payment may buy instead of one request: so many, or a time, or so many within a time. */
+/** What a payment may buy instead of one request: so many, or a time, or so many within a time, or credit that requests take from. */
 export interface PassOption {
   /** How many requests, the paid one among them. Default: any number, within the time. */
   readonly uses?: number;
-  /** For how long, from the payment on: `'30s'`, `'15m'`, `'24h'`, `'30d'`. Default: until the uses are used up. */
+  /** The amount paid is a balance, in the token that was paid: each request takes `cost` of it, the paid one first. Default: it is not. */
+  readonly credit?: true;
+  /**
+   * With `credit`: what a request takes, at most the price: `'$0.001'`, or one for each token that is offered, `['$0.001', '0.001 USDT']`.
+   * It is taken before the handler, which may say that it was less (`chargeCredit`); a request that fails takes nothing.
+   */
+  readonly cost?: PriceInput | readonly PriceInput[];
+  /**
+   * With `credit`: whether a response may cost more than `cost`, which is then what there must be to begin: the handler charges as
+   * it goes on (`chargeCredit`), and the response ends when the credit is out. A gate that sells it has `settle: 'before'`.
+   * Default false: `cost` is the most.
+   */
+  readonly stream?: boolean;
+  /** For how long, from the payment on: `'30s'`, `'15m'`, `'24h'`, `'30d'`. Default: until the uses, or the credit, are used up. */
   readonly for?: string;
   /** Name of a group of gates: the pass covers all of them that name it, on the same site. Default: its own route alone. */
   readonly group?: string;
@@ -30,6 +43,9 @@ export interface PassRule {
   readonly uses: bigint | undefined;
   readonly forMs: number | undefined;
   readonly group: string | undefined;
+  /** What a request takes of credit, as it was written; undefined where none is sold. */
+  readonly costs: readonly PriceInput[] | undefined;
+  readonly stream: boolean;
   readonly cookie: boolean;
 }
 
@@ -48,6 +64,9 @@ export const passOption = z
   .strictObject(
     {
       uses: z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion').optional(),
+      credit: z.literal(true, 'true').optional(),
+      cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
+      stream: z.boolean('true or false').optional(),
       for: duration.optional(),
       group: z
         .string('a name')
@@ -57,13 +76,24 @@ export const passOption = z
     },
     'an object such as { uses: 100 } or { for: "24h" }',
   )
-  .refine(({ uses, for: time }) => uses !== undefined || time !== undefined, 'an object with uses, for, or both')
+  .refine(
+    ({ uses, for: time, credit }) => (uses ?? time ?? credit) !== undefined,
+    'an object with uses, for, or both, or with credit: true',
+  )
+  .refine(({ uses, credit }) => uses === undefined || credit === undefined, 'an object with uses or credit, not both')
+  .refine(
+    ({ cost, credit }) => credit === undefined || cost !== undefined,
+    'an object with cost beside credit, which says what a request takes of it at most: { credit: true, cost: "$0.001" }',
+  )
+  .refine(
+    ({ cost, stream, credit }) => credit !== undefined || (cost ?? stream) === undefined,
+    'an object with credit: true beside cost and stream',
+  )
   .transform(
-    ({ uses, for: forMs, group, cookie }): PassRule => ({
+    ({ uses, for: forMs, group, cookie, cost, stream = false }): PassRule => ({
       uses: uses === undefined ? undefined : BigInt(uses),
-      forMs,
-      group,
-      cookie,
+      costs: cost === undefined ? undefined : [cost].flat(),
+      ...{ forMs, group, stream, cookie },
     }),
   );
 
@@ -79,12 +109,19 @@ const NAMES = [
   ['s', 'second'],
 ] as const;
 
-/** What a pass is good for, in words: `100 requests within 30 days`. */
-export function passInWords({ uses, forMs, group }: PassRule): string {
+/**
+ * What a pass is good for, in words: `100 requests within 30 days`.
+ * @param what - what it is that is sold. Default: requests
+ */
+export function passInWords({ uses, forMs, group }: PassRule, what: string = requestsInWords(uses)): string {
   const where = group === undefined ? '' : ` to anything of "${group}"`;
   const time = forMs === undefined ? undefined : timeInWords(forMs);
-  const requests = uses === undefined ? 'any number of requests' : uses === 1n ? '1 request' : `${uses} requests`;
-  return `${requests}${where}${time === undefined ? '' : ` within ${time}`}`;
+  return `${what}${where}${time === undefined ? '' : ` within ${time}`}`;
+}
+
+function requestsInWords(uses: bigint | undefined): string {
+  if (uses === undefined) return 'any number of requests';
+  return uses === 1n ? '1 request' : `${uses} requests`;
 }
 
 function timeInWords(ms: number): string {

@@ -23,7 +23,7 @@ export type PriceInput = string | AtomicPrice;
 export interface ParsedPrice {
   /** Mint of the token, base58. */
   readonly asset: string;
-  /** Atomic units, at least 1. */
+  /** Atomic units, at least 1; of a cost at least 0. */
   readonly amount: bigint;
   /** The token, where it is a known one. */
   readonly token?: Token;
@@ -45,10 +45,15 @@ const NEGATIVE = /^-[\d.]/;
  * @param tokens - tokens that can be named by symbol; a price in dollars is in the one called USDC
  */
 export function readPrice(price: unknown, tokens: readonly Token[]): Parsed<ParsedPrice> {
-  const result = typeof price === 'string' ? readText(price, tokens) : readAtomic(price, tokens);
+  const result = readCost(price, tokens);
   if (result.ok && result.value.amount === 0n)
     return unparsed(`a price must be more than zero, not ${shownPrice(price)}; ${FREE}`);
   return result;
+}
+
+/** Reads what something has cost, which may be nothing; else as {@link readPrice} does. */
+export function readCost(cost: unknown, tokens: readonly Token[]): Parsed<ParsedPrice> {
+  return typeof cost === 'string' ? readText(cost, tokens) : readAtomic(cost, tokens);
 }
 
 /**

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
 import {
+  type Adjustment,
+  type AdjustResult,
   type Debit,
   type DebitResult,
   MOST_PASSES,
@@ -10,6 +12,7 @@ import {
   type Pass,
   type PassQuery,
   type PassStore,
+  takenByPayment,
 } from './pass-store.js';
 
 /** Bounds of the passes in memory. */
@@ -59,6 +62,8 @@ class MemoryPassStore implements PassStore {
     this.#byPayment.set(entry.paymentId, entry);
     const ofWallet = this.#byWallet.get(entry.wallet) ?? new Set();
     this.#byWallet.set(entry.wallet, ofWallet.add(entry));
+    const taken = takenByPayment(pass);
+    if (taken !== undefined) this.#note(`${entry.id} ${entry.paymentId}`, taken);
     return this.#copyOf(entry);
   }
 
@@ -80,6 +85,20 @@ class MemoryPassStore implements PassStore {
     if (this.#debits.size <= this.#maxDebits) return;
     const [oldest = key] = this.#debits.keys();
     this.#debits.delete(oldest);
+  }
+
+  async adjust({ passId, requestId, amount }: Adjustment): Promise<AdjustResult> {
+    const key = `${passId} ${requestId}`;
+    const taken = this.#debits.get(key);
+    const entry = this.#byId.get(passId);
+    if (taken === undefined || entry?.left === undefined) return { ok: false, fault: 'unknown' };
+    const more = amount - taken;
+    const lacking = entry.left < more ? 'used_up' : undefined;
+    const fault = more > 0n ? (overBecause(entry, this.#now()) ?? lacking) : undefined;
+    if (fault !== undefined) return { ok: false, fault };
+    entry.left -= more;
+    this.#debits.set(key, amount);
+    return { ok: true, left: entry.left };
   }
 
   async giveBack(passId: string, requestId: string): Promise<boolean> {

@@ -25,12 +25,15 @@ const COLUMNS = PASS_COLUMNS.join(', ');
 const isOpen = (pass: string, time: string) =>
   `${pass}.revoked_at is null and (${pass}.ends_at is null or ${pass}.ends_at > ${time})`;
 
+/** What a request has taken; null, which is no amount, where that is nothing. */
+const TAKEN = '(select amount from tollhouse_pass_debit where pass_id = $1 and request = $2)';
+
 /** The statements over passes, the same for every database but for the debit of many. */
 export const PASSES = {
   open: {
     name: 'tollhouse_open_pass',
     text: `insert into tollhouse_pass (${COLUMNS}, over_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, $12) on conflict (payment_id) do nothing`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, $12) on conflict (payment_id) do nothing returning id`,
   },
   find: { name: 'tollhouse_find_pass', text: `select ${COLUMNS} from tollhouse_pass where id = $1` },
   findByPayment: {
@@ -65,6 +68,18 @@ export const PASSES = {
   },
   /** Comes before its debits, as when something is taken: whoever takes or gives back meanwhile waits, and sees what was done. */
   lock: { name: 'tollhouse_lock_pass', text: 'update tollhouse_pass set serial = serial where id = $1' },
+  /** Follows the lock as well. */
+  adjust: {
+    name: 'tollhouse_adjust_debit',
+    text: `update tollhouse_pass set remaining = remaining + ${TAKEN} - $3,
+        over_at = case when revoked_at is not null then over_at when remaining + ${TAKEN} = $3 then $4 else ends_at end
+      where id = $1 and remaining + ${TAKEN} >= $3 and ($3 <= ${TAKEN} or ${isOpen('tollhouse_pass', '$4')})
+      returning remaining`,
+  },
+  setDebit: {
+    name: 'tollhouse_set_debit',
+    text: 'update tollhouse_pass_debit set amount = $3 where pass_id = $1 and request = $2',
+  },
   giveBack: {
     name: 'tollhouse_give_debit_back',
     text: `update tollhouse_pass set over_at = case when revoked_at is null then ends_at else over_at end,

@@ -12,7 +12,10 @@ export interface PassPurchase {
   readonly mint?: string;
   /** How much was bought: uses, or atomic units of the token. Missing for `until`. */
   readonly bought?: bigint;
-  /** How much of it is left, once the paid request has had its part. */
+  /**
+   * How much of it is left, once the paid request has had its part. Of `credit` that part is a debit, named by the payment,
+   * which can be adjusted like others.
+   */
   readonly left?: bigint;
   /** For how long it is good, from now on, in milliseconds. Default: for ever. */
   readonly lastsMs?: number;
@@ -45,7 +48,7 @@ export interface Debit {
   readonly passId: string;
   /** Names the request: one request is debited once, however often that is asked for. */
   readonly requestId: string;
-  /** Uses or atomic units, at least 1. */
+  /** Uses or atomic units, at least 1; of an {@link Adjustment} at least 0. */
   readonly amount: bigint;
   /** The number of the token that was shown. Default: none was, and any is good. */
   readonly serial?: number;
@@ -65,6 +68,14 @@ export type DebitResult =
     }
   | { readonly ok: false; readonly fault: PassFault };
 
+/** What a request that was debited is to have taken in the end. */
+export type Adjustment = Omit<Debit, 'serial'>;
+
+/** What came of an adjustment. `unknown`: the request has taken nothing, or was given it back. */
+export type AdjustResult =
+  | { readonly ok: true /** What is left of the pass. */; readonly left: bigint }
+  | { readonly ok: false; readonly fault: PassFault };
+
 /** Whose passes are looked for, and for what. */
 export interface PassQuery {
   readonly wallet: string;
@@ -82,6 +93,11 @@ export interface PassStore {
   open(pass: NewPass): Promise<Pass>;
   /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
   debit(debit: Debit): Promise<DebitResult>;
+  /**
+   * Makes what a request has taken another amount, from 0 on, which stands for the whole of it however often that is asked for:
+   * what is less is given back, whatever became of the pass, and what is more is taken as {@link debit} takes it, all or nothing.
+   */
+  adjust(adjustment: Adjustment): Promise<AdjustResult>;
   /** Gives back what a request has taken; false where it has taken nothing, or was given it back. */
   giveBack(passId: string, requestId: string): Promise<boolean>;
   /** A pass by its id. */
@@ -102,6 +118,11 @@ export interface PassStore {
 
 /** How many passes are found at once. */
 export const MOST_PASSES = 100;
+
+/** What the paid request has taken of a pass, where that is a debit: of credit; undefined for others. */
+export function takenByPayment({ kind, bought = 0n, left = bought }: PassPurchase): bigint | undefined {
+  return kind === 'credit' ? bought - left : undefined;
+}
 
 /** Why a pass is good for nothing any more at a time; undefined while it is good. */
 export function overBecause(pass: Pick<Pass, 'revokedAt' | 'endsAt' | 'left'>, now: number): PassFault | undefined {

@@ -4,7 +4,7 @@ import { summand } from '../sql/sql-sums.js';
 import { debitGroups } from './debit-groups.js';
 import { firstPass, toPass } from './pass-rows.js';
 import { PASSES } from './pass-statements.js';
-import type { Debit, DebitResult, NewPass, Pass, PassStore } from './pass-store.js';
+import { type Debit, type DebitResult, type NewPass, type Pass, type PassStore, takenByPayment } from './pass-store.js';
 
 /** Passes that can be forgotten. */
 export interface PrunablePassStore extends PassStore {
@@ -68,7 +68,11 @@ async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time
   const endsAt = lastsMs === undefined ? null : time + lastsMs;
   const named = [id, paymentId, wallet, site, scope, kind, mint] as const;
   const balance = [bought, left].map((it) => (it === undefined ? null : summand(it)));
-  await database.query(PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt);
+  const taken = takenByPayment(pass);
+  await database.batchIf(
+    [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt],
+    taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time]],
+  );
   const opened = await reads.findByPayment(paymentId);
   if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
   return opened;
@@ -78,7 +82,7 @@ function passDebits(
   database: SqlDatabase,
   { find }: PassReads,
   now: () => number,
-): Pick<PassStore, 'debit' | 'giveBack'> {
+): Pick<PassStore, 'debit' | 'adjust' | 'giveBack'> {
   /** Those who come in the same turn are one commit of SQLite by themselves. */
   async function takeOne({ passId, requestId, amount, serial }: Debit): Promise<bigint | undefined> {
     const time = now();
@@ -104,6 +108,15 @@ function passDebits(
       const debit = { ...asked, amount: summand(asked.amount) };
       const left = await take(debit);
       return left === undefined ? whyNot(debit) : { ok: true, left, isRepeated: false };
+    },
+    async adjust({ passId, requestId, amount }) {
+      const [of, whole] = [[passId, requestId] as const, summand(amount)];
+      const guard: Step = [PASSES.adjust, ...of, whole, now()];
+      const [row] = await database.batchIf(guard, [[PASSES.setDebit, ...of, whole]], [[PASSES.lock, passId]]);
+      if (row !== undefined) return { ok: true, left: BigInt(String(row.remaining)) };
+      const [before] = await database.query(PASSES.wasDebited, ...of);
+      const pass = before && (await find(passId));
+      return { ok: false, fault: pass === undefined ? 'unknown' : (pass.over ?? 'used_up') };
     },
     async giveBack(passId, requestId) {
       const [, given = []] = await database.batch([

@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import express, { type Request, type RequestHandler } from 'express';
-import { createFacilitator, createRouter, openStorage, requirePayment } from '../../../src/index.js';
+import { chargeCredit, createFacilitator, createRouter, openStorage, requirePayment } from '../../../src/index.js';
 
 const { SELLER_DATABASE = '', SELLER_RPC = '', SELLER_KEYPAIR = '', SELLER_PAY_TO: payTo = '' } = process.env;
 const { SELLER_CONTROL = '', SELLER_LEASE_MS = '', SELLER_PASS_USES = '5' } = process.env;
@@ -66,6 +66,16 @@ app.get('/covered/:how', covered, (req, res) => {
   if (how !== 'break') return void res.send('covered');
   res.write('the first half');
   setImmediate(() => res.destroy());
+});
+const metered = requirePayment({
+  ...{ ...gated, settle: 'before' },
+  pass: { credit: true, cost: '$0.001', stream: true, group: 'metered' },
+});
+app.get('/metered/:what', metered, async (req, res) => {
+  await passOn('run', req.path);
+  await chargeCredit(req, 2_000n);
+  await passOn('half', req.path);
+  res.send('metered');
 });
 app.use(createRouter({ facilitator, limits: false }));
 

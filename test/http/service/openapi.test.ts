@@ -156,6 +156,7 @@ const ELSEWHERE = [
   'pass_of_another_site',
   'pass_of_another_route',
   'pass_of_another_wallet',
+  'pass_of_another_token',
   'pass_revoked',
   'pass_ended',
   'pass_used_up',

@@ -1,0 +1,23 @@
+import type { Request } from 'express';
+import { isClientGone } from '../response/response-end.js';
+import { createCreditMeter, type MeterParts } from './credit-meter.js';
+import { endOutOfCredit } from './out-of-credit.js';
+import { troubled } from './pass-troubles.js';
+import type { CreditMeter, PassParts } from './pass-types.js';
+
+/** A meter for a request, which ends its response when the credit is out. */
+export function meterFor(
+  { symbols, refuse }: Pick<PassParts, 'symbols' | 'refuse'>,
+  req: Request,
+  taken: Pick<MeterParts, 'cost' | 'left' | 'isTakenBefore'>,
+  adjust: MeterParts['adjust'],
+): CreditMeter {
+  const { res } = req;
+  return createCreditMeter({
+    ...{ ...taken, tokens: symbols, adjust },
+    isGone: () => res === undefined || res.writableEnded || isClientGone(res),
+    async end(because) {
+      if (res !== undefined) await endOutOfCredit(req, res, troubled(because, 'credit').cause, refuse);
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import type { Request } from 'express';
+import type { PassClaims } from '../../identity/types.js';
+import { randomHex } from '../../lib/ids.js';
+import type { CreditCost } from '../terms/credit-costs.js';
+import { debitedAs, meterOn } from './covered-response.js';
+import { meterFor } from './meter-for.js';
+import { refusal, troubled } from './pass-troubles.js';
+import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
+
+/** What one request costs a pass of uses. */
+const ONE_USE = 1n;
+
+type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
+
+/** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
+export async function takeUse(
+  parts: PassParts,
+  req: Request,
+  by: ShownPass,
+  places: readonly PassPlace[],
+): Promise<UsedPass | PassRefusal> {
+  const { passId, kind, serial } = by.shown;
+  if (kind === 'credit') return takeCredit(parts, req, by, places);
+  if (kind === 'until') {
+    const pass = await parts.passes.find(passId);
+    const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
+    return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
+  }
+  return debit(parts, req, by, ONE_USE);
+}
+
+async function takeCredit(
+  parts: PassParts,
+  req: Request,
+  by: ShownPass,
+  places: readonly PassPlace[],
+): Promise<UsedPass | PassRefusal> {
+  const cost = costFor(by.shown, places);
+  if (cost === undefined) {
+    const detail = `The access pass is credit in the token ${by.shown.mint}, in which nothing is sold here any more.`;
+    return refusal('pass_of_another_token', detail);
+  }
+  const before = req.res && meterOn(req.res, by.shown.passId);
+  if (before !== undefined) return takeMore(before, req, by, cost);
+  const used = await debit(parts, req, by, cost.amount);
+  if (!used.admitted) return used;
+  const { left, taken } = used;
+  const requestId = taken?.requestId ?? '';
+  const meter = meterFor(parts, req, { cost, left }, (amount) =>
+    parts.passes.adjust({ passId: by.shown.passId, requestId, amount }),
+  );
+  return { ...used, meter };
+}
+
+/** At another gate on the way of the same request. */
+async function takeMore(
+  meter: CreditMeter,
+  { res }: Request,
+  by: ShownPass,
+  cost: CreditCost,
+): Promise<UsedPass | PassRefusal> {
+  const raised = await meter.raise(cost);
+  const requestId = (res && debitedAs(res)) ?? '';
+  return raised.ok
+    ? { admitted: true, ...by, left: raised.left, taken: { requestId, amount: meter.taken }, meter }
+    : troubled(raised.fault, by.shown.kind);
+}
+
+function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[]): CreditCost | undefined {
+  return places.find((it) => it.scope === scope && it.costs?.has(mint))?.costs?.get(mint);
+}
+
+async function debit(
+  { passes }: PassParts,
+  { res }: Request,
+  by: ShownPass,
+  amount: bigint,
+): Promise<UsedPass | PassRefusal> {
+  const { passId, kind, serial } = by.shown;
+  const requestId = (res && debitedAs(res)) ?? newRequestId();
+  const taken = await passes.debit({ passId, requestId, amount, serial });
+  if (!taken.ok) return troubled(taken.fault, kind);
+  return { admitted: true, ...by, left: taken.left, taken: { requestId, amount } };
+}
+
+const PROCESS = randomHex(16);
+let requests = 0;
+
+/** Not the client's to choose: one name for many requests would be one debit for all of them. */
+function newRequestId(): string {
+  requests += 1;
+  return `${PROCESS}${requests.toString(36)}`;
+}

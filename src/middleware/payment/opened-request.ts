@@ -1,0 +1,28 @@
+import type { Claim } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
+import { tellPayment } from '../gate/request-properties.js';
+import { identifiedPayment } from './identified-payment.js';
+import { landedHeaders } from './landed-headers.js';
+import { paidResponse } from './paid-responses.js';
+import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
+import { sendPaymentRequired } from './payment-required.js';
+
+/** All that a request whose payment is held works with, but for what comes behind the gate. */
+export function openedRequest(
+  attempt: PaymentAttempt,
+  claim: Claim,
+  receiptHeaders: PaidRequest['receiptHeaders'],
+): Omit<PaidRequest, 'next'> {
+  const { req, res, gate, retry, offered, payment } = attempt;
+  const { options } = gate;
+  const meter = gate.passes?.meterOf(req, claim);
+  const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
+  return {
+    ...{ req, res, gate, claim, receiptHeaders, meter },
+    tell: (receipt) => tellPayment(req, options.requestNames, learned, receipt),
+    landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
+    kept: paidResponse(options.facilitator, claim.id, retry.secret, claim.payer),
+    identified: identifiedPayment(options, req, payment, claim.id),
+    challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),
+  };
+}
