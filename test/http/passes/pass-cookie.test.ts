@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import jwt from 'jsonwebtoken';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { paywall } from '../../../src/middleware/paywall/paywall.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { type CookieJar, openCookieJar } from '../../helpers/http/cookie-jar.js';
@@ -44,6 +45,18 @@ describe.each(EXPRESSES)('the cookie of a pass, %s', (_name, express) => {
       const secure = { ...named, pass: { for: '24h', cookie: true } };
       app.get('/report/:id', requirePayment(secure), handler);
       app.get('/:year/news', requirePayment({ ...named, pass: { uses: 9, group: 'news', cookie: true } }), handler);
+      const users = express.Router();
+      users.get('/report/:n', uses(9), handler);
+      app.use('/users/:id', users);
+      app.get(/^\/re\d+$/, uses(9), handler);
+      app.get('/', uses(9), handler);
+      app.use(paywall({ '/map/*': { ...sold, pass: { uses: 9, cookie: true } } }));
+      app.use('/map', handler);
+      app.use('/old', (req, _res, next) => {
+        req.url = '/report/1';
+        next();
+      });
+      app.use('/old', users);
       for (const settle of ['after', 'before'] as const) {
         app.get(`/own/${settle}`, uses(9, { settle }), (_req, res) => {
           res.cookie('basket', 'full').writeHead(200, { 'Set-Cookie': ['a=1', 'b=2'] });
@@ -101,6 +114,18 @@ describe.each(EXPRESSES)('the cookie of a pass, %s', (_name, express) => {
       expect.objectContaining({ status: 200, left: '7' }),
     ]);
     expect(await get('/below/b')).toMatchObject({ status: 402, code: 'payment_required' });
+  });
+
+  test.each([
+    ['a router below a parameter', '/users/5/report/1', '/users/5/report'],
+    ['a pattern that is no text', '/re5', '/'],
+    ['the front page', '/', '/'],
+    ['a table of routes', '/map/a/b', '/map'],
+    ['an address that was rewritten', '/old/x', '/'],
+  ])('has the narrowest path that is known to cover %s', async (_what, path, cookiePath) => {
+    await pay(path);
+    expect(Object.values(browser.cookies())).toEqual([cookiePath]);
+    expect(await get(path)).toMatchObject({ status: 200, left: '7' });
   });
 
   test('is kept to https where the site is, below the path that browsers see, under a name that nobody else sets', async () => {
