@@ -43,6 +43,11 @@ describe('tollhouse pay, by what was bought before,', () => {
       app.get(['/essay', '/letter'], group, handler);
       app.get('/other', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
       app.get('/named', requirePayment({ ...sold, baseUrl: 'https://bank.example', pass: { uses: 9 } }), handler);
+      app.use('/strict', (req, res, next) => {
+        if (req.headers['sign-in-with-x'] === undefined) next();
+        else res.status(401).json({ code: 'invalid_sign_in' });
+      });
+      app.get('/strict', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
       app.get('/single', requirePayment(sold), handler);
     };
     [shop, other] = await Promise.all([serveApp(routes), serveApp(routes)]);
@@ -148,6 +153,12 @@ describe('tollhouse pay, by what was bought before,', () => {
     const { code, text } = await pay('/named');
     expect(text).toMatch(/sign-in +offered, and not signed: it is for bank\.example, and this is 127\.0\.0\.1:\d+\n/);
     expect([code, asked()]).toEqual([0, ['bare', 'paid']]);
+  });
+
+  test('pays where a sign-in is offered and then not taken', async () => {
+    const { code, text } = await pay('/strict');
+    expect([code, asked()]).toEqual([0, ['bare', 'signed', 'paid']]);
+    expect(text).toContain('sign-in    is not taken: invalid_sign_in');
   });
 
   test('goes on where the file of tokens is no such file, and where a server gives out what is no token', async () => {

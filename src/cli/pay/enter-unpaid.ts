@@ -45,7 +45,11 @@ async function trySignIn(options: PayOptions, refused: UrlResponse): Promise<Unp
   if (!header?.ok) return { response: refused };
   tell(options, 'sign-in', 'offered, signed');
   const response = await ask(options, header.value);
-  return response.status === 402 ? { response } : entered(options, response, 'sign-in');
+  if (response.status === 402) return { response };
+  if (response.status !== 401) return entered(options, response, 'sign-in');
+  // Whoever does not take the proof may still take money.
+  tell(options, 'sign-in', `is not taken: ${problemCode(response) ?? 401}`);
+  return { response: refused };
 }
 
 /** Keeps the token of a pass that a response has brought, and tells what is left. What cannot be kept can be had again by signing in. */
