@@ -24,6 +24,8 @@ interface Wanted {
   readonly wait?: number;
   /** At which of them it is broken off by this side. */
   readonly break?: number;
+  /** At which of them its handler stops without an end. */
+  readonly quit?: number;
   /** Whether it goes on though it is told not to. */
   readonly stubborn?: boolean;
   /** Whether it tells how long it is. */
@@ -112,6 +114,7 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
         waiting += 1;
         await go.opened;
       }
+      if (at === wanted('quit')) return;
       if (at === wanted('break')) return void res.destroy();
       const goesOn = await charge(req, BigInt(wanted('each', 1_000))).catch((error: TollhouseError) => {
         charged.push(error.code);
@@ -292,6 +295,27 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     go.open();
     await until(async () => (await left()) === PRICE - 300n);
     expect(charged).toEqual([true, true, true]);
+  });
+
+  test('whose client hangs up before anything has left costs what its handler charges, and nothing where that is left open', async () => {
+    const token = await buy();
+    await hangUp(pathOf({ wait: 1, each: 100, quit: 4 }), token);
+    expect(await left()).toBe(PRICE - COST);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
+    [waiting, gone, go] = [0, 0, createGate()];
+    await hangUp(pathOf({ wait: 1, quit: 1 }), token);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
+  });
+
+  test('that is paid for, and whose client hangs up, may say at its end what it has cost', async () => {
+    const path = pathOf({ wait: 2, each: 100, pieces: 3 });
+    const { v2 } = await signPayment(fixture, url + path);
+    gone = 0;
+    await hangUp(path, v2);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
   });
 
   test('that this side breaks off costs nothing, whatever was charged', async () => {
