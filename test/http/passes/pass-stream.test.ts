@@ -6,6 +6,7 @@ import { chargeCredit } from '../../../src/middleware/gate/request-properties.js
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { compressing } from '../../helpers/http/compressing.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -82,6 +83,8 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
       pass: { credit: true, cost: '$0.001', stream: true, group: 'streams' },
     });
     app.get('/stream', gate, (req, res) => stream(req, res).finally(() => (done += 1)));
+    app.get('/compressed', compressing, gate, (req, res) => stream(req, res));
+    app.get('/compressed-behind', gate, compressing, (req, res) => stream(req, res));
     app.get('/at-once', gate, async (req, res) => {
       const all = Array.from({ length: 40 }, () => charge(req, 700n));
       res.json((await Promise.all(all)).filter(Boolean).length);
@@ -197,6 +200,14 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     const next = await buy(5_000n);
     const long = await get(pathOf({ type: 'text/plain', long: true }), next);
     await expect(long.text()).rejects.toThrow();
+    await until(async () => (await left()) === 0n);
+  });
+
+  test.each(['/compressed', '/compressed-behind'])('that is compressed ends as well, on %s', async (path) => {
+    const token = await buy(3_000n);
+    const compressed = await get(pathOf({ type: 'text/plain', stubborn: true }).replace('/stream', path), token);
+    expect(compressed.headers.get('content-encoding')).not.toBeNull();
+    expect(await compressed.text()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n');
     await until(async () => (await left()) === 0n);
   });
 
