@@ -127,6 +127,8 @@ export type { Ledger } from './storage/ledger/ledger.js';
 export { createMemoryLedger, type MemoryLedgerOptions } from './storage/ledger/memory-ledger.js';
 export { openStorage } from './storage/open-storage.js';
 export type {
+  Adjustment,
+  AdjustResult,
   Debit,
   DebitResult,
   NewPass,

@@ -49,6 +49,10 @@ class MeterOfRequest implements CreditMeter {
     this.#isTakenBefore = isTakenBefore;
   }
 
+  get isCharged(): boolean {
+    return this.#charged !== undefined;
+  }
+
   get taken(): bigint {
     return this.#taken;
   }

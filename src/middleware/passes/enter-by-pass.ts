@@ -58,8 +58,8 @@ async function isServed(res: Response, response: CoveredResponse): Promise<boole
   if (res.headersSent && response.used.meter !== undefined) await endsWithin(res, handlerTimeoutMs);
   if (res.headersSent) return response.isCharged;
   try {
-    // Who hangs up on a handler that comes to its end has had its work.
-    return (await endsWithin(res, handlerTimeoutMs)) && charges(res);
+    // Who hangs up on a handler that comes to its end has had its work, and so has he who hangs up on one that charges.
+    return (await endsWithin(res, handlerTimeoutMs)) ? charges(res) : (response.used.meter?.isCharged ?? false);
   } catch {
     return false;
   }

@@ -95,7 +95,8 @@ export function createPassGate(
     boughtWith(req, terms) {
       const rule = sold.ruleOf(terms);
       const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
-      return rule === undefined || scope === undefined ? undefined : { site, scope, ...balanceOf(rule, terms) };
+      const balance = rule && balanceOf(rule, terms);
+      return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
     },
     meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
       if (buys?.kind !== 'credit') return undefined;
@@ -141,11 +142,16 @@ function partsOf(
   return { passes, isBuying, tokens, ...place, requestNames, charges, refuse, handlerTimeoutMs };
 }
 
-/** The balance that a payment buys; its own request is the first of its uses. */
+/**
+ * The balance that a payment buys; its own request is the first of its uses. Undefined for an amount that buys no credit today: one of
+ * terms that were offered before.
+ */
 function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
   const time = defined({ lastsMs: forMs });
-  const cost = byMint?.get(mint);
-  if (cost !== undefined) return { kind: 'credit', mint, bought, left: bought - cost.amount, ...time } as const;
+  if (byMint !== undefined) {
+    const { amount } = byMint.get(mint) ?? { amount: bought + 1n };
+    return amount > bought ? undefined : ({ kind: 'credit', mint, bought, left: bought - amount, ...time } as const);
+  }
   if (uses === undefined) return { kind: 'until', ...time } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
 }

@@ -28,6 +28,8 @@ export type PassTrouble = NonNullable<KeptPass['over']>;
 export interface CreditMeter {
   /** For the handler. */
   readonly charge: ChargeCredit;
+  /** Whether the handler has charged anything, if only nothing. */
+  readonly isCharged: boolean;
   /** What is taken so far, atomic units. */
   readonly taken: bigint;
   /** What would be taken in the end if nothing more were charged: what was charged, or all that is taken where nothing was. */

@@ -208,14 +208,15 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
 }
 
 /** Runs the handler behind the gate until it has ended its response, or until nobody waits for it any more. */
-async function runHandler({ res, next, gate }: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
-  const { handlerTimeoutMs } = gate.options;
+async function runHandler(paid: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
+  const { res, next, gate, meter } = paid;
   const isBrokenHere = watchBreak(res);
   next();
   await Promise.race([recorded.ended, closed(res)]);
+  // The handler may still make a whole response, which can be asked for again, or say what it has cost: not of what this side broke off.
   const isCut = recorded.begun && !recorded.hasEnded && isBrokenHere();
-  // The handler may still make a whole response, which can be asked for again: but not of what this side has broken off.
-  if (!recorded.hasEnded && !recorded.cannotBeKept && !isCut) await recorded.endsWithin(handlerTimeoutMs);
+  const mayMatter = !isCut && (!recorded.cannotBeKept || meter !== undefined);
+  if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
   const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
   return { served: given && charges(gate, res) };

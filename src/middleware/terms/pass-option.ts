@@ -5,8 +5,8 @@ import type { PriceInput } from '../../protocol/money/money.js';
 export interface PassOption {
   /** How many requests, the paid one among them. Default: any number, within the time. */
   readonly uses?: number;
-  /** The amount paid is a balance, in the token that was paid: each request takes `cost` of it, the paid one first. Default: it is not. */
-  readonly credit?: true;
+  /** Whether the amount paid is a balance, in the token that was paid: each request takes `cost` of it, the paid one first. Default false. */
+  readonly credit?: boolean;
   /**
    * With `credit`: what a request takes, at most the price: `'$0.001'`, or one for each token that is offered, `['$0.001', '0.001 USDT']`.
    * It is taken before the handler, which may say that it was less (`chargeCredit`); a request that fails takes nothing.
@@ -64,7 +64,7 @@ export const passOption = z
   .strictObject(
     {
       uses: z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion').optional(),
-      credit: z.literal(true, 'true').optional(),
+      credit: z.boolean('true or false').default(false),
       cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
       stream: z.boolean('true or false').optional(),
       for: duration.optional(),
@@ -77,16 +77,16 @@ export const passOption = z
     'an object such as { uses: 100 } or { for: "24h" }',
   )
   .refine(
-    ({ uses, for: time, credit }) => (uses ?? time ?? credit) !== undefined,
+    ({ uses, for: time, credit }) => credit || (uses ?? time) !== undefined,
     'an object with uses, for, or both, or with credit: true',
   )
-  .refine(({ uses, credit }) => uses === undefined || credit === undefined, 'an object with uses or credit, not both')
+  .refine(({ uses, credit }) => uses === undefined || !credit, 'an object with uses or credit, not both')
   .refine(
-    ({ cost, credit }) => credit === undefined || cost !== undefined,
+    ({ cost, credit }) => !credit || cost !== undefined,
     'an object with cost beside credit, which says what a request takes of it at most: { credit: true, cost: "$0.001" }',
   )
   .refine(
-    ({ cost, stream, credit }) => credit !== undefined || (cost ?? stream) === undefined,
+    ({ cost, stream, credit }) => credit || (cost ?? stream) === undefined,
     'an object with credit: true beside cost and stream',
   )
   .transform(

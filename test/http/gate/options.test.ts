@@ -56,6 +56,58 @@ describe('requirePayment throws at start, and says what was probably meant', () 
     ['a pass for a century', { ...good, pass: { for: '36500d' } }, /option "pass.for" must be .* at most ten years/],
     ['a pass for no group', { ...good, pass: { uses: 1, group: 'my group' } }, /option "pass.group" must be a name of/],
     ['a pass of whoever is paid', { ...good, payTo: () => payTo, pass: { uses: 9 } }, /a pass is sold by one wallet/],
+    ['credit and uses', { ...good, pass: { credit: true, uses: 9, cost: '$0.001' } }, /with uses or credit, not both/],
+    [
+      'credit without a cost',
+      { ...good, pass: { credit: true } },
+      /with cost beside credit, .* at most: { credit: true, cost/,
+    ],
+    ['a cost without credit', { ...good, pass: { uses: 9, cost: '$0.001' } }, /with credit: true beside cost/],
+    ['a pass of no credit', { ...good, pass: { credit: false } }, /with uses, for, or both, or with credit: true/],
+    [
+      'a cost that is none',
+      { ...good, pass: { credit: true, cost: '0.001' } },
+      /"cost" of option "pass": .* did you mean/,
+    ],
+    ['a cost of nothing', { ...good, pass: { credit: true, cost: '$0' } }, /"cost" of option "pass": .*more than zero/],
+    [
+      'a cost above the price',
+      { ...good, pass: { credit: true, cost: '$0.02' } },
+      /\(0.02 USDC\) is more than its price \(0.01/,
+    ],
+    [
+      'a cost in another token',
+      { ...good, pass: { credit: true, cost: '0.001 PYUSD' } },
+      /price of 0.01 USDC is sold as credit, .* none in that/,
+    ],
+    [
+      'a cost for one of two tokens',
+      { ...good, price: ['$0.01', '0.01 PYUSD'], pass: { credit: true, cost: '$0.001' } },
+      /a price of 0.01 PYUSD is sold as credit/,
+    ],
+    [
+      'two costs in one token',
+      { ...good, pass: { credit: true, cost: ['$0.001', '0.002 USDC'] } },
+      /says twice what a request takes of one token/,
+    ],
+    [
+      'two costs for the same routes',
+      {
+        ...good,
+        price: ['0.001', '0.002'].map((it, at) => ({ price: `$${at + 1}`, pass: { credit: true, cost: `$${it}` } })),
+      },
+      /must have the same "cost" and "stream"/,
+    ],
+    [
+      'a stream that is paid afterwards',
+      { ...good, pass: { credit: true, cost: '$0.001', stream: true } },
+      /"stream: true" of a pass, is paid first: add settle: "before"/,
+    ],
+    [
+      'credit that no balance holds',
+      { ...good, price: { amount: 2n ** 63n, asset: 'USDC' }, pass: { credit: true, cost: '$0.001' } },
+      /is more than credit can hold/,
+    ],
     ['no identity', { ...good, pass: { uses: 9 }, identity: {} }, /option "identity" must be an identity/],
     [
       'a pass with each price and one for all',

@@ -6,6 +6,7 @@ import { chargeCredit } from '../../../src/middleware/gate/request-properties.js
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
+import { compressing } from '../../helpers/http/compressing.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { createGate, type Gate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 import { until } from '../../helpers/until.js';
@@ -24,6 +25,8 @@ interface Wanted {
   readonly wait?: number;
   /** At which of them it is broken off by this side. */
   readonly break?: number;
+  /** At which of them its handler stops without an end. */
+  readonly quit?: number;
   /** Whether it goes on though it is told not to. */
   readonly stubborn?: boolean;
   /** Whether it tells how long it is. */
@@ -80,6 +83,8 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
       pass: { credit: true, cost: '$0.001', stream: true, group: 'streams' },
     });
     app.get('/stream', gate, (req, res) => stream(req, res).finally(() => (done += 1)));
+    app.get('/compressed', compressing, gate, (req, res) => stream(req, res));
+    app.get('/compressed-behind', gate, compressing, (req, res) => stream(req, res));
     app.get('/at-once', gate, async (req, res) => {
       const all = Array.from({ length: 40 }, () => charge(req, 700n));
       res.json((await Promise.all(all)).filter(Boolean).length);
@@ -112,6 +117,7 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
         waiting += 1;
         await go.opened;
       }
+      if (at === wanted('quit')) return;
       if (at === wanted('break')) return void res.destroy();
       const goesOn = await charge(req, BigInt(wanted('each', 1_000))).catch((error: TollhouseError) => {
         charged.push(error.code);
@@ -194,6 +200,14 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     const next = await buy(5_000n);
     const long = await get(pathOf({ type: 'text/plain', long: true }), next);
     await expect(long.text()).rejects.toThrow();
+    await until(async () => (await left()) === 0n);
+  });
+
+  test.each(['/compressed', '/compressed-behind'])('that is compressed ends as well, on %s', async (path) => {
+    const token = await buy(3_000n);
+    const compressed = await get(pathOf({ type: 'text/plain', stubborn: true }).replace('/stream', path), token);
+    expect(compressed.headers.get('content-encoding')).not.toBeNull();
+    expect(await compressed.text()).toBe('data: 1\n\ndata: 2\n\ndata: 3\n\n');
     await until(async () => (await left()) === 0n);
   });
 
@@ -292,6 +306,27 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     go.open();
     await until(async () => (await left()) === PRICE - 300n);
     expect(charged).toEqual([true, true, true]);
+  });
+
+  test('whose client hangs up before anything has left costs what its handler charges, and nothing where that is left open', async () => {
+    const token = await buy();
+    await hangUp(pathOf({ wait: 1, each: 100, quit: 4 }), token);
+    expect(await left()).toBe(PRICE - COST);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
+    [waiting, gone, go] = [0, 0, createGate()];
+    await hangUp(pathOf({ wait: 1, quit: 1 }), token);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
+  });
+
+  test('that is paid for, and whose client hangs up, may say at its end what it has cost', async () => {
+    const path = pathOf({ wait: 2, each: 100, pieces: 3 });
+    const { v2 } = await signPayment(fixture, url + path);
+    gone = 0;
+    await hangUp(path, v2);
+    go.open();
+    await until(async () => (await left()) === PRICE - 300n);
   });
 
   test('that this side breaks off costs nothing, whatever was charged', async () => {
