@@ -56,7 +56,13 @@ test.each(EXAMPLES)('%s says how to run it', (name) => {
 
 test.each(PAID)('%s runs, and is paid by the line it prints', async (name) => {
   const line = await lineOf(runFile(`examples/${name}`, [], { PORT: '0' }), 'npx tollhouse pay ');
-  const { code, text } = await tollhouse(...wordsOf(line).slice(2));
+  const pay = wordsOf(line).slice(2);
+  if (name === 'token-gated-site.ts') {
+    const { code, text } = await tollhouse(...pay);
+    expect([code, text]).toEqual([0, expect.stringMatching(/^sign-in +offered, signed$[^]+ → 200$/m)]);
+    pay.push('--anew');
+  }
+  const { code, text } = await tollhouse(...pay);
   expect(text).toContain('settled');
   expect(text).toContain('answered   200');
   expect(code).toBe(0);
