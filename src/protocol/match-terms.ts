@@ -19,7 +19,10 @@ export function termsFingerprint(terms: Terms): string {
   return JSON.stringify([scheme, network, asset, String(amount), payTo, feePayer ?? null, memo ?? null]);
 }
 
-/** Accepted terms may carry more than was offered, never other values (protocol/README.md, "Version 2"). */
+/**
+ * Accepted terms may carry more than was offered, never other values (protocol/README.md, "Version 2"). Who was offered a hundred
+ * requests must not get two for it because the seller has changed his offer meanwhile.
+ */
 function isAccepted(offered: Terms, accepted: Terms): boolean {
   return (
     accepted.scheme === offered.scheme &&
@@ -29,6 +32,7 @@ function isAccepted(offered: Terms, accepted: Terms): boolean {
     accepted.payTo === offered.payTo &&
     accepted.maxTimeoutSeconds === offered.maxTimeoutSeconds &&
     (offered.feePayer === undefined || accepted.feePayer === offered.feePayer) &&
-    (offered.memo === undefined || accepted.memo === offered.memo)
+    (offered.memo === undefined || accepted.memo === offered.memo) &&
+    (accepted.buys === undefined || accepted.buys === offered.buys)
   );
 }

@@ -38,6 +38,8 @@ export interface Terms {
   readonly feePayer?: string;
   /** Memo that the transaction must carry, at most 256 bytes of UTF-8. */
   readonly memo?: string;
+  /** What is bought, in words, where that is more than one request: a payment of other words is for another offer. */
+  readonly buys?: string;
 }
 
 /** What a payer sent, whichever codec read it. */

@@ -12,7 +12,9 @@ const passResponse = z.object({
   id: z.string(),
   payment_id: z.string().describe('The payment that has bought it.'),
   wallet: address,
-  site: z.string().describe('The site that sold it; where that has no name, the wallet that was paid.'),
+  site: z
+    .string()
+    .describe('Who sold it: scheme and host of the site, where it has a name, and the wallet that was paid.'),
   covers: z.string().describe('What it covers there: method and path of a route, or `group` and the name of one.'),
   kind: z.enum(['uses', 'until', 'credit']),
   mint: address.nullable().describe('Of what is left, for `credit`.'),

@@ -118,9 +118,9 @@ export function passOf(req: IncomingMessage): RequestPass | undefined {
  * @throws TollhouseError `bad_option` for what is no amount of the token, and, without `stream`, where it is more than `cost`
  *   together with what was charged before; nothing is charged then. `store_unavailable` where more cannot be taken at the moment
  */
-export async function chargeCredit(req: IncomingMessage, amount: PriceInput | bigint): Promise<boolean> {
+export function chargeCredit(req: IncomingMessage, amount: PriceInput | bigint): Promise<boolean> {
   const charge = paymentOf(req)?.charge ?? passOf(req)?.charge;
-  return charge === undefined || charge(amount);
+  return charge === undefined ? Promise.resolve(true) : charge(amount);
 }
 
 /** Whose wallet a request comes from, proven; undefined where no gate has asked for it. */

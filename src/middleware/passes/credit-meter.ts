@@ -61,6 +61,10 @@ class MeterOfRequest implements CreditMeter {
     return this.#charged ?? this.#taken;
   }
 
+  get isKept(): boolean {
+    return this.#cost.stream && this.#charged !== undefined;
+  }
+
   get left(): bigint | undefined {
     return this.#left;
   }

@@ -53,7 +53,7 @@ async function isServed(res: Response, response: CoveredResponse): Promise<boole
   const { charges, handlerTimeoutMs } = response.parts;
   const isBrokenHere = watchBreak(res);
   await closed(res);
-  if (!res.writableEnded && isBrokenHere()) return false;
+  if (!res.writableEnded && isBrokenHere()) return response.isCharged && response.used.meter?.isKept === true;
   // A handler may say at its end what it cost.
   if (res.headersSent && response.used.meter !== undefined) await endsWithin(res, handlerTimeoutMs);
   if (res.headersSent) return response.isCharged;

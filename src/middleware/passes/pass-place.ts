@@ -5,9 +5,12 @@ import type { PassRule } from '../terms/pass-option.js';
 /** What is longer, as only the path of a client can be, is known by its digest. */
 const MAX_SCOPE_LENGTH = 512;
 
-/** The site of a gate: scheme and host as configured; without that the wallet that is paid, so that sellers do not mix. */
+/**
+ * The site of a gate: scheme and host, where they are configured, and the wallet that is paid. A pass is one seller's, though others
+ * sell at the same host.
+ */
 export function siteOfGate(baseUrl: string | undefined, payTo: string): string {
-  return baseUrl === undefined ? payTo : new URL(baseUrl).origin;
+  return baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
 }
 
 /** A route as a table of routes has it. */

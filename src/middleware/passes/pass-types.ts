@@ -34,6 +34,8 @@ export interface CreditMeter {
   readonly taken: bigint;
   /** What would be taken in the end if nothing more were charged: what was charged, or all that is taken where nothing was. */
   readonly due: bigint;
+  /** Whether what was charged for a response that goes on stays taken, should this side break it off: what had left was paid for. */
+  readonly isKept: boolean;
   /** What is left of the credit beside {@link taken}, as far as this request knows; undefined before it has its pass. */
   readonly left: bigint | undefined;
   /** For another gate that the request passes, and that sells the same: has as much taken as the dearer of both asks for. */

@@ -1,4 +1,8 @@
+import { defined } from '../../lib/defined.js';
+import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { Terms } from '../../protocol/types.js';
 import { createPassGate } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
@@ -23,7 +27,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   const listed = listRoute(where, declareIdentifiers(resolved));
   const gate = { where, options: listed };
   const sold = readSoldPasses(where, listed);
-  const termsFor = checkedTerms(termsForRequest(where, listed), sold, listed);
+  const termsFor = soldTerms(termsForRequest(where, listed), sold, listed);
   const refuse: Refuse = async (req, res, cause) => {
     const offered = await offeredTerms({ ...gate, termsFor }, req);
     return () => sendPaymentRequired(req, res, listed, offered, cause);
@@ -37,16 +41,24 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   };
 }
 
-/** Terms that depend on the request are asked about when they are made: what is bought must be certain before it is offered. */
-function checkedTerms(
+/**
+ * Terms that say what they buy. Those that depend on the request are asked about when they are made: what is bought must be certain
+ * before it is offered.
+ */
+function soldTerms(
   termsFor: TermsFor,
   sold: SoldPasses | undefined,
   { price }: Pick<ResolvedPaymentOptions, 'price'>,
 ): TermsFor {
-  if (sold === undefined || typeof price !== 'function') return termsFor;
-  return async (req, kind) => {
-    const terms = await termsFor(req, kind);
-    for (const it of terms) sold.check(it);
-    return terms;
-  };
+  if (sold === undefined) return termsFor;
+  // One list for each: what is made of it need not be made again.
+  const told = new WeakMap<readonly Terms[], readonly Terms[]>();
+  return (req, kind) =>
+    whenKnown(termsFor(req, kind), (terms) => {
+      if (typeof price === 'function') for (const it of terms) sold.check(it);
+      const saying =
+        told.get(terms) ?? terms.map((it) => withAmountJson({ ...it, ...defined({ buys: sold.wordsFor(it) }) }));
+      told.set(terms, saying);
+      return saying;
+    });
 }

@@ -218,7 +218,7 @@ async function runHandler(paid: PaidRequest, _: unknown, recorded: RecordedRespo
   const mayMatter = !isCut && (!recorded.cannotBeKept || meter !== undefined);
   if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
   if (!recorded.hasEnded) leaveOpen(res);
-  const given = recorded.begun && (recorded.hasEnded || !isBrokenHere());
+  const given = recorded.begun && (recorded.hasEnded || !isBrokenHere() || meter?.isKept === true);
   return { served: given && charges(gate, res) };
 }
 

@@ -25,6 +25,8 @@ export interface SoldPasses {
    * @throws TollhouseError `bad_option` where it is not certain what a request takes of credit
    */
   readonly check: (terms: Pick<Terms, 'asset' | 'amount'>) => void;
+  /** What a payment of these terms buys, in words; undefined where it is one request. */
+  readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
   readonly inWords: string;
 }
@@ -91,7 +93,12 @@ function soldPasses(
       'settle',
     );
   }
-  return { rules, ruleOf, check, inWords };
+  const wordsFor: SoldPasses['wordsFor'] = (terms) => {
+    const rule = ruleOf(terms);
+    if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, terms, tokens);
+    return rule && passInWords(rule);
+  };
+  return { rules, ruleOf, check, wordsFor, inWords };
 }
 
 function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: readonly Token[]): string {

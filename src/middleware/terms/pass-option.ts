@@ -20,7 +20,7 @@ export interface PassOption {
   readonly stream?: boolean;
   /** For how long, from the payment on: `'30s'`, `'15m'`, `'24h'`, `'30d'`. Default: until the uses, or the credit, are used up. */
   readonly for?: string;
-  /** Name of a group of gates: the pass covers all of them that name it, on the same site. Default: its own route alone. */
+  /** Name of a group of gates: the pass covers all of them that name it, on the same site and for the same `payTo`. Default: its own route alone. */
   readonly group?: string;
   /**
    * Whether browsers have its token as a cookie too, which comes with the paid response and with a sign-in, and which they send by

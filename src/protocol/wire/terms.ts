@@ -37,7 +37,10 @@ export interface WireTerms {
   readonly extra?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-type Extra = Pick<Terms, 'feePayer' | 'memo'>;
+/** What is longer says nothing that we have offered. */
+const MAX_BUYS_LENGTH = 1_000;
+
+type Extra = Pick<Terms, 'feePayer' | 'memo' | 'buys'>;
 
 /** So long that nobody can guess it. */
 const NONCE = /^[\x21-\x7e]{16,128}$/;
@@ -113,11 +116,11 @@ export function signInTerms(network: PaymentRequirements['network']): PaymentReq
 
 /** Writes the `extra` of terms. The block height is text, as the official server writes it. */
 export function writeExtra(
-  { feePayer, memo }: Extra,
+  { feePayer, memo, buys }: Extra,
   { hint, nonce, paymentFlow }: WireExtras = {},
 ): Record<string, unknown> {
   return {
-    ...defined({ feePayer, memo, paymentFlow, nonce }),
+    ...defined({ feePayer, memo, buys, paymentFlow, nonce }),
     ...(hint === undefined
       ? {}
       : { recentBlockhash: hint.blockhash, lastValidBlockHeight: String(hint.lastValidBlockHeight) }),
@@ -143,11 +146,12 @@ function readExtra(extra: Readonly<Record<string, unknown>>, where: string): Wir
   if (memo !== undefined && !(typeof memo === 'string' && Buffer.byteLength(memo) <= MAX_MEMO_BYTES)) {
     return malformed(`${where}.extra.memo must be a text of at most ${MAX_MEMO_BYTES} bytes`);
   }
+  const buys = typeof extra['buys'] === 'string' ? extra['buys'].slice(0, MAX_BUYS_LENGTH) : undefined;
   // The official client takes an empty memo for none.
   const asked = memo === '' ? undefined : memo;
   return {
     ok: true,
-    value: defined({ feePayer, memo: asked }),
+    value: defined({ feePayer, memo: asked, buys }),
   };
 }
 

@@ -3,7 +3,7 @@ export type PassKind = 'uses' | 'until' | 'credit';
 
 /** What a payment buys for more than one request. */
 export interface PassPurchase {
-  /** Scheme and host of the site that sold it, as configured; empty where none is. */
+  /** Who sold it: scheme and host of the site, where they are configured, and the wallet that was paid. */
   readonly site: string;
   /** What it covers there: a route, or a group of routes. */
   readonly scope: string;

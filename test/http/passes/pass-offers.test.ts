@@ -1,5 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
+import { defined } from '../../../src/lib/defined.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import type { PassOption } from '../../../src/middleware/terms/pass-option.js';
 import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { buyPass, passAnswer } from '../../helpers/http/passes.js';
 import { askTerms, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
@@ -73,6 +75,38 @@ describe('several offers at one gate', () => {
     ]);
     const { paid } = await buyPass(fixture, `${shop}/right`);
     expect(paid.headers.get('access-pass-remaining')).toBe('2');
+  });
+
+  test.each([
+    ['a pack', { uses: 100 }, { uses: 2 }],
+    ['a month', { for: '30d' }, { for: '10s' }],
+    ['a pack, and is one request then', { uses: 100 }, undefined],
+    ['credit', { uses: 100 }, { credit: true, cost: '$0.01' }],
+    ['a group', { uses: 100, group: 'magazine' }, { uses: 100 }],
+  ])('are what was offered: another offer for the same price is not paid with %s', async (_what, before, after) => {
+    const { facilitator, payTo } = fixture;
+    const gateOf = (pass: PassOption | undefined) =>
+      requirePayment({ facilitator, payTo, price: '$0.01', ...defined({ pass }) });
+    let gate = gateOf(before);
+    const shop = await fixture.serve((app) => {
+      app.get(
+        '/a',
+        (req, res, next) => gate(req, res, next),
+        (_req: Request, res: Response) => void res.send('good'),
+      );
+    });
+    const { v2 } = await signPayment(fixture, `${shop}/a`);
+    gate = gateOf(after);
+    const refused = await fetch(`${shop}/a`, { headers: v2 });
+    expect([refused.status, await refused.json()]).toEqual([
+      402,
+      expect.objectContaining({ error: 'no_matching_requirements' }),
+    ]);
+    gate = gateOf(before);
+    const paid = await fetch(`${shop}/a`, { headers: v2 });
+    expect([paid.status, paid.headers.get('access-pass')]).toEqual([200, expect.any(String)]);
+    gate = gateOf(after);
+    expect((await fetch(`${shop}/a`, { headers: v2 })).headers.get('idempotency-replayed')).toBe('true');
   });
 
   test('sell one request for the smallest price, and no pass', async () => {

@@ -46,6 +46,10 @@ describe.each(EXPRESSES)('the token of a pass, %s', (_name, express) => {
       app.get('/other', uses(3), handler);
       app.get('/signed', uses(3, { identity }), handler);
       app.get('/named', uses(3, { baseUrl: 'https://shop.example' }), handler);
+      const shop = { uses: 3, group: 'shop' };
+      const tenant = { baseUrl: 'https://shop.example', payTo: walletKey('another seller').address };
+      app.get('/of-another', requirePayment({ ...sold, ...tenant, pass: shop }), handler);
+      app.get('/of-one', requirePayment({ ...sold, baseUrl: tenant.baseUrl, pass: shop }), handler);
       app.get('/renamed', uses(3, { baseUrl: 'https://other.example' }), handler);
       app.get('/day', day, handler);
       app.get(['/essay', '/letter'], group, handler);
@@ -177,6 +181,12 @@ describe.each(EXPRESSES)('the token of a pass, %s', (_name, express) => {
       await refused('/renamed', { ...token, host: 'shop.example' }, 'pass_of_another_site');
       await refused('/three', token, 'pass_of_another_site');
       expect(await get('/named', token)).toMatchObject({ status: 200, left: '1' });
+    });
+
+    test('of another seller at the same site, though their groups have one name', async () => {
+      const { token } = await buy('/of-one');
+      await refused('/of-another', token, 'pass_of_another_site');
+      expect(await get('/of-one', token)).toMatchObject({ status: 200, left: '1' });
     });
 
     test('when the pass was revoked', async () => {
