@@ -59,7 +59,7 @@ test.each(PAID)('%s runs, and is paid by the line it prints', async (name) => {
   const pay = wordsOf(line).slice(2);
   if (name === 'token-gated-site.ts') {
     const { code, text } = await tollhouse(...pay);
-    expect([code, text]).toEqual([0, expect.stringMatching(/^sign-in +offered, signed$[^]+ → 200$/m)]);
+    expect([code, text]).toEqual([0, expect.stringMatching(/^sign-in +offered, signed$[\s\S]+ → 200$/m)]);
     pay.push('--anew');
   }
   const { code, text } = await tollhouse(...pay);
