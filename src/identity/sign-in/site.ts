@@ -98,9 +98,12 @@ function unnamed(setup: object, host: string): TollhouseError {
     'the server is told its name by BASE_URL, an app by option "baseUrl" of its router and gates, or "domain" of createIdentity';
   if (!warned.has(setup)) {
     warned.add(setup);
-    process.emitWarning(`a sign-in was asked for at ${shown(host)}, and no name of this site is configured: ${mend}`, {
-      code: 'TOLLHOUSE_SIGN_IN_DOMAIN',
-    });
+    process.emitWarning(
+      `a sign-in was asked for at ${shown(host)}, and no name of this site is configured, so nobody comes in by signing, not even for a pass that he has paid for: ${mend}`,
+      {
+        code: 'TOLLHOUSE_SIGN_IN_DOMAIN',
+      },
+    );
   }
   const detail = `Nobody signs in at ${shown(host)}: no name of this site is configured, and then only localhost, 127.0.0.0/8 and [::1] are taken; ${mend}.`;
   return new TollhouseError('not_configured', detail);

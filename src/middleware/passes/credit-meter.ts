@@ -2,10 +2,13 @@ import { badOption } from '../../errors/errors.js';
 import { type PriceInput, readCost } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import { amountText, type CreditCost } from '../terms/credit-costs.js';
+import { giveBackToPass } from './give-back.js';
 import type { Adjusted, CreditMeter, PassTrouble } from './pass-types.js';
 
 /** What a meter works with. */
 export interface MeterParts {
+  /** What it takes from, for people: `the pass pas_1`. */
+  readonly whose: string;
   readonly cost: CreditCost;
   readonly tokens: readonly Token[];
   /** What is left where `cost` was taken; missing where that is not known. */
@@ -128,13 +131,7 @@ class MeterOfRequest implements CreditMeter {
   async #settle(amount: bigint): Promise<void> {
     const isKnown = !this.#isTakenBefore || this.#charged === undefined;
     if (amount === this.#taken && isKnown && !this.#isUncertain) return;
-    try {
-      await this.#take(amount);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const detail = `what a request did not cost could not be given back to its credit: ${reason}`;
-      process.emitWarning(detail, { code: 'TOLLHOUSE_PASS_NOT_GIVEN_BACK' });
-    }
+    await giveBackToPass(this.#parts.whose, () => this.#take(amount));
   }
 
   async #take(amount: bigint): Promise<Adjusted> {

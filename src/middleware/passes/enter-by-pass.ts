@@ -9,6 +9,7 @@ import { type RequestPass, tell } from '../gate/request-properties.js';
 import { closed, endsWithin, isClientGone, watchBreak } from '../response/response-end.js';
 import { creditText } from '../terms/credit-costs.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
+import { giveBackToPass } from './give-back.js';
 import { giveCookie } from './pass-cookie.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
@@ -65,14 +66,8 @@ async function isServed(res: Response, response: CoveredResponse): Promise<boole
   }
 }
 
-async function giveBack({ passes }: PassParts, passId: string, requestId: string): Promise<void> {
-  try {
-    await passes.giveBack(passId, requestId);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    const detail = `what a request took from the pass ${passId} could not be given back: ${reason}`;
-    process.emitWarning(detail, { code: 'TOLLHOUSE_PASS_NOT_GIVEN_BACK' });
-  }
+function giveBack({ passes }: PassParts, passId: string, requestId: string): Promise<void> {
+  return giveBackToPass(`the pass ${passId}`, () => passes.giveBack(passId, requestId));
 }
 
 const completeHeads = headHook((res) => {

@@ -9,7 +9,7 @@ import type { CreditMeter, PassParts } from './pass-types.js';
 export function meterFor(
   { symbols, refuse }: Pick<PassParts, 'symbols' | 'refuse'>,
   req: Request,
-  taken: Pick<MeterParts, 'cost' | 'left' | 'isTakenBefore'>,
+  taken: Pick<MeterParts, 'whose' | 'cost' | 'left' | 'isTakenBefore'>,
   adjust: MeterParts['adjust'],
 ): CreditMeter {
   const { res } = req;

@@ -103,7 +103,8 @@ export function createPassGate(
       const { bought = 0n, left = bought } = buys;
       // What was offered when it was paid, though another offer stands here today.
       const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
-      return meterFor(parts, req, { cost, isTakenBefore }, async (amount) => {
+      const whose = `the pass of the payment ${paymentId}`;
+      return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
         const pass = await passes.findByPayment(paymentId);
         if (pass === undefined) return { ok: false, fault: 'unknown' };
         return passes.adjust({ passId: pass.id, requestId: paymentId, amount });

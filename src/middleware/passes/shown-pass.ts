@@ -109,14 +109,29 @@ function useReading(
   return takeUse(parts, req, { shown: claims, byToken: true }, places);
 }
 
-/** Those that end first are used first. */
+/** By a pass that the wallet has; where it has none to use, a payment of its own may just be making one. */
 async function useWallet(
   parts: PassParts,
   req: Request,
   { places, wallet }: Shown & { readonly wallet: string },
 ): Promise<UsedPass | PassRefusal | undefined> {
-  const { passes, isBuying, site } = parts;
+  const { isBuying, site } = parts;
   const scopes = [...new Set(places.map(({ scope }) => scope))];
+  const used = await useBought(parts, req, { places, wallet, scopes });
+  if (used?.admitted) return used;
+  // Who was cut off while he paid must not be asked to pay once more.
+  if (await isBuying({ wallet, site, scopes })) throw new TollhouseError('settlement_pending', ON_ITS_WAY, RETRY);
+  // What was paid for since the first look is there now.
+  return useBought(parts, req, { places, wallet, scopes });
+}
+
+/** Those that end first are used first. */
+async function useBought(
+  parts: PassParts,
+  req: Request,
+  { places, wallet, scopes }: Shown & { readonly wallet: string; readonly scopes: readonly string[] },
+): Promise<UsedPass | PassRefusal | undefined> {
+  const { passes, site } = parts;
   const found = (await Promise.all(scopes.map((scope) => passes.findFor({ wallet, site, scope })))).flat();
   let refused: PassRefusal | undefined;
   for (const pass of found.filter(({ over }) => over === undefined).toSorted(byEnd)) {
@@ -124,8 +139,6 @@ async function useWallet(
     if (used.admitted) return used;
     refused = used;
   }
-  // Who was cut off while he paid must not be asked to pay once more.
-  if (await isBuying({ wallet, site, scopes })) throw new TollhouseError('settlement_pending', ON_ITS_WAY, RETRY);
   const [last] = found;
   return refused ?? (last?.over === undefined ? undefined : troubled(last.over, last.kind));
 }

@@ -46,8 +46,9 @@ async function takeCredit(
   if (!used.admitted) return used;
   const { left, taken } = used;
   const requestId = taken?.requestId ?? '';
-  const meter = meterFor(parts, req, { cost, left }, (amount) =>
-    parts.passes.adjust({ passId: by.shown.passId, requestId, amount }),
+  const { passId } = by.shown;
+  const meter = meterFor(parts, req, { whose: `the pass ${passId}`, cost, left }, (amount) =>
+    parts.passes.adjust({ passId, requestId, amount }),
   );
   return { ...used, meter };
 }

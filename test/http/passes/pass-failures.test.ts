@@ -22,6 +22,8 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
   /** Debits that were made and whose requests wait. */
   let held = 0;
   let hold: Gate | undefined;
+  /** How many give-backs fail. */
+  let busy = 0;
   let facilitator: Facilitator;
 
   beforeAll(async () => {
@@ -62,7 +64,7 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
 
   const get = async (path: string, headers: PaymentHeaders) => passAnswer(await fetch(`${url}${path}`, { headers }));
 
-  /** The same facilitator; a request that was debited waits where it is asked to. */
+  /** The same facilitator; a request that was debited waits where it is asked to, and give-backs fail as often as they are to. */
   function waiting(real: Facilitator): Facilitator {
     const debit: Facilitator['passes']['debit'] = async (asked) => {
       const result = await real.passes.debit(asked);
@@ -70,7 +72,11 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
       await hold?.opened;
       return result;
     };
-    return { ...real, passes: { ...real.passes, debit } };
+    const giveBack: Facilitator['passes']['giveBack'] = async (...asked) => {
+      if (busy > 0) throw new Error(`the store is busy for ${busy--} more`);
+      return real.passes.giveBack(...asked);
+    };
+    return { ...real, passes: { ...real.passes, debit, giveBack } };
   }
 
   async function left(): Promise<bigint | undefined> {
@@ -92,6 +98,16 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
       await until(async () => (await left()) === 3n);
       answer = 'good';
       expect(await get(path, token)).toEqual({ status: 200, left: '2' });
+    });
+
+    test('whose use a busy store does not take back at first has it in the end, once', async () => {
+      busy = 2;
+      answer = 'error';
+      expect(await get(path, token)).toEqual({ status: 503, left: '4' });
+      await until(async () => (await left()) === 4n);
+      expect(busy).toBe(0);
+      answer = 'good';
+      expect(await get(path, token)).toEqual({ status: 200, left: '3' });
     });
 
     test('that breaks off in the middle through no fault of its client costs none', async () => {

@@ -7,6 +7,7 @@ import type { Storage } from '../../../src/storage/storage.js';
 import { newClaim } from '../../contracts/ledger-samples.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { signingFetch } from '../../helpers/http/official-clients.js';
+import { buyPass } from '../../helpers/http/passes.js';
 import { signIn } from '../../helpers/http/sign-in.js';
 import { walletKeyOf } from '../../helpers/transactions/wallet-key.js';
 
@@ -100,6 +101,26 @@ describe.each(EXPRESSES)('a pass that a wallet has paid for, %s', (_name, expres
     const elsewhere = await comeIn(wallet, '/report/a');
     const somebodyElse = await comeIn(await fixture.sandbox.createWallet({ usdc: '2' }), '/one/a');
     expect([elsewhere.status, somebodyElse.status]).toEqual([402, 402]);
+  });
+
+  test('is not sold twice where the payment is written down just between two looks', async () => {
+    const wallet = await fixture.sandbox.createWallet({ usdc: '2' });
+    const real = fixture.facilitatorWith({ storage });
+    let buy: (() => Promise<unknown>) | undefined;
+    const isBuying: typeof real.isBuying = async (wanted) => {
+      const buyOnce = buy;
+      buy = undefined;
+      await buyOnce?.();
+      return real.isBuying(wanted);
+    };
+    const sold = { payTo: fixture.payTo, price: '0.50 USDC', pass: { uses: 3 } };
+    const gate = requirePayment({ facilitator: { ...real, isBuying }, ...sold });
+    const send = (_req: Request, res: Response) => void res.send('good');
+    const shop = await fixture.serve((app) => app.get('/race', gate, send), express);
+    const headers = await signIn(walletKeyOf(wallet.secretKey.subarray(0, 32)), `${shop}/race`);
+    buy = () => buyPass({ sandbox: fixture.sandbox, payer: wallet }, `${shop}/race`);
+    const answer = await fetch(`${shop}/race`, { headers });
+    expect([answer.status, answer.headers.get('access-pass-remaining'), buy]).toEqual([200, '1', undefined]);
   });
 
   const received = () => fixture.sandbox.tokenBalance(fixture.payTo, mint);
