@@ -109,8 +109,9 @@ export function answerPreflight(req: Request, res: Response): void {
 }
 
 /** Whether a browser asks if a script of another origin may send a request. */
-export function isPreflight({ method, headers }: Request): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+export function isPreflight(req: Request): boolean {
+  // Every look at a request of Express costs a microsecond, as each has a hidden class of its own.
+  return req.method === 'OPTIONS' && req.headers['access-control-request-method'] !== undefined;
 }
 
 /** An app's headers are no secret of ours: whoever may send requests may send those that it asks for. */

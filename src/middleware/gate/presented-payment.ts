@@ -8,10 +8,12 @@ export interface PresentedPayment {
   readonly reading: Reading;
 }
 
+const HEADERS = CODECS.map((codec) => ({ codec, name: codec.requestHeader.toLowerCase() }));
+
 /** The payment header of a request, newest protocol first; undefined when there is none. */
-export function readPayment(req: Request): PresentedPayment | undefined {
-  for (const codec of CODECS) {
-    const header = req.get(codec.requestHeader);
+export function readPayment({ headers }: Request): PresentedPayment | undefined {
+  for (const { codec, name } of HEADERS) {
+    const header = headers[name]?.toString();
     if (header !== undefined) return { codec, reading: codec.read(header) };
   }
   return undefined;

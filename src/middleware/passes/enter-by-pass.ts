@@ -2,11 +2,12 @@ import type { NextFunction, Request, Response } from 'express';
 import type { PassClaims } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
 import { headHook } from '../../lib/http/write-head.js';
+import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { addVary, setPrivate } from '../gate/cache-control.js';
 import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
-import { closed, endsWithin, isClientGone, watchBreak } from '../response/response-end.js';
+import { closed, endsWithin, watchBreak } from '../response/response-end.js';
 import { creditText } from '../terms/credit-costs.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
 import { giveBackToPass } from './give-back.js';
@@ -17,23 +18,29 @@ import type { PassParts, UsedPass } from './pass-types.js';
  * Lets a request on that a pass covers. What it has taken is given back where its client is gone before the handler is asked,
  * where its response has no price or never comes, and where this side broke it off; the header says what is left then.
  */
-export async function enterByPass(
+export function enterByPass(
   parts: PassParts,
   req: Request,
   res: Response,
   used: UsedPass,
   next: NextFunction,
-): Promise<void> {
+): MaybePromise<void> {
   const { shown, taken } = used;
-  if (taken !== undefined && isClientGone(res)) return giveBack(parts, shown.passId, taken.requestId);
+  if (taken !== undefined && req.socket.destroyed) return giveBack(parts, shown.passId, taken.requestId);
+  const go = (): void => letIn(parts, req, res, used, next);
   // The wallet itself has shown it: it may have another token.
-  if (!used.byToken) await giveToken(parts, res, used);
+  return used.byToken ? go() : giveToken(parts, res, used).then(go);
+}
+
+function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, next: NextFunction): void {
+  const { shown, taken } = used;
   res.setHeader(REMAINING_HEADER, remainingText(shown, used.left, parts.symbols));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);
   completeHeads(res);
   next();
-  if (taken !== undefined) void followEnd(res, response, taken.requestId);
+  const isOver = res.writableEnded && response.isCharged && used.meter === undefined;
+  if (taken !== undefined && !isOver) void followEnd(res, response, taken.requestId);
 }
 
 async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }: UsedPass): Promise<void> {

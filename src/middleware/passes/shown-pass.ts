@@ -12,6 +12,7 @@ import { takeUse } from './take-use.js';
 
 const ON_ITS_WAY =
   'A payment of this wallet for such a pass is on its way, and was not charged twice: come again in a moment.';
+const SHOWN_IN = PASS_HEADER.toLowerCase();
 const RETRY = { retryAfterSeconds: 2 };
 
 /**
@@ -24,9 +25,10 @@ export function useShownPass(
   req: Request,
   places: readonly PassPlace[],
 ): MaybePromise<UsedPass | PassRefusal | undefined> {
-  const token = req.get(PASS_HEADER);
+  const { headers } = req;
+  const token = headers[SHOWN_IN]?.toString();
   // Who shows a token need not prove his wallet, and mostly does not try.
-  if (token !== undefined && !showsWallet(req)) return useToken(parts, req, { places, token, wallet: undefined });
+  if (token !== undefined && !showsWallet(headers)) return useToken(parts, req, { places, token, wallet: undefined });
   return useProof(parts, req, { places, token });
 }
 
@@ -70,7 +72,7 @@ async function useCookie(
   return refusals[0]?.refusal;
 }
 
-function showsWallet({ headers }: Request): boolean {
+function showsWallet(headers: Request['headers']): boolean {
   return headers['sign-in-with-x'] !== undefined || headers.authorization !== undefined;
 }
 

@@ -13,20 +13,27 @@ const ONE_USE = 1n;
 type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
 
 /** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
-export async function takeUse(
+export function takeUse(
   parts: PassParts,
   req: Request,
   by: ShownPass,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
-  const { passId, kind, serial } = by.shown;
-  if (kind === 'credit') return takeCredit(parts, req, by, places);
-  if (kind === 'until') {
-    const pass = await parts.passes.find(passId);
-    const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
-    return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
+  switch (by.shown.kind) {
+    case 'uses':
+      return debit(parts, req, by, ONE_USE);
+    case 'credit':
+      return takeCredit(parts, req, by, places);
+    case 'until':
+      return takeNothing(parts, by);
   }
-  return debit(parts, req, by, ONE_USE);
+}
+
+async function takeNothing({ passes }: PassParts, by: ShownPass): Promise<UsedPass | PassRefusal> {
+  const { passId, kind, serial } = by.shown;
+  const pass = await passes.find(passId);
+  const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
+  return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
 }
 
 async function takeCredit(

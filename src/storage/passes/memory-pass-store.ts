@@ -19,7 +19,7 @@ import {
 export interface MemoryPassOptions {
   /** How many passes are kept at most; above that those that are over go, and none is opened while there are none. Default 100,000. */
   readonly maxPasses?: number;
-  /** How many requests are remembered that took something, to be given back. Default 100,000. */
+  /** How many requests are remembered at least that took something, to be given back; a tenth more at most. Default 100,000. */
   readonly maxDebits?: number;
   /** Clock, milliseconds since the epoch. */
   readonly now?: () => number;
@@ -82,9 +82,12 @@ class MemoryPassStore implements PassStore {
 
   #note(key: string, amount: bigint): void {
     this.#debits.set(key, amount);
-    if (this.#debits.size <= this.#maxDebits) return;
-    const [oldest = key] = this.#debits.keys();
-    this.#debits.delete(oldest);
+    if (this.#debits.size <= this.#maxDebits * 1.1) return;
+    // Many at once: a map that has lost its first entries is walked over the holes each time.
+    for (const oldest of this.#debits.keys()) {
+      if (this.#debits.size <= this.#maxDebits) break;
+      this.#debits.delete(oldest);
+    }
   }
 
   async adjust({ passId, requestId, amount }: Adjustment): Promise<AdjustResult> {
