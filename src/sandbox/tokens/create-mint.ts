@@ -127,7 +127,7 @@ export function createMint(chain: Chain, faucet: Faucet, options: MintOptions = 
   };
   const setUp = names.map((name) => buildExtension(name, extensions, mint.publicKey, authority));
   const initialize = createInitializeMint2Instruction(mint.publicKey, decimals, authority, authority, program);
-  faucet.run([SystemProgram.createAccount(account), ...setUp, initialize], [mint]);
+  faucet.run([SystemProgram.createAccount(account), ...setUp, initialize]);
   return { mint: mint.publicKey.toBase58(), decimals, program: program.toBase58() };
 }
 

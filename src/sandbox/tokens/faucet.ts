@@ -3,14 +3,9 @@ import {
   getAssociatedTokenAddressSync,
   MintLayout,
 } from '@solana/spl-token';
-import {
-  PublicKey,
-  type Signer,
-  type TransactionInstruction,
-  TransactionMessage,
-  VersionedTransaction,
-} from '@solana/web3.js';
+import { PublicKey, type TransactionInstruction, TransactionMessage, VersionedTransaction } from '@solana/web3.js';
 import { badOption } from '../../errors/errors.js';
+import { boundedCache } from '../../lib/bounded-cache.js';
 import { SOL_MINT } from '../../protocol/networks/tokens.js';
 import type { Token } from '../../protocol/types.js';
 import type { Chain } from '../chain/chain.js';
@@ -34,8 +29,8 @@ export interface Faucet {
   placeMint(token: Token): void;
   /** Puts the mint of wrapped SOL where every cluster has it from its first block; nobody mints or freezes it. */
   placeWrappedSol(): void;
-  /** Executes instructions that the treasury pays for. */
-  run(instructions: readonly TransactionInstruction[], signers?: readonly Signer[]): void;
+  /** Executes instructions that the treasury pays for. Nobody signs: the runtime looks at no signatures. */
+  run(instructions: readonly TransactionInstruction[]): void;
 }
 
 const SYSTEM_PROGRAM = '1'.repeat(32);
@@ -45,12 +40,11 @@ const MINT_SIZE = MintLayout.span;
 export function createFaucet(chain: Chain): Faucet {
   const { runtime, accounts, treasury } = chain;
 
-  const run: Faucet['run'] = (instructions, signers = []) => {
+  const run: Faucet['run'] = (instructions) => {
     const payerKey = treasury.publicKey;
     const recentBlockhash = chain.blockhashes.at(chain.slots.height());
     const message = new TransactionMessage({ payerKey, recentBlockhash, instructions: [...instructions] });
     const transaction = new VersionedTransaction(message.compileToV0Message());
-    transaction.sign([treasury, ...signers]);
     const { err, logs } = runtime.execute(transaction.serialize());
     if (err !== null) {
       throw new Error(`sandbox: ${describeTransactionError(err)}\n${logs.join('\n')}`);
@@ -104,15 +98,18 @@ export function createFaucet(chain: Chain): Faucet {
   };
 }
 
+// A derivation costs several hashes and curve checks, and balances are looked up again and again.
+const derived = boundedCache<string, string>({ max: 10_000 });
+
 /** The associated token account of an owner, who may be off the curve. */
 export function tokenAddress(owner: string, mint: string, program: string): string {
-  const address = getAssociatedTokenAddressSync(
-    new PublicKey(mint),
-    new PublicKey(owner),
-    true,
-    new PublicKey(program),
-  );
-  return address.toBase58();
+  const key = `${owner}:${mint}:${program}`;
+  const known = derived.get(key);
+  if (known !== undefined) return known;
+  const programKey = new PublicKey(program);
+  const address = getAssociatedTokenAddressSync(new PublicKey(mint), new PublicKey(owner), true, programKey).toBase58();
+  derived.set(key, address);
+  return address;
 }
 
 function createAccountInstruction(
