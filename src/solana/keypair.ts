@@ -7,11 +7,21 @@ import { addressOf } from '../protocol/address.js';
 /** A secret key in one of the usual forms: web3.js `Keypair`, its 64 bytes, base58 text, or the JSON array of a key file. */
 export type KeypairInput = { readonly secretKey: Uint8Array } | Uint8Array | string;
 
+/** Whoever pays again and again brings the same `Keypair`, and OpenSSL takes a millisecond to read one. */
+const known = new WeakMap<object, Ed25519Signer>();
+
 /**
  * Reads a key pair. Throws `bad_option` when the text or bytes are none; the message never shows them.
  * @param option - name of the option, for the message
  */
 export function readKeypair(input: KeypairInput, where: string, option = 'keypair'): Ed25519Signer {
+  if (typeof input === 'string' || input instanceof Uint8Array) return readSecret(input, where, option);
+  const signer = known.get(Object(input)) ?? readSecret(input, where, option);
+  known.set(input, signer);
+  return signer;
+}
+
+function readSecret(input: KeypairInput, where: string, option: string): Ed25519Signer {
   const secret = secretBytes(input);
   if (secret?.length !== 64) throw badOption(where, `option "${option}" ${wrongKey(input, secret)}`, option);
   const signer = createEd25519Signer(secret.subarray(0, 32));
