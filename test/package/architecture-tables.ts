@@ -154,6 +154,8 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'sub-command',
     'session/',
     'operator/',
+    'state/',
+    'budget/',
     'pay/',
     'report-error',
     'seller/',

@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { newGatewaySecret } from '../../src/gateway/projects/gateway-secret.js';
 import { signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
 import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhooks/webhook-signature.js';
+import { HAS_BROWSER, openBrowser, WHY_NOT } from '../helpers/http/browser.js';
 import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 import { until } from '../helpers/until.js';
 
@@ -18,6 +19,7 @@ const UNPAID = [
   'webhook-receiver.ts',
   'client.ts',
   'pass.ts',
+  'cheap-api.ts',
   'test-your-app.ts',
 ];
 const PAID = EXAMPLES.filter((name) => !UNPAID.includes(name));
@@ -88,6 +90,45 @@ test('pass.ts pays once, and then comes in by signing, by its token and by its c
   const lines = ['paid: SOL', 'signed in: BTC', 'by token: ETH', 'by cookie: DOT'];
   expect(text).toBe(lines.map((line, at) => `${line} is up, ${99 - at} left\n`).join(''));
   expect(code).toBe(0);
+});
+
+test('cheap-api.ts is paid once for credit and once for a pack, and called with the tokens of both', async () => {
+  const { code, text } = await endOf(runFile('examples/cheap-api.ts', []));
+  expect(text.trim().split('\n')).toEqual([
+    'BTC is up, 0.0999 USDC left, paid on the chain',
+    'ETH is up, 0.0998 USDC left',
+    'SOL is up, 0.09975 USDC left',
+    'BTC is up, 99 left, paid on the chain',
+    'ETH is up, 98 left',
+    'SOL is up, 97 left',
+  ]);
+  expect(code).toBe(0);
+});
+
+(HAS_BROWSER ? test : test.skip)(`magazine.ts sells a day to a browser, which reloads freely${WHY_NOT}`, async () => {
+  const url = await lineOf(runFile('examples/magazine.ts', [], { PORT: '0' }), 'http://');
+  const browser = await openBrowser();
+  try {
+    const page = await browser.newPage();
+    const answers: string[] = [];
+    page.on('response', (answer) => answers.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
+    await page.goto(url);
+    await Promise.all([page.waitForURL('**/essay'), page.click('button')]);
+    await page.waitForLoadState('load');
+    expect((await page.reload())?.status()).toBe(200);
+    expect(await page.title()).toBe('An essay');
+    expect(await page.$eval('img', (image) => image.naturalWidth)).toBe(9);
+    await Promise.all([page.waitForURL('**/letter'), page.click('a')]);
+    expect(await page.title()).toBe('A letter');
+    const bought = ['200 /', '402 /essay', '200 /demo-wallet', '200 /essay'];
+    // An image that a browser has already may be answered 304.
+    const read = ['/essay', '/cover.svg', '/essay', '/cover.svg', '/letter'].map((path) => `free ${path}`);
+    const asked = answers.filter((it) => !it.endsWith(' /favicon.ico'));
+    const free = asked.slice(bought.length).map((it) => it.replace(/^(200|304)/, 'free'));
+    expect([...asked.slice(0, bought.length), ...free]).toEqual([...bought, ...read]);
+  } finally {
+    await browser.close();
+  }
 });
 
 test('test-your-app.ts passes and ends', async () => {

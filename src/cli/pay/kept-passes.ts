@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readState, stateFolder, writeState } from './state-folder.js';
+import { readState, stateFolder, writeState } from '../state/state-folder.js';
 
 const FILE = 'passes.json';
 /** The longest token that is taken from a server, and how many are kept in all: the ones of last. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { z } from 'zod';
 import { randomHex } from '../../lib/ids.js';
 import { CommandError, UsageError } from '../command.js';
-import { stateFolder } from './state-folder.js';
+import { stateFolder } from '../state/state-folder.js';
 
 const OWNER_ONLY = 0o600;
 const OWNER_ONLY_FOLDER = 0o700;

@@ -1,6 +1,8 @@
 import type { KeypairInput } from '../../solana/keypair.js';
 import { readArguments, readWallet } from '../arguments/arguments.js';
 import { rpcArgument } from '../arguments/rpc-argument.js';
+import { readBudget, type WalletBudget } from '../budget/budget.js';
+import { BUDGETS_KEPT_IN } from '../budget/budget-book.js';
 import { UsageError } from '../command.js';
 import { PASSES_KEPT_IN } from './kept-passes.js';
 import { KEPT_IN } from './kept-payment.js';
@@ -17,6 +19,8 @@ export interface PayOptions {
   readonly rpcUrl: string | undefined;
   /** Most that may be paid, as decimal text in the token's own unit. */
   readonly max: string;
+  /** What may be spent in a time. Default: what {@link PayOptions.max} allows, as often as it is asked for. */
+  readonly budget: WalletBudget | undefined;
   /** Whether it is paid even where something that was bought before covers it. */
   readonly anew: boolean;
   /** Whether the outcome is printed as JSON, and no step. */
@@ -36,6 +40,8 @@ token of a pass that is kept, else signing in, where the 402 offers it.
   --demo             pay with the sandbox chain's public demo wallet
   --rpc <url>        Solana RPC to ask (default: the sandbox with --demo, else SOLANA_RPC_URL, or the network's public one)
   --max <amount>     most that may be paid, in the token's own unit (default ${DEFAULT_MAX})
+  --budget <budget>  most that the wallet may spend in a time: "1 USDC/day", by hour, day, month (of UTC) or total
+  --budget-window <w>  that time beside an amount alone, --budget 1 --budget-window 24h: what was spent counts for so long
   -X, --method <m>   HTTP method (default GET, or POST with --data)
   -H, --header <h>   a request header, "Name: value"; may be given several times
   -d, --data <text>  request body
@@ -48,7 +54,11 @@ payment, five times within a minute: that is never paid twice, and who has paid 
 ${KEPT_IN}, readable by you only, before it is sent, and deleted when it is answered;
 the file holds the request with its headers. While its outcome is not known, the command that sends it again is shown.
 The token of a pass is kept in ${PASSES_KEPT_IN}, readable by you only, and
-shown to the origin that has given it out alone.`;
+shown to the origin that has given it out alone.
+
+What is paid with --budget is counted in ${BUDGETS_KEPT_IN}, for each wallet and
+token, before it is sent, whatever budget it was paid under; what is paid without is not. Where less is left than the price, nothing is
+paid and the exit code is 1. What a seller has refused counts until the chain tells that it was not charged, some minutes at most.`;
 
 /** A payment in a file, to be sent again. */
 export interface ResumeOptions {
@@ -61,9 +71,9 @@ export function readPayCommand(args: readonly string[]): PayOptions | ResumeOpti
   const { values, positionals } = readArguments(args, OPTIONS);
   const { resume, json } = values;
   if (resume === undefined) return readPayOptions(values, positionals);
-  const named = (['keypair', 'demo', 'rpc', 'max', 'anew', 'method', 'header', 'data'] as const).filter(
-    (it) => values[it],
-  );
+  const named = (
+    ['keypair', 'demo', 'rpc', 'max', 'budget', 'budget-window', 'anew', 'method', 'header', 'data'] as const
+  ).filter((it) => values[it]);
   if (positionals.length + named.length > 0)
     throw new UsageError('--resume sends what is in its file, and takes nothing else but --json');
   return { resume, json };
@@ -84,6 +94,7 @@ function readPayOptions(values: Arguments['values'], positionals: readonly strin
     wallet: requireWallet(readWallet(values.keypair, values.demo)),
     rpcUrl: rpcArgument(values, undefined),
     max: values.max ?? DEFAULT_MAX,
+    budget: readBudget(values.budget, values['budget-window']),
     anew: values.anew,
     json: values.json,
   };
@@ -94,6 +105,8 @@ const OPTIONS = {
   demo: { type: 'boolean', default: false },
   rpc: { type: 'string' },
   max: { type: 'string' },
+  budget: { type: 'string' },
+  'budget-window': { type: 'string' },
   anew: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   method: { type: 'string', short: 'X' },

@@ -7,6 +7,7 @@ import { readMint, readTokenBalances } from '../../solana/accounts/token-account
 import { buildPaymentTransaction } from '../../solana/building/payment-transaction.js';
 import { readKeypair } from '../../solana/keypair.js';
 import type { SolanaRpc } from '../../solana/rpc/rpc.js';
+import type { OpenBudget } from '../budget/open-budget.js';
 import { CommandError } from '../command.js';
 import type { PayOptions } from './pay-options.js';
 
@@ -35,19 +36,28 @@ export interface WalletHoldings {
   readonly recipient: bigint | undefined;
 }
 
-/** Takes the first terms whose price is not over the limit. */
-export async function chooseTerms(offers: readonly PayableTerms[], max: string, rpc: SolanaRpc): Promise<ChosenTerms> {
+/** Takes the first terms whose price is not over the limit, and not over what a budget has left. */
+export async function chooseTerms(
+  offers: readonly PayableTerms[],
+  { max, budget }: { readonly max: string; readonly budget: OpenBudget | undefined },
+  rpc: SolanaRpc,
+): Promise<ChosenTerms> {
   const tooDear: string[] = [];
+  const refusals: string[] = [];
   for (const payable of offers) {
     const chosen = await describeTerms(payable, rpc);
     const limit = parseDecimal(max, chosen.paidIn.decimals);
     if (!limit.ok) throw new CommandError(`--max: ${limit.detail}`);
-    if (payable.terms.amount <= limit.value) return chosen;
-    tooDear.push(chosen.price);
+    const { amount } = payable.terms;
+    const isTooDear = amount > limit.value;
+    const refusal = isTooDear ? undefined : await budget?.refusalOf({ paidIn: chosen.paidIn, amount });
+    if (!isTooDear && refusal === undefined) return chosen;
+    if (refusal === undefined) tooDear.push(chosen.price);
+    else refusals.push(refusal);
   }
-  throw new CommandError(
-    `the price is ${tooDear.join(' or ')}, over the limit of ${max}; allow more with --max <amount>`,
-  );
+  const dear = `the price is ${tooDear.join(' or ')}, over the limit of ${max}; allow more with --max <amount>`;
+  const told = [...refusals, ...(tooDear.length > 0 ? [dear] : [])];
+  throw new CommandError(refusals.length === 0 ? dear : `nothing was paid: ${told.join('; ')}`);
 }
 
 async function describeTerms(payable: PayableTerms, rpc: SolanaRpc): Promise<ChosenTerms> {

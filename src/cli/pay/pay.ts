@@ -2,11 +2,13 @@ import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { defined } from '../../lib/defined.js';
 import { type PayableTerms, readOffers } from '../../protocol/wire/client.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
+import { giveSpendBack } from '../budget/budget-book.js';
+import { openBudget } from '../budget/open-budget.js';
 import { type Command, CommandError } from '../command.js';
 import { printStep } from '../output/terminal.js';
 import { asksToSignIn } from './ask-url.js';
 import { askUnpaid } from './enter-unpaid.js';
-import { keepPayment, readKeptPayment } from './kept-payment.js';
+import { type KeptPayment, keepPayment, readKeptPayment } from './kept-payment.js';
 import { PAY_HELP, type PayOptions, readPayCommand } from './pay-options.js';
 import { printBody, printOutcome, printTerms } from './pay-report.js';
 import { chooseTerms, readHoldings, signPayment, walletAddress } from './pay-terms.js';
@@ -37,7 +39,17 @@ async function payUrl(options: PayOptions): Promise<number> {
   const offers = readOffers(unpaid.header, unpaid.body);
   if (!offers.ok) throw new CommandError(offers.detail);
   const sent = await preparePayment(options, offers.value);
-  return sendUrlPayment(sent, keepPayment(COMMAND, writable(sent)), { json, isResumed: false });
+  return sendUrlPayment(sent, keep(sent), { json, isResumed: false });
+}
+
+/** What cannot be kept is not sent, and so it has taken nothing of its budget. */
+function keep(sent: UrlPayment): KeptPayment {
+  try {
+    return keepPayment(COMMAND, writable(sent));
+  } catch (error) {
+    if (sent.spend !== undefined) giveSpendBack(sent.spend);
+    throw error;
+  }
 }
 
 function resume(asked: { readonly resume: string; readonly json: boolean }): Promise<number> {
@@ -53,17 +65,19 @@ async function preparePayment(options: PayOptions, offers: readonly PayableTerms
   const network = offers[0]?.terms.network ?? 'solana';
   const rpc = createSolanaRpc({ urls: rpcUrl ?? PUBLIC_RPC[network] });
   try {
-    const chosen = await chooseTerms(offers, options.max, rpc);
-    const { payable, paidIn, price } = chosen;
-    const { payTo } = payable.terms;
     const payer = walletAddress(options.wallet);
+    const budget = options.budget && openBudget(options.budget, { payer, network }, rpc);
+    const chosen = await chooseTerms(offers, { max: options.max, budget }, rpc);
+    const { payable, paidIn, price } = chosen;
+    const { payTo, amount } = payable.terms;
     const before = await readHoldings({ payer, payTo, paidIn }, rpc);
     if (!json) printTerms(chosen, payer, before);
     const transaction = await signPayment(options.wallet, chosen, rpc);
     if (!json) printStep('signed', `a transfer of ${price}, ${transaction.length} bytes`);
     const payment = { [payable.headerName]: payable.headerValue(transaction) };
     const request = { url, method, headers: { ...headers, ...payment }, body };
-    return { request, price, payer, payTo, paidIn, network, rpcUrl, before };
+    const spend = await budget?.take({ paidIn, amount }, transaction);
+    return { request, price, payer, payTo, paidIn, network, rpcUrl, before, ...defined({ spend }) };
   } finally {
     await rpc.close();
   }

@@ -1,10 +1,19 @@
 import { PUBLIC_RPC } from '../../facilitator/facilitator-options.js';
 import { createSolanaRpc } from '../../solana/rpc/rpc-client.js';
+import { refuseSpend, settleSpend } from '../budget/budget-book.js';
 import { printJson, printStep, secondsSince, withProgress } from '../output/terminal.js';
 import { tryPayment, type UrlResponse } from './ask-url.js';
 import { noteToken } from './enter-unpaid.js';
 import type { KeptPayment } from './kept-payment.js';
-import { printAgain, printBody, printChange, printOutcome, printSettlement, verdictOf } from './pay-report.js';
+import {
+  type PaymentVerdict,
+  printAgain,
+  printBody,
+  printChange,
+  printOutcome,
+  printSettlement,
+  verdictOf,
+} from './pay-report.js';
 import { readHoldings } from './pay-terms.js';
 import { type RepeatOutcome, repeatPayment } from './repeat-payment.js';
 import type { UrlPayment } from './url-payment.js';
@@ -47,6 +56,7 @@ async function tellDecided(
   // Who has paid and was refused by a server that failed comes again; so does who may have paid and was refused.
   const isOver = isServed || verdict === 'refused' || (verdict === 'paid' && response.status < 500);
   if (isOver) kept.forget();
+  if (isOver) noteSpend(sent, verdict);
   const noted = () => noteToken({ url: sent.request.url, wallet: sent.payer }, response, json);
   if (json) {
     noted();
@@ -62,6 +72,17 @@ async function tellDecided(
   if (!isOver) printAgain(kept.command);
   printBody(response.body);
   return isServed ? 0 : 1;
+}
+
+/** What is not noted goes on to count. */
+function noteSpend({ spend }: UrlPayment, verdict: PaymentVerdict): void {
+  if (spend === undefined) return;
+  try {
+    if (verdict === 'refused') refuseSpend(spend);
+    else settleSpend(spend);
+  } catch (error) {
+    process.emitWarning(error instanceof Error ? error.message : String(error), { code: 'TOLLHOUSE_BUDGET' });
+  }
 }
 
 async function tellUnknown(

@@ -22,6 +22,8 @@ export const urlPayment = z.strictObject({
   }),
   network: z.enum(NETWORK_IDS),
   rpcUrl: z.string().optional(),
+  /** Its id in the book of budgets, where it was paid under one. */
+  spend: z.string().optional(),
   before: z.strictObject({ payer: holding, recipient: holding }),
 });
 

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Express } from 'express';
 import express5 from 'express';
+import type { SelfSigned } from './self-signed.js';
 
 /** An app that listens. */
 export interface AppServer {
@@ -9,11 +12,19 @@ export interface AppServer {
   close(): Promise<void>;
 }
 
-/** Serves an app on a free port. */
-export async function serveApp(configure: (app: Express) => void, express = express5): Promise<AppServer> {
+/**
+ * Serves an app on a free port.
+ * @param tls - serves it over https. Default: over http
+ */
+export async function serveApp(
+  configure: (app: Express) => void,
+  express = express5,
+  tls?: SelfSigned,
+): Promise<AppServer> {
   const app = express();
   configure(app);
-  const server = app.listen(0, '127.0.0.1');
+  const server = tls === undefined ? createServer(app) : createTlsServer(tls, app);
+  server.listen(0, '127.0.0.1');
   // A connection that ends just as a client takes it again is an error of that client, not of the one who is tested.
   server.keepAliveTimeout = 0;
   // A test that fails before it closes its server lets jest end.
@@ -25,5 +36,6 @@ export async function serveApp(configure: (app: Express) => void, express = expr
     server.closeAllConnections();
     await closed;
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  const scheme = tls === undefined ? 'http' : 'https';
+  return { url: `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
 }

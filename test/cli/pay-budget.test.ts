@@ -1,0 +1,165 @@
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Keypair } from '@solana/web3.js';
+import { readChanged } from '../../src/cli/state/change-state.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { serveApp } from '../helpers/http/app-server.js';
+import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
+import { askTerms } from '../helpers/transactions/payments.js';
+import { until } from '../helpers/until.js';
+
+const LEFT = /nothing was paid: the price is 0.5 USDC, and 0 USDC is left of the budget of/;
+
+describe('tollhouse pay with a budget', () => {
+  let fixture: CliFixture;
+  let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
+  let shop: Awaited<ReturnType<typeof serveApp>>;
+  let key: string;
+  let payer: Keypair;
+  /** How many responses to payments a proxy turns into what it likes. */
+  let lies: number[] = [];
+
+  beforeAll(async () => {
+    fixture = await openCliFixture();
+    const { chain, facilitator } = fixture.server;
+    const { payTo = '' } = chain;
+    if (chain.sandbox === undefined) throw new Error('there is no sandbox');
+    sandbox = chain.sandbox;
+    const sold = { facilitator, payTo, price: '$0.50' };
+    shop = await serveApp((app) => {
+      app.use((req, res, next) => {
+        const lie = req.headers['payment-signature'] === undefined ? undefined : lies.shift();
+        const end = res.end.bind(res);
+        if (lie !== undefined) {
+          res.setHeader('Retry-After', '300');
+          const lying = () => {
+            for (const name of res.getHeaderNames()) if (name !== 'retry-after') res.removeHeader(name);
+            res.statusCode = lie;
+            return end('no');
+          };
+          Object.assign(res, { end: lying });
+        }
+        next();
+      });
+      app.get('/single', requirePayment({ ...sold, settle: 'before' }), (_req, res) => void res.end('read'));
+      app.get('/pack', requirePayment({ ...sold, pass: { uses: 3 } }), (_req, res) => void res.end('read'));
+    });
+  });
+  afterAll(async () => {
+    await shop.close();
+    await fixture.close();
+  });
+  beforeEach(async () => {
+    payer = await sandbox.createWallet({ usdc: '5' });
+    key = fixture.keyFile(payer);
+    lies = [];
+  });
+  afterEach(stopFiles);
+
+  const payArgs = (path: string) => ['pay', `${shop.url}${path}`, '--keypair', key, '--rpc', sandbox.rpcUrl];
+  const pay = (path: string, budget: string | undefined, ...more: readonly string[]): Promise<Ran> =>
+    fixture.run(...payArgs(path), ...(budget === undefined ? [] : ['--budget', budget]), ...more);
+  const held = () => sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '');
+  const offeredBlockhash = async () => (await askTerms(`${shop.url}/single`)).accepts[0]?.extra?.['recentBlockhash'];
+  /** After that no signed payment can land any more, and the shop has noticed that it is late. */
+  async function passBlocks(): Promise<void> {
+    const before = await offeredBlockhash();
+    sandbox.advanceSlots(600);
+    await until(async () => (await offeredBlockhash()) !== before);
+  }
+
+  test('counts what was paid, refuses what is more, and says what is left and when it renews', async () => {
+    expect((await pay('/single', '1 USDC/month')).code).toBe(0);
+    expect((await pay('/single', '1', '--budget-window', '31d')).code).toBe(0);
+    const third = await pay('/single', '1 USDC/day');
+    expect(third).toMatchObject({ code: 1, text: expect.stringMatching(LEFT) });
+    expect(third.text).toMatch(/budget of 1 USDC\/day; there is enough again at \d{4}-\d\d-\d\dT00:00:00.000Z\n/);
+    expect((await pay('/single', '1 USDC/total')).text).toContain('1 USDC/total, which does not begin anew');
+    expect(held()).toBe(4_000_000n);
+    expect((await pay('/single', '1.5 USDC/total')).code).toBe(0);
+  });
+
+  test('keeps nothing of it where others can read it, and not for other wallets', async () => {
+    await pay('/single', '0.5 USDC/total');
+    const folder = join(fixture.folder, 'tollhouse/budgets');
+    expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toContain(0o600);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    key = fixture.keyFile(await sandbox.createWallet({ usdc: '1' }));
+    expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);
+  });
+
+  test('counts neither what a pass covers nor what was paid without one', async () => {
+    expect((await pay('/single', undefined)).code).toBe(0);
+    expect((await pay('/pack', '0.5 USDC/total')).code).toBe(0);
+    expect((await pay('/pack', '0.5 USDC/total')).text).toMatch(/left +1 of the pass/);
+    expect(held()).toBe(4_000_000n);
+  });
+
+  test('pays in no other token', async () => {
+    const { code, text } = await pay('/single', '1 USDT/day');
+    expect([code, text]).toEqual([1, expect.stringContaining('price is 0.5 USDC, and the budget is in USDT')]);
+  });
+
+  test('is given back what was refused, once it cannot be charged any more', async () => {
+    payer = await sandbox.createWallet({ usdc: '0.1' });
+    key = fixture.keyFile(payer);
+    expect(await pay('/single', '0.5 USDC/total')).toMatchObject({
+      code: 1,
+      text: expect.stringMatching(/not paid +/),
+    });
+    sandbox.fundToken(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '', 1_000_000n);
+    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);
+    await passBlocks();
+    expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);
+  });
+
+  test('is not given back what a seller says he has refused, and has charged', async () => {
+    lies = [402];
+    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(/not paid +402/);
+    expect(held()).toBe(4_500_000n);
+    await passBlocks();
+    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);
+    expect(held()).toBe(4_500_000n);
+  });
+
+  test('counts a payment of which nothing is known, and once only when its response is had', async () => {
+    lies = [503];
+    const lost = await pay('/single', '1 USDC/total');
+    expect(lost.text).toMatch(/not known +whether 0.5 USDC was paid: 503/);
+    const [, file = ''] = /--resume (\S+\.json)/.exec(lost.text) ?? [];
+    expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);
+    expect((await fixture.run('pay', '--resume', file)).code).toBe(0);
+    expect((await pay('/single', '1 USDC/total')).code).toBe(0);
+    expect((await pay('/single', '1 USDC/total')).text).toMatch(LEFT);
+    expect(held()).toBe(4_000_000n);
+  });
+
+  test('has nothing taken where the payment cannot be kept, and pays nothing where its book cannot be read', async () => {
+    const payments = join(fixture.folder, 'tollhouse/payments');
+    rmSync(payments, { recursive: true, force: true });
+    writeFileSync(payments, 'no folder');
+    expect((await pay('/single', '0.5 USDC/total')).text).toContain('the payment cannot be kept in a file');
+    rmSync(payments);
+    expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);
+    const folder = join(fixture.folder, 'tollhouse/budgets');
+    for (const name of readdirSync(folder)) writeFileSync(join(folder, name), '{');
+    const broken = await pay('/single', '9 USDC/total');
+    expect(broken).toMatchObject({ code: 1, text: expect.stringMatching(/nothing was paid: .* cannot be read/) });
+    rmSync(folder, { recursive: true });
+  });
+
+  test('is not overspent by several that pay at once', async () => {
+    const args = [...payArgs('/single'), '--budget', '1 USDC/total'];
+    const ended = await Promise.all([1, 2, 3, 4].map(() => endOf(runFile('src/cli/main.ts', args))));
+    expect(ended.map(({ code }) => code).toSorted()).toEqual([0, 0, 1, 1]);
+    expect(ended.filter(({ text }) => LEFT.test(text))).toHaveLength(2);
+    expect(held()).toBe(4_000_000n);
+  });
+
+  test('has every change of its book kept, whoever makes them at once', async () => {
+    const files = [1, 2, 3].map(() => runFile('test/helpers/processes/counting-process.ts', ['40']));
+    for (const { code, text } of await Promise.all(files.map(endOf))) expect([code, text]).toEqual([0, '']);
+    expect(JSON.parse(readChanged('count') ?? '[]')).toHaveLength(120);
+  });
+});
