@@ -60,7 +60,10 @@ function optionsError(
   issues: readonly z.core.$ZodIssue[],
   input: unknown,
 ): TollhouseError {
-  const faults = issues.flatMap((issue) => describe(issue, known, input));
+  const misnamed = new Set(issues.flatMap(({ code, path }) => (code === 'unrecognized_keys' ? [path.join('.')] : [])));
+  // An object that has a name wrong mostly lacks the right one: that is one mistake.
+  const told = issues.filter(({ code, path }) => code === 'unrecognized_keys' || !misnamed.has(path.join('.')));
+  const faults = told.flatMap((issue) => describe(issue, known, input));
   const param = issues.find((issue) => issue.path.length > 0)?.path[0];
   return badOption(where, faults.join('; '), param === undefined ? undefined : String(param));
 }

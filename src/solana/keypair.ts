@@ -54,6 +54,8 @@ function wrongKey(input: KeypairInput, bytes: Uint8Array | undefined): string {
   const isObject = typeof Reflect.get(Object(input), 'toBase58') === 'function';
   if (isObject || bytes?.length === 32)
     return `is an address, or another 32 bytes, and must be the secret key: ${FORMS}`;
+  if ([input].flat().some((it) => typeof it === 'number'))
+    return 'is a list of numbers: pass Uint8Array.from(list), or the text of the key file as it is';
   const isPath = text !== undefined && /^(~|\.{0,2}[\\/]|[a-z]:[\\/])|\.(json|key|txt|pem)$/i.test(text);
   if (isPath) return `looks like the path of a file; pass what is in it: readFileSync(path, 'utf8')`;
   return `must be ${FORMS}`;

@@ -1,3 +1,4 @@
+import { NO_PAYMENT } from './passes/pass-statements.js';
 import type { SqlDatabase, Statement } from './sql/sql-database.js';
 
 /** What is forgotten when it is of no more use. */
@@ -64,9 +65,7 @@ const LOOKS: Readonly<Record<Prunable, readonly Look[]>> = {
   passes: [
     [
       'books',
-      `select over_at as due from tollhouse_pass where over_at < $1 and not exists (
-          select 1 from tollhouse_payment where tollhouse_payment.id = tollhouse_pass.payment_id)
-        order by over_at limit 1`,
+      `select over_at as due from tollhouse_pass where over_at < $1 and ${NO_PAYMENT} order by over_at limit 1`,
     ],
   ],
   debits: [['unpaid', earliest('at', 'tollhouse_pass_debit')]],

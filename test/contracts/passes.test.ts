@@ -10,6 +10,7 @@ import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.
 import { testClock } from '../helpers/test-clock.js';
 import { newClaim } from './ledger-samples.js';
 import { passCreditContract } from './pass-credit.js';
+import { passRenewalContract, subscription } from './pass-renewal.js';
 import { newPass, type PassesUnderTest, passesContract } from './passes.js';
 
 const MANY = 400;
@@ -51,6 +52,9 @@ passesContract('Postgres', onPostgres, 25);
 passCreditContract('memory', inMemory);
 passCreditContract('SQLite', onSqlite);
 passCreditContract('Postgres', onPostgres);
+passRenewalContract('memory', inMemory, 100);
+passRenewalContract('SQLite', onSqlite, 20);
+passRenewalContract('Postgres', onPostgres, 20);
 
 test.each([
   ['SQLite', onSqlite],
@@ -110,6 +114,32 @@ test.each([
     await ledger.forget(claim.id, claim.lease);
     expect(await storage.prune(0, 9, now())).toBe(1);
     expect(await kept()).toEqual([false, false, true]);
+    await storage.close();
+  },
+);
+
+test.each([
+  ['SQLite', async () => `sqlite:${folder.newPath('db')}`],
+  ['Postgres', () => server.newDatabase()],
+] as const)(
+  'a pass on %s outlives the payment that made it as long as one that renewed it is kept',
+  async (_name, newUrl) => {
+    const { now, advance } = testClock();
+    const storage = await openStorage(await newUrl(), { now });
+    const { passes, ledger } = storage;
+    const claim = newClaim();
+    await ledger.claim(claim);
+    const first = subscription(1_000);
+    const { id } = await passes.open(first);
+    await passes.open(subscription(1_000, { paymentId: claim.id }));
+    await advance(10_000);
+    expect(await storage.prune(0, 9, now())).toBe(0);
+    await ledger.forget(claim.id, claim.lease);
+    expect([await storage.prune(0, 9, now()), await passes.find(id)]).toEqual([1, undefined]);
+    expect([await passes.findByPayment(claim.id), await passes.findByPayment(first.paymentId)]).toEqual([
+      undefined,
+      undefined,
+    ]);
     await storage.close();
   },
 );

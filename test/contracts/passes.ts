@@ -23,8 +23,8 @@ export function newPass(more: Partial<NewPass> = {}): NewPass {
 }
 
 /** A pass for a time alone. */
-function timePass(lastsMs: number): NewPass {
-  const { bought: _bought, left: _left, ...pass } = newPass({ kind: 'until', lastsMs });
+export function timePass(lastsMs: number, more: Partial<NewPass> = {}): NewPass {
+  const { bought: _bought, left: _left, ...pass } = newPass({ kind: 'until', lastsMs, ...more });
   return pass;
 }
 

@@ -1,5 +1,4 @@
 import type { Request, Response } from 'express';
-import { badOption } from '../../errors/errors.js';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
@@ -59,7 +58,6 @@ const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
  * @param sold - what may be bought
  * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @param route - as a table of routes has it
- * @throws TollhouseError `bad_option` where it is not certain who sells them
  */
 export function createPassGate(
   where: string,
@@ -129,10 +127,6 @@ function partsOf(
   { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
   hasCookies: boolean,
 ): PassParts {
-  if (typeof payTo === 'function') {
-    const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
-    throw badOption(where, detail, 'payTo');
-  }
   const { passes, tokens: symbols } = facilitator;
   const site = siteOfGate(baseUrl, recipientOf(where, payTo, symbols));
   const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;

@@ -7,7 +7,7 @@ import { createPassGate } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
-import { type ResolvedPaymentOptions, requirePaymentOptions } from '../terms/payment-options.js';
+import { requirePaymentOptions } from '../terms/payment-options.js';
 import { type TermsFor, termsForRequest } from '../terms/payment-terms.js';
 import { watchSetup } from '../terms/watch-setup.js';
 import { charges } from './gate-hooks.js';
@@ -27,7 +27,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   const listed = listRoute(where, declareIdentifiers(resolved));
   const gate = { where, options: listed };
   const sold = readSoldPasses(where, listed);
-  const termsFor = soldTerms(termsForRequest(where, listed), sold, listed);
+  const termsFor = soldTerms(termsForRequest(where, listed), sold);
   const refuse: Refuse = async (req, res, cause) => {
     const offered = await offeredTerms({ ...gate, termsFor }, req);
     return () => sendPaymentRequired(req, res, listed, offered, cause);
@@ -41,21 +41,13 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   };
 }
 
-/**
- * Terms that say what they buy. Those that depend on the request are asked about when they are made: what is bought must be certain
- * before it is offered.
- */
-function soldTerms(
-  termsFor: TermsFor,
-  sold: SoldPasses | undefined,
-  { price }: Pick<ResolvedPaymentOptions, 'price'>,
-): TermsFor {
+/** Terms that say what they buy. */
+function soldTerms(termsFor: TermsFor, sold: SoldPasses | undefined): TermsFor {
   if (sold === undefined) return termsFor;
   // One list for each: what is made of it need not be made again.
   const told = new WeakMap<readonly Terms[], readonly Terms[]>();
   return (req, kind) =>
     whenKnown(termsFor(req, kind), (terms) => {
-      if (typeof price === 'function') for (const it of terms) sold.check(it);
       const saying =
         told.get(terms) ?? terms.map((it) => withAmountJson({ ...it, ...defined({ buys: sold.wordsFor(it) }) }));
       told.set(terms, saying);

@@ -120,12 +120,6 @@ export function creditInWords(
   return `${what}, ${costInWords(costs.get(asset), tokens)}`;
 }
 
-/** The same where the price is not known yet. */
-export function anyCreditInWords(rule: PassRule, costs: CreditCosts, tokens: readonly Token[]): string {
-  const each = [...costs.values()].map((it) => costInWords(it, tokens));
-  return `${passInWords(rule, 'credit')}, ${each.join(', or ')}`;
-}
-
 function costInWords(cost: CreditCost | undefined, tokens: readonly Token[]): string {
   if (cost === undefined) return '';
   const amount = amountText(cost.amount, cost.mint, tokens);

@@ -2,15 +2,7 @@ import { badOption } from '../../errors/errors.js';
 import { wantedBy } from '../../lib/options.js';
 import { type ParsedPrice, type PriceInput, parsePrice } from '../../protocol/money/money.js';
 import type { Terms, Token } from '../../protocol/types.js';
-import {
-  amountText,
-  anyCreditInWords,
-  checkAlike,
-  checkCredit,
-  creditInWords,
-  readCosts,
-  type SoldPass,
-} from './credit-costs.js';
+import { amountText, checkAlike, checkCredit, creditInWords, readCosts, type SoldPass } from './credit-costs.js';
 import { type Offer, passInWords, passOption } from './pass-option.js';
 import type { Offers, Price, ResolvedPaymentOptions } from './payment-options.js';
 
@@ -20,18 +12,21 @@ export interface SoldPasses {
   readonly rules: readonly SoldPass[];
   /** What a payment of these terms buys; undefined where it is one request. */
   readonly ruleOf: (terms: Pick<Terms, 'asset' | 'amount'>) => SoldPass | undefined;
-  /**
-   * Makes sure that these terms can be sold, where they depend on the request: others were asked about at construction.
-   * @throws TollhouseError `bad_option` where it is not certain what a request takes of credit
-   */
-  readonly check: (terms: Pick<Terms, 'asset' | 'amount'>) => void;
   /** What a payment of these terms buys, in words; undefined where it is one request. */
   readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
   readonly inWords: string;
 }
 
-type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'facilitator' | 'settle'>;
+type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'payTo' | 'memo' | 'facilitator' | 'settle'>;
+
+/** What is the same for all requests where a pass is sold, and why. */
+const SAME_FOR_ALL = {
+  price:
+    'a pass covers every request to its routes, and would be bought where option "price" asks for little: give fixed prices and no function; what costs more is a route with a gate of its own',
+  payTo: 'a pass is sold by one wallet: give option "payTo" as an address and no function',
+  memo: 'a pass covers every request to its routes, and not what option "memo" says of one: give a text and no function, or sell single requests',
+} as const;
 
 /** The prices of a list, or the one that is given. */
 export function pricesOf(price: Price | Offers): readonly PriceInput[] {
@@ -51,41 +46,53 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
   const { pass, price, facilitator } = options;
   const { tokens } = facilitator;
   const offers = typeof price === 'function' ? [] : offersOf(price);
+  if (pass === undefined && !offers.some(isOffer)) return undefined;
+  refuseFunctions(where, options);
   if (pass !== undefined) {
     if (offers.some(isOffer)) throw badOption(where, 'give option "pass", or a pass with each price, not both', 'pass');
     const rule = { ...pass, byMint: readCosts(where, pass, tokens, 'option "pass"') };
     const prices = offers.map((it) => parsePrice(isOffer(it) ? it.price : it, tokens, where));
-    return soldPasses(where, options, [rule], () => rule, onePayment(rule, prices, tokens));
+    return soldPasses(where, options, {
+      rules: [rule],
+      prices,
+      ruleOf: () => rule,
+      inWords: onePayment(rule, prices, tokens),
+    });
   }
-  if (!offers.some(isOffer)) return undefined;
   const byTerms = new Map<string, SoldPass | undefined>();
+  const prices: ParsedPrice[] = [];
   const words: string[] = [];
   for (const [at, offer] of offers.entries()) {
     const price = parsePrice(isOffer(offer) ? offer.price : offer, tokens, where);
-    const rule = isOffer(offer) ? readRule(where, at, offer.pass, tokens) : undefined;
+    const rule = isOffer(offer) ? readRule(where, at, offer, tokens) : undefined;
     const key = keyOf(price);
     if (byTerms.has(key)) throw badOption(where, `price ${at + 1} is the same as one before it`, 'price');
     byTerms.set(key, rule);
+    prices.push(price);
     words.push(offerInWords(rule, price, tokens));
   }
   const rules = [...byTerms.values()].filter((it) => it !== undefined);
-  return soldPasses(where, options, rules, (terms) => byTerms.get(keyOf(terms)), `Offered are ${words.join(', or ')}.`);
+  const ruleOf: SoldPasses['ruleOf'] = (terms) => byTerms.get(keyOf(terms));
+  return soldPasses(where, options, { rules, prices, ruleOf, inWords: `Offered are ${words.join(', or ')}.` });
+}
+
+function refuseFunctions(where: string, options: SoldOptions): void {
+  for (const name of ['price', 'payTo', 'memo'] as const) {
+    if (typeof options[name] === 'function') throw badOption(where, SAME_FOR_ALL[name], name);
+  }
 }
 
 /** @throws TollhouseError `bad_option` where it is not certain what a request takes of credit */
 function soldPasses(
   where: string,
-  { price, facilitator: { tokens }, settle }: SoldOptions,
-  rules: readonly SoldPass[],
-  ruleOf: SoldPasses['ruleOf'],
-  inWords: string,
+  { facilitator: { tokens }, settle }: SoldOptions,
+  { rules, prices, ruleOf, inWords }: Omit<SoldPasses, 'wordsFor'> & { readonly prices: readonly ParsedPrice[] },
 ): SoldPasses {
-  const check: SoldPasses['check'] = (terms) => {
-    const { byMint } = ruleOf(terms) ?? {};
-    if (byMint !== undefined) checkCredit(where, byMint, terms, tokens);
-  };
   checkAlike(where, rules);
-  if (typeof price !== 'function') for (const it of pricesOf(price)) check(parsePrice(it, tokens, where));
+  for (const it of prices) {
+    const { byMint } = ruleOf(it) ?? {};
+    if (byMint !== undefined) checkCredit(where, byMint, it, tokens);
+  }
   if (settle === 'after' && rules.some(({ stream }) => stream)) {
     throw badOption(
       where,
@@ -98,14 +105,14 @@ function soldPasses(
     if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, terms, tokens);
     return rule && passInWords(rule);
   };
-  return { rules, ruleOf, check, wordsFor, inWords };
+  return { rules, ruleOf, wordsFor, inWords };
 }
 
 function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: readonly Token[]): string {
   const { byMint } = rule;
   if (byMint === undefined) return `One payment covers ${passInWords(rule)}.`;
   const bought = prices.map((it) => creditInWords(rule, byMint, it, tokens));
-  return `One payment buys ${bought.length > 0 ? bought.join(', or ') : anyCreditInWords(rule, byMint, tokens)}.`;
+  return `One payment buys ${bought.join(', or ')}.`;
 }
 
 function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
@@ -114,7 +121,17 @@ function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: re
   return `${text} for ${rule === undefined ? '1 request' : passInWords(rule)}`;
 }
 
-function readRule(where: string, at: number, pass: unknown, tokens: readonly Token[]): SoldPass {
+function readRule(
+  where: string,
+  at: number,
+  { price: _price, pass, ...others }: Offer,
+  tokens: readonly Token[],
+): SoldPass {
+  const [misplaced] = Object.keys(others);
+  if (misplaced !== undefined) {
+    const detail = `price ${at + 1} has "${misplaced}" beside "price"; what a payment buys stands in "pass", as in { price: "$0.50", pass: { uses: 100 } }`;
+    throw badOption(where, detail, 'price');
+  }
   const read = passOption.safeParse(pass);
   if (read.success) return { ...read.data, byMint: readCosts(where, read.data, tokens, `price ${at + 1}`) };
   const [issue] = read.error.issues;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { didYouMean } from '../../lib/did-you-mean.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 
 /** What a payment may buy instead of one request: so many, or a time, or so many within a time, or credit that requests take from. */
@@ -59,23 +60,29 @@ const duration = z
   .transform((text) => millisecondsOf(text) ?? 0)
   .refine((ms) => ms > 0 && ms <= MAX_DAYS * 86_400_000, TIME);
 
+const EXAMPLE = 'an object such as { uses: 100 } or { for: "24h" }';
+const fields = {
+  uses: z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion').optional(),
+  credit: z.boolean('true or false').default(false),
+  cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
+  stream: z.boolean('true or false').optional(),
+  for: duration.optional(),
+  group: z
+    .string('a name')
+    .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"')
+    .optional(),
+  cookie: z.boolean('true or false').default(false),
+};
+
 /** Schema of {@link PassOption}. */
 export const passOption = z
-  .strictObject(
-    {
-      uses: z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion').optional(),
-      credit: z.boolean('true or false').default(false),
-      cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
-      stream: z.boolean('true or false').optional(),
-      for: duration.optional(),
-      group: z
-        .string('a name')
-        .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"')
-        .optional(),
-      cookie: z.boolean('true or false').default(false),
+  .strictObject(fields, {
+    error(issue) {
+      const [unknown = ''] = issue.code === 'unrecognized_keys' ? issue.keys : [];
+      const meant = didYouMean(unknown, Object.keys(fields));
+      return meant === undefined ? EXAMPLE : `${EXAMPLE} (did you mean "${meant}"?)`;
     },
-    'an object such as { uses: 100 } or { for: "24h" }',
-  )
+  })
   .refine(
     ({ uses, for: time, credit }) => credit || (uses ?? time) !== undefined,
     'an object with uses, for, or both, or with credit: true',

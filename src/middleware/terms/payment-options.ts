@@ -25,8 +25,8 @@ export interface RequirePaymentOptions {
   /**
    * `"$0.01"` (USDC), `"0.5 USDT"`, `"0.001 SOL"` (wrapped SOL), `{ amount, asset }` in atomic units, a list of which the
    * payer chooses one (`['$0.01', { price: '$0.50', pass: { uses: 100 } }]`), or a function of the
-   * request that answers one or several prices, without a pass (option `pass` stays possible beside it). A function must answer the
-   * same for the request that is paid as for the one that was asked.
+   * request that answers one or several prices, without a pass. A function must answer the same for the request that is paid as
+   * for the one that was asked.
    */
   readonly price: Price | Offers | OfRequest<Price | Promise<Price>>;
   /** Wallet that receives, base58 or web3.js `PublicKey`; its token account must exist. Or a function of the request. */
@@ -35,7 +35,8 @@ export interface RequirePaymentOptions {
    * What a payment buys instead of one request: `{ uses: 100 }`, `{ for: '24h' }`, both, or with `group: 'magazine'` for every
    * gate of that group. The paid request is the first of the uses. It is shown again by the token that the paid response has in
    * `Access-Pass`, sent back in the same header, by SIGN-IN-WITH-X of the wallet that paid, or with `cookie: true` by the cookie
-   * that browsers send by themselves. Default: one request.
+   * that browsers send by themselves. Price, `payTo` and `memo` beside it are no functions of the request: a pass is good for
+   * all of them. Default: one request.
    */
   readonly pass?: PassOption;
   /** With `pass`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */

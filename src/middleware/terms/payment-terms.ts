@@ -99,7 +99,7 @@ function readTerms(
 }
 
 const OFFERS_OF_FUNCTION =
-  'a function as option "price" answers prices without a pass: give option "pass" beside it, or a list as "price"';
+  'a function as option "price" answers prices without a pass: give a list as "price", which says what each buys';
 
 type RoutePrice = Pick<Terms, 'asset' | 'amount'>;
 

@@ -12,6 +12,7 @@ import {
   type Pass,
   type PassQuery,
   type PassStore,
+  statedEnd,
   takenByPayment,
 } from './pass-store.js';
 
@@ -39,6 +40,8 @@ class MemoryPassStore implements PassStore {
   readonly #maxPasses: number;
   readonly #byId = new Map<string, Entry>();
   readonly #byPayment = new Map<string, Entry>();
+  /** The payments that have renewed a pass. */
+  readonly #renewals = new Map<Entry, readonly string[]>();
   readonly #byWallet = new Map<string, Set<Entry>>();
   readonly #maxDebits: number;
   /** In the order in which they were made. */
@@ -52,11 +55,11 @@ class MemoryPassStore implements PassStore {
   }
 
   async open({ lastsMs, ...pass }: NewPass): Promise<Pass> {
-    const known = this.#byPayment.get(pass.paymentId);
+    const known = this.#byPayment.get(pass.paymentId) ?? this.#renew({ ...pass, ...defined({ lastsMs }) });
     if (known !== undefined) return this.#copyOf(known);
     if (this.#byId.size >= this.#maxPasses) this.#makeRoom();
     const openedAt = this.#now();
-    const endsAt = lastsMs === undefined ? undefined : openedAt + lastsMs;
+    const endsAt = lastsMs === undefined ? undefined : openedAt + lastsMs + (pass.graceMs ?? 0);
     const entry: Entry = { ...pass, ...defined({ endsAt }), openedAt, serial: 0 };
     this.#byId.set(entry.id, entry);
     this.#byPayment.set(entry.paymentId, entry);
@@ -65,6 +68,23 @@ class MemoryPassStore implements PassStore {
     const taken = takenByPayment(pass);
     if (taken !== undefined) this.#note(`${entry.id} ${entry.paymentId}`, taken);
     return this.#copyOf(entry);
+  }
+
+  /** The pass that a purchase renews, renewed. */
+  #renew({ paymentId, wallet, site, scope, lastsMs = 0, graceMs }: NewPass): Entry | undefined {
+    if (graceMs === undefined) return undefined;
+    const now = this.#now();
+    const [entry] = [...(this.#byWallet.get(wallet) ?? [])]
+      .filter((it) => it.graceMs !== undefined && it.site === site && it.scope === scope)
+      .filter((it) => overBecause(it, now) === undefined)
+      .sort((one, other) => (other.endsAt ?? 0) - (one.endsAt ?? 0));
+    if (entry === undefined) return undefined;
+    const longest = Math.max(entry.graceMs ?? 0, graceMs);
+    entry.endsAt = (statedEnd(entry) ?? now) + lastsMs + longest;
+    entry.graceMs = longest;
+    this.#byPayment.set(paymentId, entry);
+    this.#renewals.set(entry, [...(this.#renewals.get(entry) ?? []), paymentId]);
+    return entry;
   }
 
   async debit({ passId, requestId, amount, serial }: Debit): Promise<DebitResult> {
@@ -170,7 +190,8 @@ class MemoryPassStore implements PassStore {
 
   #forget(entry: Entry): void {
     this.#byId.delete(entry.id);
-    this.#byPayment.delete(entry.paymentId);
+    for (const paymentId of [entry.paymentId, ...(this.#renewals.get(entry) ?? [])]) this.#byPayment.delete(paymentId);
+    this.#renewals.delete(entry);
     const ofWallet = this.#byWallet.get(entry.wallet);
     ofWallet?.delete(entry);
     if (ofWallet?.size === 0) this.#byWallet.delete(entry.wallet);

@@ -25,6 +25,7 @@ export function toPass(row: Row, now: number): Pass {
     left: orMissing(row.remaining, amountOf),
     endsAt: orMissing(row.ends_at, Number),
     revokedAt: orMissing(row.revoked_at, Number),
+    graceMs: orMissing(row.grace_ms, Number),
   };
   const known = { ...pass, ...defined(more) };
   return { ...known, ...defined({ over: overBecause(known, now) }) };

@@ -17,6 +17,7 @@ export const PASS_COLUMNS = [
   'opened_at',
   'ends_at',
   'revoked_at',
+  'grace_ms',
 ] as const;
 
 const COLUMNS = PASS_COLUMNS.join(', ');
@@ -28,17 +29,23 @@ const isOpen = (pass: string, time: string) =>
 /** What a request has taken; null, which is no amount, where that is nothing. */
 const TAKEN = '(select amount from tollhouse_pass_debit where pass_id = $1 and request = $2)';
 
+/** Whether all payments of a pass are forgotten. */
+export const NO_PAYMENT = `not exists (select 1 from tollhouse_payment where tollhouse_payment.id = tollhouse_pass.payment_id)
+  and not exists (select 1 from tollhouse_payment join tollhouse_pass_period
+    on tollhouse_payment.id = tollhouse_pass_period.payment_id where pass_id = tollhouse_pass.id)`;
+
 /** The statements over passes, the same for every database but for the debit of many. */
 export const PASSES = {
   open: {
     name: 'tollhouse_open_pass',
     text: `insert into tollhouse_pass (${COLUMNS}, over_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, $12) on conflict (payment_id) do nothing returning id`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, null, $12) on conflict (payment_id) do nothing returning id`,
   },
   find: { name: 'tollhouse_find_pass', text: `select ${COLUMNS} from tollhouse_pass where id = $1` },
   findByPayment: {
     name: 'tollhouse_find_pass_of_payment',
-    text: `select ${COLUMNS} from tollhouse_pass where payment_id = $1`,
+    text: `select ${COLUMNS} from tollhouse_pass
+      where payment_id = $1 or id = (select pass_id from tollhouse_pass_period where payment_id = $1)`,
   },
   findFor: {
     name: 'tollhouse_find_passes_for',
@@ -108,9 +115,7 @@ export const PASSES = {
   prune: {
     name: 'tollhouse_prune_passes',
     text: `delete from tollhouse_pass where id in (
-        select id from tollhouse_pass where over_at < $1 and not exists (
-          select 1 from tollhouse_payment where tollhouse_payment.id = tollhouse_pass.payment_id)
-        order by over_at limit $2)
+        select id from tollhouse_pass where over_at < $1 and ${NO_PAYMENT} order by over_at limit $2)
       returning id`,
   },
   pruneDebits: {

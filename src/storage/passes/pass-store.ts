@@ -19,12 +19,18 @@ export interface PassPurchase {
   readonly left?: bigint;
   /** For how long it is good, from now on, in milliseconds. Default: for ever. */
   readonly lastsMs?: number;
+  /**
+   * How long it is still good behind its end, in milliseconds; with {@link lastsMs}, for `until`. Such a pass can be renewed: while it
+   * is good, another purchase of the same wallet for the same site and scope makes no pass, but goes on from the end of this one.
+   * Default: it cannot.
+   */
+  readonly graceMs?: number;
 }
 
 /** What a payment has bought, and whose it is from then on. */
 export interface NewPass extends PassPurchase {
   readonly id: string;
-  /** The payment that made it: one payment makes one pass. */
+  /** The payment that made it: one payment makes one pass, or renews one. */
   readonly paymentId: string;
   /** The wallet that has paid, base58. */
   readonly wallet: string;
@@ -34,7 +40,7 @@ export interface NewPass extends PassPurchase {
 export interface Pass extends Omit<NewPass, 'lastsMs'> {
   /** Milliseconds since the epoch. */
   readonly openedAt: number;
-  /** From when on it covers nothing. Missing where it ends by use alone. */
+  /** From when on it covers nothing: its end, and the grace behind that. Missing where it ends by use alone. */
   readonly endsAt?: number;
   readonly revokedAt?: number;
   /** How often its tokens were withdrawn: a token of an earlier number is good for nothing. */
@@ -89,7 +95,10 @@ export interface PassQuery {
  * with `store_unavailable` when the store cannot be reached.
  */
 export interface PassStore {
-  /** Makes the pass of a payment; the one that it has made before, whatever became of it, where it has made one. */
+  /**
+   * Makes the pass of a payment, or renews the one that it renews; where that was done before, answers what came of it. Each payment
+   * counts once, and of several at once each: the end is what was paid for, from the beginning on.
+   */
   open(pass: NewPass): Promise<Pass>;
   /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
   debit(debit: Debit): Promise<DebitResult>;
@@ -102,7 +111,7 @@ export interface PassStore {
   giveBack(passId: string, requestId: string): Promise<boolean>;
   /** A pass by its id. */
   find(id: string): Promise<Pass | undefined>;
-  /** The pass that a payment has made. */
+  /** The pass that a payment has made or renewed. */
   findByPayment(paymentId: string): Promise<Pass | undefined>;
   /** The passes of a wallet for something, those that last longest first, at most {@link MOST_PASSES}. */
   findFor(query: PassQuery): Promise<readonly Pass[]>;
@@ -122,6 +131,11 @@ export const MOST_PASSES = 100;
 /** What the paid request has taken of a pass, where that is a debit: of credit; undefined for others. */
 export function takenByPayment({ kind, bought = 0n, left = bought }: PassPurchase): bigint | undefined {
   return kind === 'credit' ? bought - left : undefined;
+}
+
+/** When a pass ends, as it was sold: without the grace behind that. Undefined where it ends by use alone. */
+export function statedEnd({ endsAt, graceMs = 0 }: Pick<Pass, 'endsAt' | 'graceMs'>): number | undefined {
+  return endsAt === undefined ? undefined : endsAt - graceMs;
 }
 
 /** Why a pass is good for nothing any more at a time; undefined while it is good. */

@@ -5,6 +5,7 @@ import { debitGroups } from './debit-groups.js';
 import { firstPass, toPass } from './pass-rows.js';
 import { PASSES } from './pass-statements.js';
 import { type Debit, type DebitResult, type NewPass, type Pass, type PassStore, takenByPayment } from './pass-store.js';
+import { RENEWALS } from './renewal-statements.js';
 
 /** Passes that can be forgotten. */
 export interface PrunablePassStore extends PassStore {
@@ -45,7 +46,9 @@ export function createSqlPassStore(database: SqlDatabase, now: () => number = Da
     },
     async prune(before, limit, booksBefore) {
       const debits = await database.query(PASSES.pruneDebits, before, limit);
-      return debits.length + (await database.query(PASSES.prune, booksBefore, limit)).length;
+      const passes = await database.query(PASSES.prune, booksBefore, limit);
+      await database.batch(passes.map(({ id }): Step => [RENEWALS.prune, String(id)]));
+      return debits.length + passes.length;
     },
   };
 }
@@ -64,6 +67,13 @@ function passReads(database: SqlDatabase, now: () => number): PassReads {
 }
 
 async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time: number): Promise<Pass> {
+  await (pass.graceMs === undefined ? openNew(database, pass, time) : openOrRenew(database, pass, time));
+  const opened = await reads.findByPayment(pass.paymentId);
+  if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
+  return opened;
+}
+
+async function openNew(database: SqlDatabase, pass: NewPass, time: number): Promise<void> {
   const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, lastsMs } = pass;
   const endsAt = lastsMs === undefined ? null : time + lastsMs;
   const named = [id, paymentId, wallet, site, scope, kind, mint] as const;
@@ -73,9 +83,18 @@ async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time
     [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt],
     taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time]],
   );
-  const opened = await reads.findByPayment(paymentId);
-  if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
-  return opened;
+}
+
+async function openOrRenew(database: SqlDatabase, pass: NewPass, time: number): Promise<void> {
+  const { id, paymentId, wallet, site, scope, lastsMs = 0, graceMs = 0 } = pass;
+  const bought = [wallet, site, scope, time, paymentId] as const;
+  const steps: readonly Step[] = [
+    [RENEWALS.open, ...bought, id, time + lastsMs + graceMs, graceMs],
+    [RENEWALS.note, ...bought, lastsMs, graceMs],
+    [RENEWALS.prolong, paymentId],
+  ];
+  const lock: Step = [RENEWALS.lock, `${wallet} ${site} ${scope}`];
+  await database.batch(database.dialect === 'postgres' ? [lock, ...steps] : steps);
 }
 
 function passDebits(

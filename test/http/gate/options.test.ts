@@ -56,6 +56,36 @@ describe('requirePayment throws at start, and says what was probably meant', () 
     ['a pass for a century', { ...good, pass: { for: '36500d' } }, /option "pass.for" must be .* at most ten years/],
     ['a pass for no group', { ...good, pass: { uses: 1, group: 'my group' } }, /option "pass.group" must be a name of/],
     ['a pass of whoever is paid', { ...good, payTo: () => payTo, pass: { uses: 9 } }, /a pass is sold by one wallet/],
+    [
+      'a pass for the price that a request has',
+      { ...good, price: () => '$1', pass: { uses: 9 } },
+      /option "price" asks for little: give fixed prices and no function/,
+    ],
+    [
+      'a pass for what a memo says of a request',
+      { ...good, memo: () => 'order 7', pass: { uses: 9 } },
+      /not what option "memo" says of one: give a text and no function/,
+    ],
+    [
+      'an offer beside a memo of the request',
+      { ...good, memo: () => 'order 7', price: ['$1', { price: '$2', pass: { uses: 9 } }] },
+      /not what option "memo" says of one/,
+    ],
+    [
+      'a typo in a pass',
+      { ...good, pass: { use: 100 } },
+      /: option "pass" must be an object such as { uses: 100 } or { for: "24h" } \(did you mean "uses"\?\), without "use"$/,
+    ],
+    [
+      'a typo in the pass of a price',
+      { ...good, price: [{ price: '$1', pass: { use: 100 } }] },
+      /"pass" of price 1 must be an object such as .* \(did you mean "uses"\?\), without "use"$/,
+    ],
+    [
+      'uses beside a price instead of in its pass',
+      { ...good, price: ['$1', { price: '$2', uses: 100 }] },
+      /price 2 has "uses" beside "price"; what a payment buys stands in "pass", as in { price: "\$0.50", pass: { uses: 100 } }/,
+    ],
     ['credit and uses', { ...good, pass: { credit: true, uses: 9, cost: '$0.001' } }, /with uses or credit, not both/],
     [
       'credit without a cost',

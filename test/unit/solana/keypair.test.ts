@@ -71,6 +71,16 @@ test('the message says which option it is, what it may be, or what is wrong with
   });
 });
 
+test.each([
+  ['the list', [...secretKey]],
+  ['one of them, as a list of keys has it', 7],
+])('the numbers of a key file without its text are told what to pass: %s', (_what, input) => {
+  const { message } = errorOf(() => readKeypair(input as never, 'here'));
+  expect(message).toBe(
+    'here: option "keypair" is a list of numbers: pass Uint8Array.from(list), or the text of the key file as it is',
+  );
+});
+
 test('keys are shown by their address', () => {
   const address = wallet.publicKey.toBase58();
   expect(inspect(createFeePayer(wallet, 'here'))).toBe(`FeePayer(${address})`);
