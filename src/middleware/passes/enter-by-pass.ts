@@ -26,7 +26,12 @@ export async function enterByPass(
   const { shown, taken } = used;
   if (taken !== undefined && isClientGone(res)) return giveBack(parts, shown.passId, taken.requestId);
   // The wallet itself has shown it: it may have another token.
-  if (!used.byToken) await giveToken(parts, res, used);
+  if (!used.byToken) {
+    await giveToken(parts, res, used).catch(async (error: unknown) => {
+      if (taken !== undefined) await giveBack(parts, shown.passId, taken.requestId);
+      throw error;
+    });
+  }
   res.setHeader(REMAINING_HEADER, remainingText(shown, used.left, parts.symbols));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);

@@ -12,27 +12,32 @@ const ONE_USE = 1n;
 
 type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
 
+/** A pass that is shown, and the name under which the request is debited that shows it. Default: a new one. */
+interface ShownFor extends ShownPass {
+  readonly debitAs?: string;
+}
+
 /** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
 export async function takeUse(
   parts: PassParts,
   req: Request,
-  by: ShownPass,
+  { debitAs = newRequestId(), ...by }: ShownFor,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = by.shown;
-  if (kind === 'credit') return takeCredit(parts, req, by, places);
+  if (kind === 'credit') return takeCredit(parts, req, { ...by, debitAs }, places);
   if (kind === 'until') {
     const pass = await parts.passes.find(passId);
     const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
     return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
   }
-  return debit(parts, req, by, ONE_USE);
+  return debit(parts, req, { ...by, debitAs }, ONE_USE);
 }
 
 async function takeCredit(
   parts: PassParts,
   req: Request,
-  by: ShownPass,
+  by: Required<ShownFor>,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   const cost = costFor(by.shown, places);
@@ -56,14 +61,21 @@ async function takeCredit(
 async function takeMore(
   meter: CreditMeter,
   { res }: Request,
-  by: ShownPass,
+  { shown, byToken }: ShownPass,
   cost: CreditCost,
 ): Promise<UsedPass | PassRefusal> {
   const raised = await meter.raise(cost);
   const requestId = (res && debitedAs(res)) ?? '';
   return raised.ok
-    ? { admitted: true, ...by, left: raised.left, taken: { requestId, amount: meter.taken }, meter }
-    : troubled(raised.fault, by.shown.kind);
+    ? {
+        admitted: true,
+        shown,
+        byToken,
+        left: raised.left,
+        taken: { requestId, amount: meter.taken, isRepeated: true },
+        meter,
+      }
+    : troubled(raised.fault, shown.kind);
 }
 
 function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[]): CreditCost | undefined {
@@ -73,14 +85,15 @@ function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[])
 async function debit(
   { passes }: PassParts,
   { res }: Request,
-  by: ShownPass,
+  { shown, byToken, debitAs }: Required<ShownFor>,
   amount: bigint,
 ): Promise<UsedPass | PassRefusal> {
-  const { passId, kind, serial } = by.shown;
-  const requestId = (res && debitedAs(res)) ?? newRequestId();
+  const { passId, kind, serial } = shown;
+  const requestId = (res && debitedAs(res)) ?? debitAs;
   const taken = await passes.debit({ passId, requestId, amount, serial });
   if (!taken.ok) return troubled(taken.fault, kind);
-  return { admitted: true, ...by, left: taken.left, taken: { requestId, amount } };
+  const { left, isRepeated } = taken;
+  return { admitted: true, shown, byToken, left, taken: { requestId, amount, isRepeated } };
 }
 
 const PROCESS = randomHex(16);

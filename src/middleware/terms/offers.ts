@@ -29,6 +29,8 @@ export interface SoldPasses {
   readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
   readonly inWords: string;
+  /** Whether one response can be bought as well. */
+  readonly hasSingles: boolean;
 }
 
 type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'facilitator' | 'settle'>;
@@ -55,7 +57,8 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
     if (offers.some(isOffer)) throw badOption(where, 'give option "pass", or a pass with each price, not both', 'pass');
     const rule = { ...pass, byMint: readCosts(where, pass, tokens, 'option "pass"') };
     const prices = offers.map((it) => parsePrice(isOffer(it) ? it.price : it, tokens, where));
-    return soldPasses(where, options, [rule], () => rule, onePayment(rule, prices, tokens));
+    const inWords = onePayment(rule, prices, tokens);
+    return soldPasses(where, options, [rule], () => rule, { inWords, hasSingles: false });
   }
   if (!offers.some(isOffer)) return undefined;
   const byTerms = new Map<string, SoldPass | undefined>();
@@ -69,7 +72,9 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
     words.push(offerInWords(rule, price, tokens));
   }
   const rules = [...byTerms.values()].filter((it) => it !== undefined);
-  return soldPasses(where, options, rules, (terms) => byTerms.get(keyOf(terms)), `Offered are ${words.join(', or ')}.`);
+  const inWords = `Offered are ${words.join(', or ')}.`;
+  const hasSingles = rules.length < byTerms.size;
+  return soldPasses(where, options, rules, (terms) => byTerms.get(keyOf(terms)), { inWords, hasSingles });
 }
 
 /** @throws TollhouseError `bad_option` where it is not certain what a request takes of credit */
@@ -78,7 +83,7 @@ function soldPasses(
   { price, facilitator: { tokens }, settle }: SoldOptions,
   rules: readonly SoldPass[],
   ruleOf: SoldPasses['ruleOf'],
-  inWords: string,
+  { inWords, hasSingles }: Pick<SoldPasses, 'inWords' | 'hasSingles'>,
 ): SoldPasses {
   const check: SoldPasses['check'] = (terms) => {
     const { byMint } = ruleOf(terms) ?? {};
@@ -98,7 +103,7 @@ function soldPasses(
     if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, terms, tokens);
     return rule && passInWords(rule);
   };
-  return { rules, ruleOf, check, wordsFor, inWords };
+  return { rules, ruleOf, check, wordsFor, inWords, hasSingles };
 }
 
 function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: readonly Token[]): string {
