@@ -67,6 +67,12 @@ export interface PassWanted {
   readonly scopes: readonly string[];
 }
 
+/** What was asked for a payment whose money has landed, and what came, for {@link Facilitator.landed}. */
+export interface LandedTerms {
+  readonly terms: Terms;
+  readonly receipt: Receipt;
+}
+
 /** Who comes with a payment, for {@link Facilitator.admittedWith}. */
 export interface ComingAgain extends Required<Pick<PaymentUse, 'retryHash'>> {
   /** Digest of the request, asked for where it is needed; undefined when the client is gone. */
@@ -180,6 +186,8 @@ export interface Facilitator extends HoldingsReader {
   admittedWith(payment: Payment, again: ComingAgain): Promise<string | undefined>;
   /** Whether a payment of a wallet is on its way that buys a pass for one of these; what has landed has opened its pass. */
   isBuying(wanted: PassWanted): Promise<boolean>;
+  /** What was asked and paid with a payment whose money has landed, by its id; undefined for others, and for one that is forgotten. */
+  landed(paymentId: string): Promise<LandedTerms | undefined>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */

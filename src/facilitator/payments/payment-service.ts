@@ -5,6 +5,7 @@ import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Facilitator, OpenedPayment, PaymentUse, SettleOptions } from '../types.js';
 import { bindingOf } from './payment-binding.js';
 import { claimPayment, type PaymentServiceParts } from './payment-life.js';
+import { receiptOf } from './receipt.js';
 import { isByAddress } from './retry-hash.js';
 
 /** The resource of payments that are settled for a server elsewhere. */
@@ -13,7 +14,7 @@ const SETTLE_ONLY = 'settle';
 /** The part of a facilitator that holds, settles and completes payments. */
 export type PaymentService = Pick<
   Facilitator,
-  'verify' | 'knownTerms' | 'admittedWith' | 'isBuying' | 'openPayment' | 'settle'
+  'verify' | 'knownTerms' | 'admittedWith' | 'isBuying' | 'landed' | 'openPayment' | 'settle'
 >;
 
 /**
@@ -37,6 +38,11 @@ export function createPaymentService(parts: PaymentServiceParts): PaymentService
     async isBuying({ wallet, site, scopes }) {
       const purchases = await parts.ledger.openPurchases(wallet);
       return purchases.some(({ buys }) => buys?.site === site && scopes.includes(buys.scope));
+    },
+    async landed(paymentId) {
+      const record = await parts.ledger.find(paymentId);
+      const receipt = record && receiptOf(record);
+      return record === undefined || receipt === undefined ? undefined : { terms: record.terms, receipt };
     },
     openPayment: (payment, terms, use) => openPayment(parts, payment, terms, use),
     settle: (payment, terms, options) => settlePayment(parts, payment, terms, options),

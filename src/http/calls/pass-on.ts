@@ -12,6 +12,7 @@ import {
   takeOffErrorHeaders,
   type Undelivered,
 } from '../../gateway/proxy/upstream-proxy.js';
+import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import { EXPOSE_HEADERS, sendProblem, withExposed } from '../../middleware/gate/respond.js';
 import { EXPOSED_HEADERS } from '../../middleware/payment/payment-required.js';
@@ -37,8 +38,6 @@ export interface PassedOn {
 }
 
 const CREDITED = 'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
-/** Header that tells a caller of credit, in a sentence. */
-export const CREDIT_HEADER = 'Access-Credit';
 
 const EXPOSED = [...EXPOSED_HEADERS, CREDIT_HEADER];
 

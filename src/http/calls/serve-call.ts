@@ -3,12 +3,13 @@ import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/calls.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
+import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { callOf } from './call-request.js';
-import { CREDIT_HEADER, passOn } from './pass-on.js';
+import { passOn } from './pass-on.js';
 import { refuseUnfit } from './unfit-call.js';
 
 /** Serves the calls that are paid, and those that credit pays. */

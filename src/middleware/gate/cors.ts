@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
-import { PASS_HEADER, REMAINING_HEADER } from './pass-headers.js';
+import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER } from './pass-headers.js';
 import { REQUEST_ID_HEADER } from './request-id.js';
 import { createRequestNote } from './request-note.js';
 import { exposeHeaders } from './respond.js';
@@ -20,6 +20,7 @@ const EXPOSED = [
   'Idempotency-Replayed',
   PASS_HEADER,
   REMAINING_HEADER,
+  CREDIT_HEADER,
 ];
 
 /** Headers of requests that scripts of other origins may send. The official x402 client sends an Access-Control-Expose-Headers. */

@@ -4,6 +4,9 @@ export const PASS_HEADER = 'Access-Pass';
 /** The header that says what is left. */
 export const REMAINING_HEADER = 'Access-Pass-Remaining';
 
+/** The header that says in a sentence what was not charged, and pays another request. */
+export const CREDIT_HEADER = 'Access-Credit';
+
 /** What the name of a cookie begins with that carries a pass, but for the prefixes that browsers heed; its digest follows. */
 export const PASS_COOKIE = 'access-pass-';
 

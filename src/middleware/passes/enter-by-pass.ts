@@ -29,7 +29,11 @@ export function enterByPass(
   if (taken !== undefined && req.socket.destroyed) return giveBack(parts, shown.passId, taken.requestId);
   const go = (): void => letIn(parts, req, res, used, next);
   // The wallet itself has shown it: it may have another token.
-  return used.byToken ? go() : giveToken(parts, res, used).then(go);
+  if (used.byToken) return go();
+  return giveToken(parts, res, used).then(go, async (error: unknown) => {
+    if (taken !== undefined) await giveBack(parts, shown.passId, taken.requestId);
+    throw error;
+  });
 }
 
 function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, next: NextFunction): void {

@@ -1,152 +1,66 @@
-import type { Request, Response } from 'express';
-import type { Claim, PaymentUse } from '../../facilitator/types.js';
-import { identityOf } from '../../identity/default-identity.js';
-import { passTokensOf } from '../../identity/default-pass-tokens.js';
-import { defined } from '../../lib/defined.js';
-import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
-import type { Admitted } from '../gate/gate.js';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
-import { createRequestNote } from '../gate/request-note.js';
-import { exposeHeaders } from '../gate/respond.js';
-import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
-import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
-import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
-import { cookiePath } from './cookie-path.js';
-import { enterByPass, remainingText } from './enter-by-pass.js';
-import { meterFor } from './meter-for.js';
-import { carryCookies, cookieAt, giveCookie } from './pass-cookie.js';
-import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import { type CreditMeter, PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
-import { claimsOf, useShownPass } from './shown-pass.js';
+import type { TermsFor } from '../terms/payment-terms.js';
+import { partsAtSite } from './gate-parts.js';
+import { readRoute } from './pass-place.js';
+import { PASS_VARY, type PassParts } from './pass-types.js';
+import { type Compensation, createCompensation } from './price-credit.js';
+import { gatePrices } from './price-place.js';
+import { createPassSales, type PassSales } from './sold-passes.js';
 
-/** The passes that are sold at a gate. */
+/** What was paid at a gate before and covers requests to it: passes that are sold there, and what is left of payments whose requests failed. */
 export interface PassGate {
-  /**
-   * Lets a request in by a pass that it shows. Where there is none that covers it, and where a payment came instead, notes
-   * that signing in would help, for the 402.
-   */
-  admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
-  /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
-  boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
-  /**
-   * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
-   * taken beyond the cost before its money has landed.
-   */
-  meterOf(req: Request, claim: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>): CreditMeter | undefined;
-  /**
-   * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
-   * The response to the request sets its cookie, where it has one.
-   * @param req - it was asked for admission
-   * @param isTheirs - whether it is certain who is told: without that the token is left out, and the cookie too
-   */
-  tellOf(req: Request, paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
+  readonly admit: Compensation['admit'];
+  /** The passes that are sold; undefined where none are. */
+  readonly sales: PassSales | undefined;
+  /** Undefined where a request that fails leaves its payment owed. */
+  readonly compensation: Compensation | undefined;
 }
 
-/** A pass as a payment buys it. */
-type BoughtPass = NonNullable<PaymentUse['buys']>;
-
-/** Headers that tell of a pass. */
-export type PassHeaders = Readonly<Record<string, string>>;
-
-const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
+/** What gates with passes ask of theirs. */
+export interface PassGateAsks extends Pick<PassParts, 'charges' | 'refuse'> {
+  /** What a request costs. */
+  readonly termsFor: TermsFor;
+}
 
 /**
- * The passes of a gate that sells some; undefined for others.
- * @param sold - what may be bought
- * @param asks - whether a response has its price, and what has a request asked to pay that was let in
+ * The passes of a gate that sells some, or makes good for requests that fail; undefined for others.
+ * @param sold - what may be bought; undefined where nothing is but responses one by one
+ * @param asks - whether a response has its price, what has a request asked to pay that was let in, and what it costs
  * @param route - as a table of routes has it
  */
 export function createPassGate(
   where: string,
   options: ResolvedPaymentOptions,
   sold: SoldPasses | undefined,
-  asks: Pick<PassParts, 'charges' | 'refuse'>,
+  asks: PassGateAsks,
   route: string | undefined,
 ): PassGate | undefined {
-  if (sold === undefined) return undefined;
-  const hasCookies = sold.rules.some(({ cookie }) => cookie);
-  const parts = partsOf(where, options, asks, hasCookies);
-  const { passes, tokens, site, baseUrl, vary } = parts;
+  const isMadeGood = options.settle === 'before' && options.compensate;
   const written = readRoute(route);
-  const placesOf = createRequestNote<Request, readonly PassPlace[]>();
-  const placeOf = (req: Request, rule: SoldPass): PassPlace => {
-    const at = { scope: passScope(req, rule, written), costs: rule.byMint };
-    return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
-  };
-
-  return {
-    async admit(req, res, isPaying) {
-      const places = sold.rules.map((rule) => placeOf(req, rule));
-      if (hasCookies) carryCookies(res);
-      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, places);
-      // Scripts of other origins are the only ones who ask for leave to read.
-      if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
-      varyBy(res, vary);
-      placesOf.put(req, places);
-      offerSignIn(req, parts);
-      return used;
-    },
-    boughtWith(req, terms) {
-      const rule = sold.ruleOf(terms);
-      const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
-      const balance = rule && balanceOf(rule, terms);
-      return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
-    },
-    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
-      if (buys?.kind !== 'credit') return undefined;
-      const { bought = 0n, left = bought } = buys;
-      // What was offered when it was paid, though another offer stands here today.
-      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
-      const whose = `the pass of the payment ${paymentId}`;
-      return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
-        const pass = await passes.findByPayment(paymentId);
-        if (pass === undefined) return { ok: false, fault: 'unknown' };
-        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
-      });
-    },
-    async tellOf(req, paymentId, isTheirs) {
-      const pass = await passes.findByPayment(paymentId);
-      if (pass === undefined) return {};
-      const left = { [REMAINING_HEADER]: remainingText(pass, pass.left, parts.symbols) };
-      if (!isTheirs) return left;
-      const token = await tokens.issue(claimsOf(pass));
-      const cookie = cookieAt(req, parts, placesOf.of(req) ?? [], pass.scope);
-      if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, pass.endsAt);
-      return { ...left, [PASS_HEADER]: token };
-    },
-  };
+  const sales = sold && createPassSales(where, options, sold, asks, written);
+  if (!isMadeGood) return sales && { admit: sales.admit, sales, compensation: undefined };
+  const { facilitator, baseUrl } = options;
+  const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor: asks.termsFor, sold, written });
+  const partsAt = partsAtSite(options, asks, PASS_VARY);
+  const compensation = createCompensation({ facilitator, baseUrl, partsAt, prices, sales });
+  return { admit: admitAt(sales, compensation, sold?.hasSingles ?? true), sales, compensation };
 }
 
-function partsOf(
-  where: string,
-  { facilitator, payTo, baseUrl, identity = identityOf(facilitator), ...options }: ResolvedPaymentOptions,
-  { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
-  hasCookies: boolean,
-): PassParts {
-  const { passes, tokens: symbols } = facilitator;
-  const site = siteOfGate(baseUrl, recipientOf(where, payTo, symbols));
-  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
-  const tokens = identity.passTokens ?? passTokensOf(facilitator);
-  const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
-  const { requestNames, handlerTimeoutMs } = options;
-  const place = { identity, baseUrl, site, vary, symbols };
-  return { passes, isBuying, tokens, ...place, requestNames, charges, refuse, handlerTimeoutMs };
-}
-
-/**
- * The balance that a payment buys; its own request is the first of its uses. Undefined for an amount that buys no credit today: one of
- * terms that were offered before.
- */
-function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
-  const time = defined({ lastsMs: forMs });
-  if (byMint !== undefined) {
-    const { amount } = byMint.get(mint) ?? { amount: bought + 1n };
-    return amount > bought ? undefined : ({ kind: 'credit', mint, bought, left: bought - amount, ...time } as const);
+/** By a pass, and where none covers the request by credit for its price. */
+function admitAt(sales: PassSales | undefined, compensation: Compensation, hasPrice: boolean): PassGate['admit'] {
+  if (sales === undefined) {
+    return (req, res, isPaying) => {
+      varyBy(res, PASS_VARY);
+      return compensation.admit(req, res, isPaying);
+    };
   }
-  if (uses === undefined) return { kind: 'until', ...time } as const;
-  return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
+  if (!hasPrice) return sales.admit;
+  return async (req, res, isPaying) => {
+    const byPass = await sales.admit(req, res, isPaying);
+    if (byPass?.admitted) return byPass;
+    const byCredit = await compensation.admit(req, res, isPaying);
+    return byCredit?.admitted ? byCredit : (byPass ?? byCredit);
+  };
 }

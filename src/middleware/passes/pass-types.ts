@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Identity, PassClaims, PassTokens } from '../../identity/types.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
-import type { Token } from '../../protocol/types.js';
+import type { Terms, Token } from '../../protocol/types.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import type { ChargeCredit } from '../gate/request-properties.js';
 import type { CreditCost, CreditCosts } from '../terms/credit-costs.js';
@@ -57,6 +57,7 @@ export type Refuse = (req: Request, res: Response, cause: PassRefusal['cause']) 
 export interface PassParts {
   readonly passes: Passes;
   readonly isBuying: Facilitator['isBuying'];
+  readonly landed: Facilitator['landed'];
   readonly tokens: PassTokens;
   readonly identity: Identity;
   /** Those that have a symbol. */
@@ -69,7 +70,7 @@ export interface PassParts {
   readonly site: string;
   /** The headers of a request that decide here, as `Vary` lists them. */
   readonly vary: string;
-  readonly requestNames: { readonly pass: string | false };
+  readonly requestNames: { readonly pass: string | false; readonly payment: string | false };
   /** Whether a response has its price. */
   readonly charges: (res: Response) => boolean;
   /** How long a handler may go on for a client that is gone before its use is given back, in milliseconds. */
@@ -84,6 +85,16 @@ export interface PassPlace {
   readonly costs: CreditCosts | undefined;
   /** The path of its cookie; missing where it has none. */
   readonly cookiePath?: string;
+  /** The terms whose price it covers, for credit for the price of a route; missing for what was sold as a pass. */
+  readonly prices?: readonly Terms[];
+}
+
+/** What a request has taken of a pass. */
+export interface TakenOfPass {
+  readonly requestId: string;
+  readonly amount: bigint;
+  /** Whether it was taken before under this name, for an earlier run or for another gate that the request has passed. */
+  readonly isRepeated: boolean;
 }
 
 /** A pass that covers a request, which has been debited. */
@@ -93,7 +104,7 @@ export interface UsedPass {
   /** What is left of it, in its own unit; missing where it is for a time alone. */
   readonly left?: bigint;
   /** What the request has taken, to be given back by its name; missing where nothing was. */
-  readonly taken?: { readonly requestId: string; readonly amount: bigint };
+  readonly taken?: TakenOfPass;
   /** Of credit: what it takes in the end. */
   readonly meter?: CreditMeter;
   /** Whether it was shown by its token. */

@@ -12,18 +12,23 @@ const ONE_USE = 1n;
 
 type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
 
+/** A pass that is shown, and the name under which the request is debited that shows it. Default: a new one. */
+interface ShownFor extends ShownPass {
+  readonly debitAs?: string;
+}
+
 /** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
 export function takeUse(
   parts: PassParts,
   req: Request,
-  by: ShownPass,
+  { debitAs = newRequestId(), ...by }: ShownFor,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   switch (by.shown.kind) {
     case 'uses':
-      return debit(parts, req, by, ONE_USE);
+      return debit(parts, req, { ...by, debitAs }, ONE_USE);
     case 'credit':
-      return takeCredit(parts, req, by, places);
+      return takeCredit(parts, req, { ...by, debitAs }, places);
     case 'until':
       return takeNothing(parts, by);
   }
@@ -39,7 +44,7 @@ async function takeNothing({ passes }: PassParts, by: ShownPass): Promise<UsedPa
 async function takeCredit(
   parts: PassParts,
   req: Request,
-  by: ShownPass,
+  by: Required<ShownFor>,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   const cost = costFor(by.shown, places);
@@ -64,14 +69,21 @@ async function takeCredit(
 async function takeMore(
   meter: CreditMeter,
   { res }: Request,
-  by: ShownPass,
+  { shown, byToken }: ShownPass,
   cost: CreditCost,
 ): Promise<UsedPass | PassRefusal> {
   const raised = await meter.raise(cost);
   const requestId = (res && debitedAs(res)) ?? '';
   return raised.ok
-    ? { admitted: true, ...by, left: raised.left, taken: { requestId, amount: meter.taken }, meter }
-    : troubled(raised.fault, by.shown.kind);
+    ? {
+        admitted: true,
+        shown,
+        byToken,
+        left: raised.left,
+        taken: { requestId, amount: meter.taken, isRepeated: true },
+        meter,
+      }
+    : troubled(raised.fault, shown.kind);
 }
 
 function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[]): CreditCost | undefined {
@@ -81,14 +93,15 @@ function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[])
 async function debit(
   { passes }: PassParts,
   { res }: Request,
-  by: ShownPass,
+  { shown, byToken, debitAs }: Required<ShownFor>,
   amount: bigint,
 ): Promise<UsedPass | PassRefusal> {
-  const { passId, kind, serial } = by.shown;
-  const requestId = (res && debitedAs(res)) ?? newRequestId();
+  const { passId, kind, serial } = shown;
+  const requestId = (res && debitedAs(res)) ?? debitAs;
   const taken = await passes.debit({ passId, requestId, amount, serial });
   if (!taken.ok) return troubled(taken.fault, kind);
-  return { admitted: true, ...by, left: taken.left, taken: { requestId, amount } };
+  const { left, isRepeated } = taken;
+  return { admitted: true, shown, byToken, left, taken: { requestId, amount, isRepeated } };
 }
 
 const PROCESS = randomHex(16);

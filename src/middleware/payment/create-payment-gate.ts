@@ -35,7 +35,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   return {
     ...gate,
     ...(sold === undefined ? {} : { unpaid: withOffers(UNPAID, sold.inWords) }),
-    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse }, route),
+    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse, termsFor }, route),
     termsFor,
     watch: watchSetup(where, listed),
   };

@@ -1,5 +1,6 @@
 import type { Claim } from '../../facilitator/types.js';
 import type { Receipt } from '../../protocol/types.js';
+import type { Retry } from '../idempotency/retry.js';
 import type { PaymentAttempt } from './payment-gate.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -11,11 +12,10 @@ type Headers = Readonly<Record<string, string>>;
 export async function landedHeaders(attempt: PaymentAttempt, claim: Claim, receipt: Receipt): Promise<Headers> {
   const { req, gate, retry } = attempt;
   const told = receiptHeaders(attempt, receipt);
-  if (gate.passes === undefined) return told;
+  const sales = gate.passes?.sales;
+  if (sales === undefined) return told;
   try {
-    // A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token.
-    const isTheirs = !claim.resumed || retry.byAddress === undefined;
-    return { ...told, ...(await gate.passes.tellOf(req, claim.id, isTheirs)) };
+    return { ...told, ...(await sales.tellOf(req, claim.id, isTheirs(claim, retry))) };
   } catch (error) {
     await claim.keep();
     throw error;
@@ -27,8 +27,13 @@ export async function servedHeaders(attempt: PaymentAttempt, paymentId: string, 
   const { req, gate, retry } = attempt;
   return {
     ...receiptHeaders(attempt, receipt),
-    ...(await gate.passes?.tellOf(req, paymentId, retry.byAddress === undefined)),
+    ...(await gate.passes?.sales?.tellOf(req, paymentId, retry.byAddress === undefined)),
   };
+}
+
+/** A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token. */
+export function isTheirs({ resumed }: Pick<Claim, 'resumed'>, { byAddress }: Pick<Retry, 'byAddress'>): boolean {
+  return !resumed || byAddress === undefined;
 }
 
 function receiptHeaders({ codec, gate }: PaymentAttempt, receipt: Receipt): Headers {

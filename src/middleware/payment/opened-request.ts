@@ -1,6 +1,7 @@
 import type { Claim } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import { tellPayment } from '../gate/request-properties.js';
+import { compensated } from './compensated.js';
 import { identifiedPayment } from './identified-payment.js';
 import { landedHeaders } from './landed-headers.js';
 import { paidResponse } from './paid-responses.js';
@@ -15,7 +16,7 @@ export function openedRequest(
 ): Omit<PaidRequest, 'next'> {
   const { req, res, gate, retry, offered, payment } = attempt;
   const { options } = gate;
-  const meter = gate.passes?.meterOf(req, claim);
+  const meter = gate.passes?.sales?.meterOf(req, claim);
   const learned = { payer: claim.payer, terms: claim.terms, ...defined({ charge: meter?.charge }) };
   return {
     ...{ req, res, gate, claim, receiptHeaders, meter },
@@ -23,6 +24,7 @@ export function openedRequest(
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
     kept: paidResponse(options.facilitator, claim.id, retry.secret, claim.payer),
     identified: identifiedPayment(options, req, payment, claim.id),
+    ...compensated(attempt, claim, meter),
     challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),
   };
 }

@@ -11,9 +11,10 @@ import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
 import { bufferResponse, sendStored } from '../response/response-buffer.js';
-import { closed, delivered, isClientGone, limitDelivery, watchBreak } from '../response/response-end.js';
-import { type RecordedResponse, recordResponse } from '../response/response-recorder.js';
+import { delivered, isClientGone, limitDelivery } from '../response/response-end.js';
+import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
+import { admitOnCredit, enterOnCredit } from './compensated.js';
 import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifierFault } from './identified-payment.js';
 import { servedHeaders } from './landed-headers.js';
@@ -21,9 +22,10 @@ import { claimFor, offeredTerms } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
 import { decidePaidBefore, notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
-import type { PaidRequest, PaymentAttempt, PaymentGate, RunEnd } from './payment-gate.js';
+import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js';
 import * as required from './payment-required.js';
 import { refused, sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
+import { runHandler } from './run-handler.js';
 
 /** Errors of a settlement that say that nothing was sent. */
 const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
@@ -99,7 +101,10 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
     case 'served': {
       const { id, receipt } = opened;
       const stored = await paidResponse(facilitator, id, retry.secret).find();
-      if (stored === undefined) return refused(true, () => challenge(required.withReceipt(required.USED, receipt)));
+      if (stored === undefined) {
+        const onCredit = await admitOnCredit(attempt, id);
+        return onCredit ?? refused(true, () => challenge(required.withReceipt(required.USED, receipt)));
+      }
       return {
         admitted: true,
         enter: async () => sendAgain(attempt, stored, await servedHeaders(attempt, id, receipt)),
@@ -131,7 +136,9 @@ async function serve(paid: PaidRequest): Promise<void> {
       await claim.served();
       return sendAgain(paid, stored, headers);
     }
+    if (claim.resumed && (await enterOnCredit(paid))) return;
     if (claim.resumed && !(await runAgain(gate, req, claim))) {
+      if ((await paid.makeGood()) !== undefined && (await enterOnCredit(paid))) return;
       await claim.keep();
       return paid.challenge(required.withReceipt(required.TRIED_OUT, claim.receipt));
     }
@@ -181,7 +188,7 @@ async function handlerFirst(paid: PaidRequest): Promise<void> {
 
 /**
  * The money first, then the handler, whose response flows as it is written and is kept where it is short. It counts as given
- * when it is whole, or when some of it has left and its client ended it. Otherwise it is owed.
+ * when it is whole, or when some of it has left and its client ended it. Otherwise it is owed, or its payer is left with what was paid.
  */
 async function moneyFirst(paid: PaidRequest): Promise<void> {
   const { res, gate, claim, kept } = paid;
@@ -197,29 +204,16 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     return response !== undefined && charges(gate, res) && (await claim.isHeld()) && (await kept.put(response));
   });
   try {
-    const { served, write } = await run(paid, settlement.receipt, recorded);
+    const { served, failed, write } = await run(paid, settlement.receipt, recorded);
     await paid.meter?.end(served);
     if (served) return await claim.served(write);
-    await giveBack(paid);
+    if (!failed || (await paid.makeGood()) === undefined) return await giveBack(paid);
+    leaveOpen(res);
+    await claim.served();
   } catch (error) {
     await giveBack(paid);
     throw error;
   }
-}
-
-/** Runs the handler behind the gate until it has ended its response, or until nobody waits for it any more. */
-async function runHandler(paid: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
-  const { res, next, gate, meter } = paid;
-  const isBrokenHere = watchBreak(res);
-  next();
-  await Promise.race([recorded.ended, closed(res)]);
-  // The handler may still make a whole response, which can be asked for again, or say what it has cost: not of what this side broke off.
-  const isCut = recorded.begun && !recorded.hasEnded && isBrokenHere();
-  const mayMatter = !isCut && (!recorded.cannotBeKept || meter !== undefined);
-  if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
-  if (!recorded.hasEnded) leaveOpen(res);
-  const given = recorded.begun && (recorded.hasEnded || !isBrokenHere() || meter?.isKept === true);
-  return { served: given && charges(gate, res) };
 }
 
 /**

@@ -3,9 +3,10 @@ import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.j
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
+import type { Admitted } from '../gate/gate.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
-import type { CreditMeter } from '../passes/pass-types.js';
+import type { CreditMeter, PassRefusal } from '../passes/pass-types.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
@@ -13,13 +14,15 @@ import type { IdentifiedPayment } from './identified-payment.js';
 import type { PaidResponse } from './paid-responses.js';
 import type { OfferedTerms, RequiredCause } from './payment-required.js';
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A price before something, whatever it is that is served. */
 export interface PaymentGate {
   /** The function that made it, for messages to the developer. */
   readonly where: string;
   readonly options: ResolvedPaymentOptions;
   readonly termsFor: TermsFor;
-  /** The passes that are sold here. Default: none are. */
+  /** What was paid here before: passes that are sold, and credit for requests that have failed. Default: nothing is kept. */
   readonly passes?: PassGate | undefined;
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
@@ -77,9 +80,16 @@ export interface PaidRequest {
   /** Tells those behind the gate of the payment. */
   tell(receipt: Receipt | undefined): void;
   /** Headers that tell how the settlement ended. */
-  receiptHeaders(settlement: Settlement): Readonly<Record<string, string>>;
+  receiptHeaders(settlement: Settlement): Headers;
   /** Headers that tell that the money has landed, and what it has bought. */
-  landedHeaders(receipt: Receipt): Promise<Readonly<Record<string, string>>>;
+  landedHeaders(receipt: Receipt): Promise<Headers>;
+  /**
+   * The request has failed for good: leaves its payer with what it has paid, once, and answers the headers that tell of it. Does not
+   * reject. Undefined where that cannot be: the payment is owed, and waits for the one who may come again.
+   */
+  makeGood(): Promise<Headers | undefined>;
+  /** Lets the request in by what its payer was left with before; undefined where nothing was. */
+  comeAgain(): Promise<Admitted | PassRefusal | undefined>;
   /** Answers 402 with fresh terms. */
   challenge(cause: RequiredCause): void;
 }
@@ -88,6 +98,8 @@ export interface PaidRequest {
 export interface RunEnd {
   /** Whether its client has had the response; else it is owed. */
   readonly served: boolean;
+  /** Whether it has failed for good, so that its payer is left with what was paid. Default false. */
+  readonly failed?: boolean;
   /** Writes it down, with books of one's own. Default: in the ledger alone. */
   readonly write?: () => Promise<unknown>;
 }

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { interceptMethods, type Mode } from '../../lib/http/intercept-methods.js';
 import { writeHeadLater } from '../../lib/http/write-head.js';
-import { PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
+import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER, withoutPassCookies } from '../gate/pass-headers.js';
 import { REQUEST_ID_HEADER } from '../gate/request-id.js';
 import { EXPOSE_HEADERS, withExposed } from '../gate/respond.js';
 import { createBody, isChunk } from './response-buffer.js';
@@ -18,6 +18,7 @@ const EXCHANGE_HEADERS = new Set(
     // A token is told to who has the payment's secret, and again only to him.
     PASS_HEADER,
     REMAINING_HEADER,
+    CREDIT_HEADER,
     'RateLimit',
     'RateLimit-Policy',
     'Access-Control-Allow-Origin',

@@ -16,6 +16,8 @@ export interface SoldPasses {
   readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
   readonly inWords: string;
+  /** Whether one response can be bought as well. */
+  readonly hasSingles: boolean;
 }
 
 type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'payTo' | 'memo' | 'facilitator' | 'settle'>;
@@ -52,12 +54,8 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
     if (offers.some(isOffer)) throw badOption(where, 'give option "pass", or a pass with each price, not both', 'pass');
     const rule = { ...pass, byMint: readCosts(where, pass, tokens, 'option "pass"') };
     const prices = offers.map((it) => parsePrice(isOffer(it) ? it.price : it, tokens, where));
-    return soldPasses(where, options, {
-      rules: [rule],
-      prices,
-      ruleOf: () => rule,
-      inWords: onePayment(rule, prices, tokens),
-    });
+    const inWords = onePayment(rule, prices, tokens);
+    return soldPasses(where, options, { rules: [rule], prices, ruleOf: () => rule, inWords, hasSingles: false });
   }
   const byTerms = new Map<string, SoldPass | undefined>();
   const prices: ParsedPrice[] = [];
@@ -72,8 +70,9 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
     words.push(offerInWords(rule, price, tokens));
   }
   const rules = [...byTerms.values()].filter((it) => it !== undefined);
+  const inWords = `Offered are ${words.join(', or ')}.`;
   const ruleOf: SoldPasses['ruleOf'] = (terms) => byTerms.get(keyOf(terms));
-  return soldPasses(where, options, { rules, prices, ruleOf, inWords: `Offered are ${words.join(', or ')}.` });
+  return soldPasses(where, options, { rules, prices, ruleOf, inWords, hasSingles: rules.length < byTerms.size });
 }
 
 function refuseFunctions(where: string, options: SoldOptions): void {
@@ -86,8 +85,9 @@ function refuseFunctions(where: string, options: SoldOptions): void {
 function soldPasses(
   where: string,
   { facilitator: { tokens }, settle }: SoldOptions,
-  { rules, prices, ruleOf, inWords }: Omit<SoldPasses, 'wordsFor'> & { readonly prices: readonly ParsedPrice[] },
+  { prices, ...sold }: Omit<SoldPasses, 'wordsFor'> & { readonly prices: readonly ParsedPrice[] },
 ): SoldPasses {
+  const { rules, ruleOf } = sold;
   checkAlike(where, rules);
   for (const it of prices) {
     const { byMint } = ruleOf(it) ?? {};
@@ -105,7 +105,7 @@ function soldPasses(
     if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, terms, tokens);
     return rule && passInWords(rule);
   };
-  return { rules, ruleOf, wordsFor, inWords };
+  return { ...sold, wordsFor };
 }
 
 function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: readonly Token[]): string {

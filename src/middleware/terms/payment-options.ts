@@ -52,6 +52,13 @@ export interface RequirePaymentOptions {
    * nothing. `before`: the money is taken first and nothing is held: for streams and server-sent events.
    */
   readonly settle?: 'after' | 'before';
+  /**
+   * With `settle: 'before'`: whether a request that fails once its money has landed leaves its payer with it: the whole amount as
+   * credit for the price of this route, or what it took of the pass that was bought. The failed response says so, and the token in
+   * its `Access-Pass`, SIGN-IN-WITH-X of the wallet that paid, and the same payment are good for another request. Default true;
+   * false: the same payment may come again for the same request, three times in all.
+   */
+  readonly compensate?: boolean;
   /** How far the payment must have come on the chain. Default `confirmed`; `processed` is faster and can still be undone. */
   readonly commitment?: Commitment;
   /** How long the payer may wait for the settlement, in seconds; part of the terms. Default 60. */
@@ -148,6 +155,7 @@ export const requirePaymentOptions = z.strictObject({
     'a text or a function of the request',
   ).optional(),
   settle: z.enum(['after', 'before'], '"after" or "before"').default('after'),
+  compensate: z.boolean('true or false').default(true),
   commitment: z
     .enum(['processed', 'confirmed', 'finalized'], '"processed", "confirmed" or "finalized"')
     .default('confirmed'),

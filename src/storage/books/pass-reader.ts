@@ -3,15 +3,16 @@ import type { PaymentState } from '../ledger/ledger.js';
 import { purchaseFromSql } from '../ledger/payment-rows.js';
 import { toPass } from '../passes/pass-rows.js';
 import { PASS_COLUMNS } from '../passes/pass-statements.js';
-import type { Pass, PassPurchase } from '../passes/pass-store.js';
+import { type Pass, type PassPurchase, PRICE_OF } from '../passes/pass-store.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 
-/** A payment that has landed and buys a pass, and the pass that it has made. */
+/** A payment that has landed and buys a pass, or whose payer was left with it as credit, and the pass that it has made. */
 export interface PaidPass {
   readonly paymentId: string;
   /** Base58. */
   readonly payer: string;
+  /** What it has bought; of credit for a request that has failed what that is to be. */
   readonly buys: PassPurchase;
   /** Missing where there is none. */
   readonly pass?: Pass;
@@ -30,7 +31,7 @@ export interface StrayPass {
 /** Reads passes beside their payments, for those who look after the books: each page is of one moment. */
 export interface PassReader {
   /**
-   * Payments of a network that have landed and buy a pass, in pages.
+   * Payments of a network that have landed and buy a pass, or are credit now, in pages.
    * @param from - milliseconds since the epoch: those that were first seen since then
    */
   paid(network: NetworkId, from: number): AsyncIterable<readonly PaidPass[]>;
@@ -50,10 +51,11 @@ const taken = (what: string): string =>
 
 const PAID: Statement = {
   name: 'tollhouse_page_paid_passes',
-  text: `select p.id as paid_id, p.payer, p.buys, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
+  text: `select p.id as paid_id, p.payer, p.buys, p.asset, p.amount, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
       ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low
     from tollhouse_payment p left join tollhouse_pass s on s.payment_id = p.id
-    where p.network = $1 and p.claimed_at >= $2 and p.id > $3 and p.buys is not null and p.state in ('confirmed', 'served')
+    where p.network = $1 and p.claimed_at >= $2 and p.id > $3 and (p.buys is not null or s.scope like '${PRICE_OF}%')
+      and p.state in ('confirmed', 'served')
     order by p.id limit ${PAGE}`,
 };
 
@@ -62,7 +64,7 @@ const STRAYS: Statement = {
   text: `select s.id, s.payment_id, p.state
     from tollhouse_pass s left join tollhouse_payment p on p.id = s.payment_id
     where s.opened_at >= $2 and (p.id is null
-      or (p.network = $1 and (p.buys is null or p.state in ('failed', 'expired'))))
+      or (p.network = $1 and (p.state in ('failed', 'expired') or (p.buys is null and s.scope not like '${PRICE_OF}%'))))
     order by s.opened_at, s.id limit ${MOST}`,
 };
 
@@ -84,10 +86,17 @@ export function createPassReader(database: SqlDatabase): PassReader {
 }
 
 function toPaid(row: Row): PaidPass {
-  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseFromSql(String(row.buys)) };
+  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseOf(row) };
   const taken = exactSum(row);
   // Whether it is over is not asked here.
   return row.id === null ? { ...paid, taken } : { ...paid, taken, pass: toPass(row, 0) };
+}
+
+/** A request that has failed leaves the whole amount, wherever it was sold. */
+function purchaseOf({ buys, asset, amount, site, scope }: Row): PassPurchase {
+  if (buys !== null) return purchaseFromSql(String(buys));
+  const whole = BigInt(String(amount));
+  return { site: String(site), scope: String(scope), kind: 'credit', mint: String(asset), bought: whole, left: whole };
 }
 
 function toStray({ id, payment_id, state }: Row): StrayPass {

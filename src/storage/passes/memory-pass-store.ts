@@ -7,11 +7,13 @@ import {
   type Debit,
   type DebitResult,
   MOST_PASSES,
+  MOST_PRICE_SCOPES,
   type NewPass,
   overBecause,
   type Pass,
   type PassQuery,
   type PassStore,
+  PRICE_OF,
   statedEnd,
   takenByPayment,
 } from './pass-store.js';
@@ -43,6 +45,8 @@ class MemoryPassStore implements PassStore {
   /** The payments that have renewed a pass. */
   readonly #renewals = new Map<Entry, readonly string[]>();
   readonly #byWallet = new Map<string, Set<Entry>>();
+  /** Those that cover the price of a route. */
+  readonly #ofPrices = new Set<Entry>();
   readonly #maxDebits: number;
   /** In the order in which they were made. */
   readonly #debits = new Map<string, bigint>();
@@ -65,6 +69,7 @@ class MemoryPassStore implements PassStore {
     this.#byPayment.set(entry.paymentId, entry);
     const ofWallet = this.#byWallet.get(entry.wallet) ?? new Set();
     this.#byWallet.set(entry.wallet, ofWallet.add(entry));
+    if (entry.scope.startsWith(PRICE_OF)) this.#ofPrices.add(entry);
     const taken = takenByPayment(pass);
     if (taken !== undefined) this.#note(`${entry.id} ${entry.paymentId}`, taken);
     return this.#copyOf(entry);
@@ -155,6 +160,12 @@ class MemoryPassStore implements PassStore {
     return this.#ofWallet(wallet).reverse().slice(0, MOST_PASSES);
   }
 
+  async priceScopes(): Promise<readonly string[]> {
+    const time = this.#now();
+    const open = [...this.#ofPrices].filter((entry) => overBecause(entry, time) === undefined);
+    return [...new Set(open.map(({ scope }) => scope))].sort().slice(0, MOST_PRICE_SCOPES);
+  }
+
   async revoke(id: string): Promise<boolean> {
     const entry = this.#byId.get(id);
     if (entry === undefined || entry.revokedAt !== undefined) return false;
@@ -192,6 +203,7 @@ class MemoryPassStore implements PassStore {
     this.#byId.delete(entry.id);
     for (const paymentId of [entry.paymentId, ...(this.#renewals.get(entry) ?? [])]) this.#byPayment.delete(paymentId);
     this.#renewals.delete(entry);
+    this.#ofPrices.delete(entry);
     const ofWallet = this.#byWallet.get(entry.wallet);
     ofWallet?.delete(entry);
     if (ofWallet?.size === 0) this.#byWallet.delete(entry.wallet);

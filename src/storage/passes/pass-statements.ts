@@ -1,6 +1,6 @@
 import { jsonRows } from '../sql/json-groups.js';
 import type { Statement } from '../sql/sql-database.js';
-import { MOST_PASSES } from './pass-store.js';
+import { MOST_PASSES, MOST_PRICE_SCOPES, PRICE_OF } from './pass-store.js';
 
 /** The columns of a pass, as its reader names them. */
 export const PASS_COLUMNS = [
@@ -51,6 +51,11 @@ export const PASSES = {
     name: 'tollhouse_find_passes_for',
     text: `select ${COLUMNS} from tollhouse_pass where wallet = $1 and site = $2 and scope = $3
       order by case when over_at is null then 1 else 0 end desc, over_at desc, opened_at desc limit ${MOST_PASSES}`,
+  },
+  priceScopes: {
+    name: 'tollhouse_price_scopes',
+    text: `select scope from tollhouse_pass where over_at is null and scope like '${PRICE_OF}%'
+      group by scope order by scope limit ${MOST_PRICE_SCOPES}`,
   },
   list: {
     name: 'tollhouse_list_passes',
@@ -118,10 +123,13 @@ export const PASSES = {
         select id from tollhouse_pass where over_at < $1 and ${NO_PAYMENT} order by over_at limit $2)
       returning id`,
   },
+  /** What a payment has taken whose response is owed says that it may be served, and that nothing was given back. */
   pruneDebits: {
     name: 'tollhouse_prune_debits',
     text: `delete from tollhouse_pass_debit where (pass_id, request) in (
-        select pass_id, request from tollhouse_pass_debit where at < $1 order by at limit $2)
+        select pass_id, request from tollhouse_pass_debit where at < $1 and not exists (
+          select 1 from tollhouse_payment p where p.id = tollhouse_pass_debit.request and p.state in ('broadcast', 'confirmed'))
+        order by at limit $2)
       returning request`,
   },
 } as const satisfies Record<string, Statement>;

@@ -12,10 +12,7 @@ export interface PassPurchase {
   readonly mint?: string;
   /** How much was bought: uses, or atomic units of the token. Missing for `until`. */
   readonly bought?: bigint;
-  /**
-   * How much of it is left, once the paid request has had its part. Of `credit` that part is a debit, named by the payment,
-   * which can be adjusted like others.
-   */
+  /** How much of it is left, once the paid request has had its part: a debit like others, named by the payment. */
   readonly left?: bigint;
   /** For how long it is good, from now on, in milliseconds. Default: for ever. */
   readonly lastsMs?: number;
@@ -115,6 +112,8 @@ export interface PassStore {
   findByPayment(paymentId: string): Promise<Pass | undefined>;
   /** The passes of a wallet for something, those that last longest first, at most {@link MOST_PASSES}. */
   findFor(query: PassQuery): Promise<readonly Pass[]>;
+  /** The scopes of a price ({@link PRICE_OF}) in which some wallet has credit left, at most {@link MOST_PRICE_SCOPES}. */
+  priceScopes(): Promise<readonly string[]>;
   /** All passes of a wallet, the newest first, at most {@link MOST_PASSES}. */
   list(wallet: string): Promise<readonly Pass[]>;
   /** Ends a pass; false where it was ended so before, or there is none. */
@@ -128,9 +127,21 @@ export interface PassStore {
 /** How many passes are found at once. */
 export const MOST_PASSES = 100;
 
-/** What the paid request has taken of a pass, where that is a debit: of credit; undefined for others. */
-export function takenByPayment({ kind, bought = 0n, left = bought }: PassPurchase): bigint | undefined {
-  return kind === 'credit' ? bought - left : undefined;
+/**
+ * What the scope of credit begins with that covers the price of a route, and not what its passes cover: what was paid for a request
+ * that failed.
+ */
+export const PRICE_OF = 'price of ';
+
+/** How many of these scopes are found at once. */
+export const MOST_PRICE_SCOPES = 1_000;
+
+/** What the paid request has taken of a pass; undefined where that is nothing. */
+export function takenByPayment({
+  bought = 0n,
+  left = bought,
+}: Pick<PassPurchase, 'bought' | 'left'>): bigint | undefined {
+  return bought > left ? bought - left : undefined;
 }
 
 /** When a pass ends, as it was sold: without the grace behind that. Undefined where it ends by use alone. */

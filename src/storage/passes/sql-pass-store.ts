@@ -38,6 +38,7 @@ export function createSqlPassStore(database: SqlDatabase, now: () => number = Da
       const [row] = await database.query(PASSES.withdrawTokens, id);
       return row === undefined ? undefined : Number(row.serial);
     },
+    priceScopes: async () => (await database.query(PASSES.priceScopes)).map(({ scope }) => String(scope)),
     async tokenSecret() {
       await database.query(PASSES.makeSecret, SECRET, randomBytes(SECRET_BYTES));
       const [row] = await database.query(PASSES.secret, SECRET);

@@ -1,0 +1,136 @@
+import type { Request, Response } from 'express';
+import type { Claim, PaymentUse } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
+import type { Terms } from '../../protocol/types.js';
+import { varyBy } from '../gate/cache-control.js';
+import type { Admitted } from '../gate/gate.js';
+import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
+import { createRequestNote } from '../gate/request-note.js';
+import { exposeHeaders } from '../gate/respond.js';
+import type { SoldPass } from '../terms/credit-costs.js';
+import type { SoldPasses } from '../terms/offers.js';
+import { recipientOf } from '../terms/pay-to.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
+import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
+import { cookiePath } from './cookie-path.js';
+import { enterByPass } from './enter-by-pass.js';
+import { partsAtSite } from './gate-parts.js';
+import { meterFor } from './meter-for.js';
+import { carryCookies } from './pass-cookie.js';
+import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
+import { type CreditMeter, PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
+import { useShownPass } from './shown-pass.js';
+import { type PassHeaders, passHeaders } from './told-pass.js';
+
+/** The passes that are sold at a gate. */
+export interface PassSales {
+  readonly parts: PassParts;
+  /**
+   * Lets a request in by a pass that it shows. Where there is none that covers it, and where a payment came instead, notes
+   * that signing in would help, for the 402.
+   */
+  admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
+  /** What passes that are sold may be for that cover a request; it was asked for admission. */
+  placesOf(req: Request): readonly PassPlace[];
+  /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
+  boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
+   * taken beyond the cost before its money has landed.
+   */
+  meterOf(req: Request, claim: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>): CreditMeter | undefined;
+  /**
+   * Headers that tell of the pass that a payment has bought whose money has landed; none where it has bought one response.
+   * The response to the request sets its cookie, where it has one.
+   * @param req - it was asked for admission
+   * @param isTheirs - whether it is certain who is told: without that the token is left out, and the cookie too
+   */
+  tellOf(req: Request, paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
+}
+
+/** A pass as a payment buys it. */
+type BoughtPass = NonNullable<PaymentUse['buys']>;
+
+const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
+
+/**
+ * The passes of a gate that sells some.
+ * @param sold - what may be bought
+ * @param asks - whether a response has its price, and what has a request asked to pay that was let in
+ * @throws TollhouseError `bad_option` where it is not certain who sells them
+ */
+export function createPassSales(
+  where: string,
+  options: ResolvedPaymentOptions,
+  sold: SoldPasses,
+  asks: Pick<PassParts, 'charges' | 'refuse'>,
+  written: WrittenRoute | undefined,
+): PassSales {
+  const hasCookies = sold.rules.some(({ cookie }) => cookie);
+  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
+  const parts = partsAtSite(
+    options,
+    asks,
+    vary,
+  )(siteOfGate(options.baseUrl, recipientOf(where, options.payTo, options.facilitator.tokens)));
+  const { passes, site, baseUrl } = parts;
+  const places = createRequestNote<Request, readonly PassPlace[]>();
+  const placesOf = (req: Request) => places.of(req) ?? [];
+  const placeOf = (req: Request, rule: SoldPass): PassPlace => {
+    const at = { scope: passScope(req, rule, written), costs: rule.byMint };
+    return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
+  };
+
+  return {
+    parts,
+    placesOf,
+    async admit(req, res, isPaying) {
+      const here = sold.rules.map((rule) => placeOf(req, rule));
+      if (hasCookies) carryCookies(res);
+      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
+      // Scripts of other origins are the only ones who ask for leave to read.
+      if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
+      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
+      varyBy(res, vary);
+      places.put(req, here);
+      offerSignIn(req, parts);
+      return used;
+    },
+    boughtWith(req, terms) {
+      const rule = sold.ruleOf(terms);
+      const scope = rule && placesOf(req)[sold.rules.indexOf(rule)]?.scope;
+      const balance = rule && balanceOf(rule, terms);
+      return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
+    },
+    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
+      if (buys?.kind !== 'credit') return undefined;
+      const { bought = 0n, left = bought } = buys;
+      // What was offered when it was paid, though another offer stands here today.
+      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
+      const whose = `the pass of the payment ${paymentId}`;
+      return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
+        const pass = await passes.findByPayment(paymentId);
+        if (pass === undefined) return { ok: false, fault: 'unknown' };
+        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+      });
+    },
+    async tellOf(req, paymentId, isTheirs) {
+      const pass = await passes.findByPayment(paymentId);
+      return pass === undefined ? {} : passHeaders(parts, req, pass, placesOf(req), isTheirs);
+    },
+  };
+}
+
+/**
+ * The balance that a payment buys; its own request is the first of its uses. Undefined for an amount that buys no credit today: one of
+ * terms that were offered before.
+ */
+function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
+  const time = defined({ lastsMs: forMs });
+  if (byMint !== undefined) {
+    const { amount } = byMint.get(mint) ?? { amount: bought + 1n };
+    return amount > bought ? undefined : ({ kind: 'credit', mint, bought, left: bought - amount, ...time } as const);
+  }
+  if (uses === undefined) return { kind: 'until', ...time } as const;
+  return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
+}

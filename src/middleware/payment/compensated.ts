@@ -1,0 +1,58 @@
+import type { Claim } from '../../facilitator/types.js';
+import type { CreditMeter } from '../passes/pass-types.js';
+import { isTheirs } from './landed-headers.js';
+import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
+import { withReceipt } from './payment-required.js';
+
+/** What becomes of a request that fails once its money has landed, and of one that comes again after that. */
+export function compensated(
+  { req, res, gate, retry }: PaymentAttempt,
+  claim: Claim,
+  meter: CreditMeter | undefined,
+): Pick<PaidRequest, 'makeGood' | 'comeAgain'> {
+  const { compensation } = gate.passes ?? {};
+  let made: ReturnType<PaidRequest['makeGood']> | undefined;
+  async function makeGood() {
+    if (compensation === undefined) return undefined;
+    await meter?.end(false);
+    // Whoever has taken the payment over serves it.
+    if (!(await claim.isHeld())) return undefined;
+    return compensation.makeGood(req, claim, isTheirs(claim, retry));
+  }
+  return {
+    makeGood() {
+      made ??= makeGood().catch((error: unknown) => warn(claim, error));
+      return made;
+    },
+    async comeAgain() {
+      if (claim.receipt === undefined || !(await claim.isHeld())) return undefined;
+      return compensation?.comeAgain(req, res, claim.id, isTheirs(claim, retry));
+    },
+  };
+}
+
+function warn({ id }: Claim, error: unknown): undefined {
+  const reason = error instanceof Error ? error.message : String(error);
+  const detail = `the payment ${id} of a request that has failed stays owed, as its payer could not be left with credit: ${reason}`;
+  process.emitWarning(detail, { code: 'TOLLHOUSE_NOT_COMPENSATED' });
+}
+
+/**
+ * Serves a request whose payment has come again by what its payer was left with, and uses the payment up: it is never both.
+ * @returns whether it did
+ */
+export async function enterOnCredit(paid: PaidRequest): Promise<boolean> {
+  const again = await paid.comeAgain();
+  if (again === undefined) return false;
+  const { claim, next, challenge } = paid;
+  await claim.served();
+  if (again.admitted) await again.enter(next);
+  else challenge(withReceipt(again.cause, claim.receipt));
+  return true;
+}
+
+/** Lets a request in whose payment was used up, by what its payer was left with; undefined where nothing was. */
+export async function admitOnCredit({ req, res, gate, retry }: PaymentAttempt, paymentId: string) {
+  const again = await gate.passes?.compensation?.comeAgain(req, res, paymentId, retry.byAddress === undefined);
+  return again?.admitted ? again : undefined;
+}

@@ -1,0 +1,48 @@
+import { exposeHeaders, setHeaders } from '../gate/respond.js';
+import { beforeHead } from '../response/before-head.js';
+import { leaveOpen } from '../response/idempotency-notes.js';
+import { closed, watchBreak } from '../response/response-end.js';
+import type { RecordedResponse } from '../response/response-recorder.js';
+import { charges } from './gate-hooks.js';
+import type { PaidRequest, RunEnd } from './payment-gate.js';
+
+/**
+ * Runs the handler behind the gate until it has ended its response, or until nobody waits for it any more. A response without a price
+ * leaves when its payer was left with what was paid, and says so.
+ */
+export async function runHandler(paid: PaidRequest, _: unknown, recorded: RecordedResponse): Promise<RunEnd> {
+  const { res, next, gate, meter } = paid;
+  const isBrokenHere = watchBreak(res);
+  let isFailed = false;
+  beforeHead(res, () => {
+    isFailed = hasNoPrice(paid);
+    return isFailed ? tellMadeGood(paid) : undefined;
+  });
+  next();
+  await Promise.race([recorded.ended, closed(res)]);
+  // The handler may still make a whole response, which can be asked for again, or say what it has cost: not of what this side broke off.
+  const isCut = recorded.begun && !recorded.hasEnded && isBrokenHere();
+  const mayMatter = !isCut && (!recorded.cannotBeKept || meter !== undefined);
+  if (!recorded.hasEnded && mayMatter) await recorded.endsWithin(gate.options.handlerTimeoutMs);
+  if (!recorded.hasEnded) leaveOpen(res);
+  const given = recorded.begun && (recorded.hasEnded || !isBrokenHere() || meter?.isKept === true);
+  const served = !isFailed && given && charges(gate, res);
+  const failed = isFailed || (recorded.hasEnded ? !charges(gate, res) : isBrokenHere());
+  return { served, failed: !served && failed };
+}
+
+/** A rule of the seller's that throws is heard of when the response has ended. */
+function hasNoPrice({ gate, res }: PaidRequest): boolean {
+  try {
+    return !charges(gate, res);
+  } catch {
+    return false;
+  }
+}
+
+async function tellMadeGood({ res, makeGood }: PaidRequest): Promise<void> {
+  const told = await makeGood();
+  if (told === undefined) return;
+  setHeaders(res, told);
+  exposeHeaders(res, Object.keys(told));
+}
