@@ -96,10 +96,10 @@ function whatDiffers({ payer, buys }: PaidPass, pass: Pass): readonly string[] {
     .map(([what, is = 'none', bought = 'none']) => `its ${what} is ${is}, and ${bought} was bought`);
 }
 
-/** The paid request is the first of the uses, and takes of credit as all do; what requests took and what is left is the rest. */
+/** What requests took, the paid one among them, and what is left is what was bought. */
 function countFault({ buys, taken }: PaidPass, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
-  const { left: others = 0n } = buys.kind === 'credit' ? { left: buys.bought } : buys;
+  const { bought = 0n } = buys;
   if (left < 0n) return 'less than nothing is left';
-  if (left + taken > others) return 'more is left than can be';
-  return isRemembered && left + taken < others ? 'less is left than requests have taken it to' : undefined;
+  if (left + taken > bought) return 'more is left than can be';
+  return isRemembered && left + taken < bought ? 'less is left than requests have taken it to' : undefined;
 }

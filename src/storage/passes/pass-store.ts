@@ -12,10 +12,7 @@ export interface PassPurchase {
   readonly mint?: string;
   /** How much was bought: uses, or atomic units of the token. Missing for `until`. */
   readonly bought?: bigint;
-  /**
-   * How much of it is left, once the paid request has had its part. Of `credit` that part is a debit, named by the payment,
-   * which can be adjusted like others.
-   */
+  /** How much of it is left, once the paid request has had its part: a debit like others, named by the payment. */
   readonly left?: bigint;
   /** For how long it is good, from now on, in milliseconds. Default: for ever. */
   readonly lastsMs?: number;
@@ -119,9 +116,12 @@ export interface PassStore {
 /** How many passes are found at once. */
 export const MOST_PASSES = 100;
 
-/** What the paid request has taken of a pass, where that is a debit: of credit; undefined for others. */
-export function takenByPayment({ kind, bought = 0n, left = bought }: PassPurchase): bigint | undefined {
-  return kind === 'credit' ? bought - left : undefined;
+/** What the paid request has taken of a pass; undefined where that is nothing. */
+export function takenByPayment({
+  bought = 0n,
+  left = bought,
+}: Pick<PassPurchase, 'bought' | 'left'>): bigint | undefined {
+  return bought > left ? bought - left : undefined;
 }
 
 /** Why a pass is good for nothing any more at a time; undefined while it is good. */
