@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { badOption } from '../../errors/errors.js';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
@@ -16,6 +16,7 @@ import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { cookiePath } from './cookie-path.js';
+import { type CoveredRequest, coveredRequest } from './covered-request.js';
 import { enterByPass, remainingText } from './enter-by-pass.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies, cookieAt, giveCookie } from './pass-cookie.js';
@@ -52,13 +53,24 @@ type BoughtPass = NonNullable<PaymentUse['buys']>;
 /** Headers that tell of a pass. */
 export type PassHeaders = Readonly<Record<string, string>>;
 
+/** Where passes are sold, and who serves what they cover, where that is no route of Express. */
+export interface SoldAt {
+  /** The route as a table of routes has it. Default: that of Express. */
+  readonly route?: string | undefined;
+  /** Who sells: its wallet, base58. Default: the one that is paid. */
+  readonly seller?: string;
+  /** What a pass covers that is of no group. Default: the route. */
+  readonly scope?: string;
+  /** Serves what a pass covers. Default: the handler behind the gate. */
+  readonly serve?: (covered: CoveredRequest) => Promise<void>;
+}
+
 const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
 
 /**
  * The passes of a gate that sells some; undefined for others.
  * @param sold - what may be bought
  * @param asks - whether a response has its price, and what has a request asked to pay that was let in
- * @param route - as a table of routes has it
  * @throws TollhouseError `bad_option` where it is not certain who sells them
  */
 export function createPassGate(
@@ -66,16 +78,17 @@ export function createPassGate(
   options: ResolvedPaymentOptions,
   sold: SoldPasses | undefined,
   asks: Pick<PassParts, 'charges' | 'refuse'>,
-  route: string | undefined,
+  { route, seller, scope, serve }: SoldAt = {},
 ): PassGate | undefined {
   if (sold === undefined) return undefined;
   const hasCookies = sold.rules.some(({ cookie }) => cookie);
-  const parts = partsOf(where, options, asks, hasCookies);
+  const parts = partsOf(where, options, asks, { hasCookies, seller });
   const { passes, tokens, site, baseUrl, vary } = parts;
   const written = readRoute(route);
   const placesOf = createRequestNote<Request, readonly PassPlace[]>();
   const placeOf = (req: Request, rule: SoldPass): PassPlace => {
-    const at = { scope: passScope(req, rule, written), costs: rule.byMint };
+    const own = rule.group === undefined ? scope : undefined;
+    const at = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
     return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
   };
 
@@ -86,7 +99,13 @@ export function createPassGate(
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, places);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
+      if (used?.admitted) {
+        const byHandler = (next: NextFunction) => enterByPass(parts, req, res, used, next);
+        return {
+          admitted: true,
+          enter: serve === undefined ? byHandler : () => serve(coveredRequest(parts, req, res, used)),
+        };
+      }
       varyBy(res, vary);
       placesOf.put(req, places);
       offerSignIn(req, parts);
@@ -127,14 +146,14 @@ function partsOf(
   where: string,
   { facilitator, payTo, baseUrl, identity = identityOf(facilitator), ...options }: ResolvedPaymentOptions,
   { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
-  hasCookies: boolean,
+  { hasCookies, seller }: { readonly hasCookies: boolean; readonly seller: string | undefined },
 ): PassParts {
   if (typeof payTo === 'function') {
     const detail = 'a pass is sold by one wallet: give option "payTo" as an address and no function';
     throw badOption(where, detail, 'payTo');
   }
   const { passes, tokens: symbols } = facilitator;
-  const site = siteOfGate(baseUrl, recipientOf(where, payTo, symbols));
+  const site = siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, symbols));
   const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
   const tokens = identity.passTokens ?? passTokensOf(facilitator);
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);

@@ -35,7 +35,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   return {
     ...gate,
     ...(sold === undefined ? {} : { unpaid: withOffers(UNPAID, sold.inWords) }),
-    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse }, route),
+    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse }, { route }),
     termsFor,
     watch: watchSetup(where, listed),
   };
@@ -45,7 +45,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
  * Terms that say what they buy. Those that depend on the request are asked about when they are made: what is bought must be certain
  * before it is offered.
  */
-function soldTerms(
+export function soldTerms(
   termsFor: TermsFor,
   sold: SoldPasses | undefined,
   { price }: Pick<ResolvedPaymentOptions, 'price'>,

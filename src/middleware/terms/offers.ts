@@ -31,7 +31,11 @@ export interface SoldPasses {
   readonly inWords: string;
 }
 
-type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'facilitator' | 'settle'>;
+/** What of the options of a gate says what is sold. */
+type SoldOptions = Partial<Pick<ResolvedPaymentOptions, 'pass'>> &
+  Pick<ResolvedPaymentOptions, 'price' | 'settle'> & {
+    readonly facilitator: Pick<ResolvedPaymentOptions['facilitator'], 'tokens'>;
+  };
 
 /** The prices of a list, or the one that is given. */
 export function pricesOf(price: Price | Offers): readonly PriceInput[] {
