@@ -10,7 +10,7 @@ import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
 import { defined } from '../../lib/defined.js';
 import { resolveOptions } from '../../lib/options.js';
-import { createPassGate } from '../../middleware/passes/pass-gate.js';
+import { createPassGate, type SoldAt } from '../../middleware/passes/pass-gate.js';
 import type { Refuse } from '../../middleware/passes/pass-types.js';
 import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
 import { offeredTerms } from '../../middleware/payment/offered-terms.js';
@@ -77,7 +77,8 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
     return () => sendPaymentRequired(req, res, options, offered, cause);
   };
   const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse };
-  const soldAt = { seller: owner, scope: projectScope(projectId), serve: serveCovered };
+  const keyOwner: SoldAt['keyOwner'] = (req) => callOf(req).key.owner;
+  const soldAt = { seller: owner, scope: projectScope(projectId), keyOwner, serve: serveCovered };
   return {
     ...gate,
     passes: createPassGate(WHERE, options, sold, asks, soldAt),

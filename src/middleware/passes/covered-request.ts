@@ -26,7 +26,7 @@ export function coveredRequest(parts: PassParts, req: Request, res: Response, us
     async headers(isCharged) {
       const given = isCharged || left === undefined ? left : left + (taken?.amount ?? 0n);
       const remaining = { [REMAINING_HEADER]: remainingText(shown, given, symbols) };
-      return used.byToken ? remaining : { ...remaining, [PASS_HEADER]: await tokens.issue(shown) };
+      return used.by === 'wallet' ? { ...remaining, [PASS_HEADER]: await tokens.issue(shown) } : remaining;
     },
     async giveBack() {
       if (taken === undefined) return;

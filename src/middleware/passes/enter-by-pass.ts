@@ -26,8 +26,8 @@ export async function enterByPass(
 ): Promise<void> {
   const { shown, taken } = used;
   if (taken !== undefined && isClientGone(res)) return giveBack(parts, shown.passId, taken.requestId);
-  // The wallet itself has shown it: it may have another token.
-  if (!used.byToken) await giveToken(parts, res, used);
+  // The wallet itself has shown it: it may have another token. A key may be good for less than a token is.
+  if (used.by === 'wallet') await giveToken(parts, res, used);
   res.setHeader(REMAINING_HEADER, remainingText(shown, used.left, parts.symbols));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);

@@ -9,6 +9,7 @@ import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
 import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
+import { serviceKeyOf } from '../gate/request-properties.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
@@ -61,6 +62,8 @@ export interface SoldAt {
   readonly seller?: string;
   /** What a pass covers that is of no group. Default: the route. */
   readonly scope?: string;
+  /** Wallet of the service key of a request, base58. Default: as `serviceKeyAuth` before the gate has found it. */
+  readonly keyOwner?: PassParts['keyOwner'];
   /** Serves what a pass covers. Default: the handler behind the gate. */
   readonly serve?: (covered: CoveredRequest) => Promise<void>;
 }
@@ -78,11 +81,11 @@ export function createPassGate(
   options: ResolvedPaymentOptions,
   sold: SoldPasses | undefined,
   asks: Pick<PassParts, 'charges' | 'refuse'>,
-  { route, seller, scope, serve }: SoldAt = {},
+  { route, seller, scope, keyOwner = ownerOfKey, serve }: SoldAt = {},
 ): PassGate | undefined {
   if (sold === undefined) return undefined;
   const hasCookies = sold.rules.some(({ cookie }) => cookie);
-  const parts = partsOf(where, options, asks, { hasCookies, seller });
+  const parts = partsOf(where, options, { ...asks, keyOwner }, { hasCookies, seller });
   const { passes, tokens, site, baseUrl, vary } = parts;
   const written = readRoute(route);
   const placesOf = createRequestNote<Request, readonly PassPlace[]>();
@@ -142,10 +145,16 @@ export function createPassGate(
   };
 }
 
+/** A key that does not call, or calls one project alone, spends nothing elsewhere. */
+function ownerOfKey(req: Request): string | undefined {
+  const key = serviceKeyOf(req);
+  return key?.projectId === undefined && key?.scopes.includes('call') ? key.owner : undefined;
+}
+
 function partsOf(
   where: string,
   { facilitator, payTo, baseUrl, identity = identityOf(facilitator), ...options }: ResolvedPaymentOptions,
-  { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
+  asks: Pick<PassParts, 'charges' | 'refuse' | 'keyOwner'>,
   { hasCookies, seller }: { readonly hasCookies: boolean; readonly seller: string | undefined },
 ): PassParts {
   if (typeof payTo === 'function') {
@@ -159,7 +168,7 @@ function partsOf(
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
   const { requestNames, handlerTimeoutMs } = options;
   const place = { identity, baseUrl, site, vary, symbols };
-  return { passes, isBuying, tokens, ...place, requestNames, charges, refuse, handlerTimeoutMs };
+  return { passes, isBuying, tokens, ...place, ...asks, requestNames, handlerTimeoutMs };
 }
 
 /**

@@ -10,7 +10,7 @@ import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from '.
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
 
-type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
+type ShownPass = Pick<UsedPass, 'shown' | 'by'>;
 
 /** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
 export async function takeUse(
