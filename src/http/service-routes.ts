@@ -91,9 +91,15 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
 }
 
 /** The calls of a gateway's projects, and what is listed of them. */
-function sellingRoutes(gateway: Gateway, { facilitator, baseUrl, beforeCalls }: ServiceRoutesParts) {
+function sellingRoutes(gateway: Gateway, { facilitator, identity, baseUrl, beforeCalls }: ServiceRoutesParts) {
   const { projects } = gateway;
-  const gates = createCallGates({ gateway, facilitator, baseUrl, server: createCallServer(gateway) });
+  const gates = createCallGates({
+    gateway,
+    facilitator,
+    identity,
+    baseUrl,
+    server: createCallServer(gateway, facilitator.passes),
+  });
   return {
     calls: createCallRoutes({ facilitator, gateway, gates }, beforeCalls),
     listed: projectListings({ projects, termsOf: (project) => listedTerms(gates(project)) }),

@@ -52,6 +52,7 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect(await hours()).toEqual([
           {
             ...{ at: hour.from, calls: 1, paid: 1, refused: 0, upstreamErrors: 0, payers: 1 },
+            ...{ passUses: 0, passesSold: 0 },
             revenue: new Map([[USDC, 10_000n]]),
             creditGiven: new Map(),
             creditUsed: new Map(),
@@ -68,6 +69,18 @@ export function callBookContract(name: string, open: () => Promise<BookUnderTest
         expect(await fixture.eventIds()).toEqual([told.id]);
         const rest = newReservation({ charge: { mint: USDC, amount: 20_000n } });
         expect(await book.reserve(rest)).toMatchObject({ ok: true });
+      });
+
+      test('counts calls of passes that were charged, and passes that were sold, apart from what is earned', async () => {
+        const pass = { id: 'pas_one', uses: 1 } as const;
+        const { charge: _charge, ...covered } = newCall({ pass });
+        await book.finish(newCall({ pass }));
+        await book.finish(covered);
+        await book.finish({ ...covered, pass: { ...pass, uses: 0 } });
+        expect(await hours()).toMatchObject([
+          { calls: 3, paid: 1, passUses: 2, passesSold: 1, revenue: new Map([[USDC, 10_000n]]) },
+        ]);
+        expect((await book.calls('prj_weather', 10)).map((it) => it.pass)).toEqual([{ ...pass, uses: 0 }, pass, pass]);
       });
 
       test('writes nothing when the lease of the payment was lost', async () => {

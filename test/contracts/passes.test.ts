@@ -109,7 +109,8 @@ test.each([
     expect(await readPruningLag(storage.database, lag)).toMatchObject({ passes: 800, debits: 900 });
     expect(await storage.prune(0, 2, now())).toBe(1);
     expect(await kept()).toEqual([true, false, true]);
-    expect([await storage.prune(now(), 2, 0), await storage.prune(now(), 2, 0)]).toEqual([2, 1]);
+    const forget = () => storage.prune(now(), 2, 0);
+    expect([await forget(), await forget(), await forget()]).toEqual([2, 2, 2]);
     expect(await passes.giveBack(lives.id, 'request')).toBe(false);
     await ledger.forget(claim.id, claim.lease);
     expect(await storage.prune(0, 9, now())).toBe(1);

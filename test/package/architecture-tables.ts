@@ -26,7 +26,7 @@ export const ARROWS: Readonly<Record<string, readonly string[]>> = {
   identity: CORE,
   access: CORE,
   middleware: GATES,
-  gateway: ['storage', ...GATES],
+  gateway: ['middleware', 'storage', ...GATES],
   http: ROUTES,
   pages: ['protocol', ...BASE],
   sandbox: ['protocol', ...BASE],

@@ -33,8 +33,8 @@ export interface ProofUse extends Pick<PaymentUse, 'resource' | 'leaseMs' | 'fin
   readonly keyId: string;
   /** Wallet of the key's owner: what it paid by itself, without a payment request, counts as well. */
   readonly wallet: string;
-  /** The memo of such a payment; it names the project and the key. */
-  readonly memo: string;
+  /** The memo of such a payment; it names the project and the key. Missing where only requests are paid. */
+  readonly memo?: string;
   /** What such a payment must have transferred. */
   readonly price: { readonly token: Token; readonly amount: bigint; readonly legs: readonly Leg[] };
 }
@@ -71,7 +71,7 @@ export async function openProof(parts: ProofParts, signature: string, use: Proof
   const late =
     request !== undefined && (await isSettledHere(parts, request, landed)) ? undefined : lateness(parts, landed);
   if (late !== undefined) return refused(late);
-  const paid = request === undefined ? readDirectPayment(landed, use) : paidRequest(landed, request, use);
+  const paid = request === undefined ? paidDirectly(landed, use) : paidRequest(landed, request, use);
   if (!paid.ok) return usedBefore(parts, landed, paid);
   if (request !== undefined && (await buysNothing(parts, request, landed))) return refused('invalid_transfer_late');
   const { payer } = paid;
@@ -114,6 +114,10 @@ function possibleReferences({ accounts, tokenAccounts }: LandedTransaction, { pr
 type Paid =
   | (Extract<PaidAs, { readonly ok: true }> & { readonly request?: PaymentRequestRecord })
   | Extract<PaidAs, { readonly ok: false }>;
+
+function paidDirectly(landed: LandedTransaction, { memo, ...use }: ProofUse): Paid {
+  return memo === undefined ? FOREIGN : readDirectPayment(landed, { ...use, memo });
+}
 
 /** A request belongs to the key under which it was made; one that was made under none belongs to whoever pays it. */
 function paidRequest(landed: LandedTransaction, request: PaymentRequestRecord, use: ProofUse): Paid {

@@ -1,49 +1,25 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Claim } from '../../facilitator/types.js';
-import { defined } from '../../lib/defined.js';
-import { formatAmount } from '../../protocol/money/money.js';
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { Receipt } from '../../protocol/types.js';
-import type { CallRecord, CallStore, Charge, CreditChange, FinishOptions } from '../../storage/calls/call-store.js';
+import type { CallRecord, CallStore, Charge, FinishOptions } from '../../storage/calls/call-store.js';
 import type { CreditHold, CreditStore } from '../../storage/calls/credit-store.js';
-import { type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { Spending } from '../figures/spending.js';
 import type { DescribeToken, TokenLabel } from '../token-label.js';
 import type { Call } from './call.js';
 import { type CallBudgets, createCallBudgets } from './call-budgets.js';
 import type { CallLimits } from './call-limits.js';
-
-/** A call whose money has landed. */
-export interface PaidCall {
-  readonly call: Call;
-  /** The payment, and what it paid. */
-  readonly claim: Pick<Claim, 'id' | 'lease' | 'payer'>;
-  readonly receipt: Receipt;
-  /** The token that was paid in. */
-  readonly paidIn: TokenLabel;
-  /** `X-Request-Id`. */
-  readonly requestId: string;
-}
-
-/** A call that credit pays. */
-export interface CreditedCall {
-  readonly call: Call;
-  readonly hold: CreditHold;
-  /** The token of the credit. */
-  readonly paidIn: TokenLabel;
-  /** `X-Request-Id`. */
-  readonly requestId: string;
-}
-
-/** How the upstream was asked for a call. */
-export interface CallEnd {
-  /** Its status; missing where it did not answer. */
-  readonly status?: number | undefined;
-  /** Error code, where it failed. */
-  readonly reason?: string | undefined;
-  /** From when it was called until the end, in milliseconds. */
-  readonly durationMs: number;
-}
+import {
+  type CallEnd,
+  type CoveredCall,
+  type CreditedCall,
+  callEvent,
+  chargeOf,
+  coveredRecord,
+  type PaidCall,
+  paidRecord,
+  recordOf,
+  type ShownCall,
+} from './call-records.js';
 
 /** Calls of projects: how many at once, on what budgets, and what is written of them. */
 export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets, 'giveBack'> {
@@ -59,7 +35,8 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   /** The token in which a request was paid: as it was agreed, whatever the project asks for since. */
   paidToken(call: Call, claim: Claim): Promise<TokenLabel>;
   /**
-   * A paid call is over. It is charged, or what was paid is credit of its key at the project from now on. Returns what writes
+   * A paid call is over. It is charged, or what was paid is credit of its key at the project from now on; what has bought a pass is
+   * charged as it is. Returns what writes
    * payment, credit, sums, budget and events in one transaction. While that rejects the payment stays held by this process,
    * so that nobody is served for it again; it is to be called again until it does not.
    */
@@ -70,6 +47,8 @@ export interface Calls extends Pick<CallLimits, 'requireRoom'>, Omit<CallBudgets
   giveCreditBack(hold: CreditHold): Promise<void>;
   /** A call that credit pays is over, and charged or not; it may be called again while it rejects. */
   endedOnCredit(credited: CreditedCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
+  /** A call that a pass covers is over, and charged or not. Does not reject: what cannot be written is told of, and missing in the figures. */
+  endedOnPass(covered: CoveredCall, end: CallEnd & { readonly charged: boolean }): Promise<void>;
 }
 
 /** What {@link createCalls} works with. */
@@ -93,19 +72,11 @@ const RETRY_MS = 2_000;
 
 /** Makes the calls of a gateway's projects. */
 export function createCalls(parts: CallsParts): Calls {
-  const { book, credit, spending, limits, describeToken, wake, onFault, now } = parts;
+  const { book, credit, spending, limits, describeToken, now } = parts;
 
   const { giveBack, ...budgets } = createCallBudgets({ spending, now });
 
-  async function finish(record: CallRecord, shown: Shown, options: FinishOptions): Promise<boolean> {
-    const events = [callEvent(shown, record, now())];
-    const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
-      onFault(error);
-      throw error;
-    });
-    wake();
-    return written;
-  }
+  const finish = createFinish(parts);
 
   return {
     requireRoom: limits.requireRoom,
@@ -125,18 +96,19 @@ export function createCalls(parts: CallsParts): Calls {
       return moneyOf(terms.asset) === moneyOf(token.mint) ? token : describeToken(terms.asset);
     },
     ended(paid, end) {
-      const { call, claim, receipt } = paid;
-      const charge = { mint: receipt.asset, amount: receipt.amount };
-      const money = end.charged ? { charge } : { credit: { kind: 'given', charge } as const };
-      const record = { ...recordOf(paid, end), ...paymentOf(paid), ...money };
+      const { call, claim } = paid;
       const options = { payment: { id: claim.id, lease: claim.lease }, ...reservationOf(call) };
       markBooked(call);
       return async () => {
-        await finish(record, paid, options);
-        void spending.tell({ key: call.key, charge, at: call.at });
+        await finish(paidRecord(paid, end), paid, options);
+        void spending.tell({ key: call.key, charge: chargeOf(paid), at: call.at });
       };
     },
-    holdCredit: (call) => credit.hold({ keyId: call.key.id, projectId: call.project.id, charge: priceOf(call) }),
+    async holdCredit(call) {
+      const { project, key } = call;
+      if (project.price.pass !== undefined) return undefined;
+      return credit.hold({ keyId: key.id, projectId: project.id, charge: priceOf(call) });
+    },
     giveCreditBack: ({ id }) => credit.giveBack(id),
     async endedOnCredit(credited, end) {
       const { call, hold } = credited;
@@ -152,6 +124,26 @@ export function createCalls(parts: CallsParts): Calls {
       await finish(record, credited, reservation);
       await credit.giveBack(hold.id);
     },
+    async endedOnPass(covered, end) {
+      const { call } = covered;
+      markBooked(call);
+      const written = finish(coveredRecord(covered, end), { call, paidIn: call.project.price.token }, {});
+      // The pass was debited: without its call the figures lack one, and nobody any money. Tried again, it could be there twice.
+      await written.catch(() => undefined);
+    },
+  };
+}
+
+/** What writes a call with the event that tells of it. */
+function createFinish({ book, wake, onFault, now }: CallsParts) {
+  return async (record: CallRecord, shown: ShownCall, options: FinishOptions): Promise<boolean> => {
+    const events = [callEvent(shown, record, now())];
+    const written = await book.finish(record, { ...options, events }).catch((error: unknown) => {
+      onFault(error);
+      throw error;
+    });
+    wake();
+    return written;
   };
 }
 
@@ -168,9 +160,6 @@ async function untilWritten(write: () => Promise<boolean>): Promise<boolean> {
   }
 }
 
-/** What an event shows beside the record. */
-type Shown = Pick<PaidCall, 'call' | 'paidIn'>;
-
 function priceOf({ project: { price } }: Call): Charge {
   return { mint: price.token.mint, amount: price.amount };
 }
@@ -183,51 +172,4 @@ function reservationOf({ held }: Call): { readonly reservationId?: string } {
 function markBooked(call: Call): void {
   call.held = undefined;
   call.isBooked = true;
-}
-
-function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
-  const { id, project, key, at, method } = call;
-  const { status, reason, durationMs } = end;
-  return {
-    id,
-    projectId: project.id,
-    caller: { keyId: key.id, owner: key.owner },
-    at,
-    method,
-    outcome: reason === undefined ? 'succeeded' : 'failed',
-    durationMs: Math.round(durationMs),
-    requestId,
-    ...defined({ status, reason }),
-  };
-}
-
-function paymentOf({ claim, receipt }: PaidCall) {
-  return { payer: claim.payer, paymentId: claim.id, signature: receipt.signature };
-}
-
-function callEvent({ call: { project, key }, paidIn }: Shown, record: CallRecord, at: number): EventRecord {
-  const { id, method, status, outcome, reason, charge, credit, payer, paymentId, signature, durationMs } = record;
-  const paid = charge && {
-    amount: formatAmount(charge.amount, paidIn.decimals),
-    amount_atomic: String(charge.amount),
-    token: paidIn.symbol,
-  };
-  const data = {
-    call_id: id,
-    slug: project.slug,
-    key_id: key.id,
-    method,
-    ...defined({ status, reason }),
-    ...paid,
-    ...(credit === undefined ? {} : { credit: creditData(credit, paidIn) }),
-    ...defined({ payer, payment_id: paymentId, tx_signature: signature }),
-    duration_ms: durationMs,
-    request_id: record.requestId,
-  };
-  const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
-  return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
-}
-
-function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {
-  return { kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
 }

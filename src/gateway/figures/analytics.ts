@@ -119,6 +119,8 @@ function sumOf(figures: readonly Figures[], at: number): Figures {
     at,
     calls: count((it) => it.calls),
     paid: count((it) => it.paid),
+    passUses: count((it) => it.passUses),
+    passesSold: count((it) => it.passesSold),
     refused: count((it) => it.refused),
     upstreamErrors: count((it) => it.upstreamErrors),
     payers: 0,

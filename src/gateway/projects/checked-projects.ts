@@ -24,6 +24,27 @@ const status = z.union(
   'must be "4xx", "5xx" or a status from 400 to 599',
 );
 
+const amount = z.union([text(64), z.number()], 'must be a decimal text such as "0.01"');
+
+/** What of it is wrong beyond its form, the rules of projects say. */
+const offer = z.strictObject(
+  {
+    amount,
+    token: text(64),
+    pass: z.strictObject(
+      {
+        uses: z.number('must be a number of calls').optional(),
+        for: text(16).optional(),
+        credit: z.boolean('must be true or false').optional(),
+        cost: amount.optional(),
+        group: text(64).optional(),
+      },
+      'must be { uses?, for?, credit?, cost?, group? }',
+    ),
+  },
+  'must be { amount, token, pass }',
+);
+
 const draft = z.strictObject(
   {
     slug: z
@@ -34,12 +55,13 @@ const draft = z.strictObject(
     upstream: z.strictObject({ url: text(), timeoutMs: count('milliseconds') }, 'must be { url, timeoutMs? }'),
     pricing: z.strictObject(
       {
-        amount: z.union([text(64), z.number()], 'must be a decimal text such as "0.01"'),
-        token: text(64),
+        amount: amount.optional(),
+        token: text(64).optional(),
+        offers: z.array(offer, 'must be a list of { amount, token, pass }').max(MAX_ENTRIES).readonly().optional(),
         network: text(64).optional(),
         chargeOn: z.array(status, 'must be a list of statuses').max(MAX_ENTRIES).readonly().optional(),
       },
-      'must be { amount, token, network?, chargeOn? }',
+      'must be { amount, token, network?, chargeOn?, offers? }',
     ),
     split: z
       .array(

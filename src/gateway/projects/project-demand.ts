@@ -17,12 +17,14 @@ export interface ProjectDemand {
 /**
  * How the calls of a project are paid.
  * @param splitWallet - holds what is owed to several recipients until it is paid out, base58
+ * @param amount - what is paid, atomic units. Default: the price of a call
  */
 export function demandOf(
   { price, split }: Pick<ProjectRecord, 'price' | 'split'>,
   splitWallet: string | undefined,
+  amount: bigint = price.amount,
 ): ProjectDemand {
-  const legs = splitAmount(price.amount, split);
+  const legs = splitAmount(amount, split);
   const [only, ...others] = legs;
   if (only !== undefined && others.length === 0) return { legs, payTo: only.recipient };
   return splitWallet === undefined ? { legs } : { legs, payTo: splitWallet, owedLegs: legs };

@@ -3,6 +3,7 @@ import type {
   ChargedStatus,
   ProjectExample,
   ProjectLimits,
+  ProjectOffer,
   ProjectOpenApi,
   ProjectRecord,
   ProjectShare,
@@ -20,14 +21,16 @@ export interface ProjectDraft {
     readonly timeoutMs?: number | undefined;
   };
   readonly pricing: {
-    /** In whole tokens, never rounded. */
-    readonly amount: string | number;
-    /** Symbol or mint. */
-    readonly token: string;
+    /** What one call costs, in whole tokens, never rounded. Default: single calls are not sold, only `offers`. */
+    readonly amount?: string | number | undefined;
+    /** Symbol or mint; given with the amount. */
+    readonly token?: string | undefined;
     /** Default, and the only one there is: that of the facilitator. */
     readonly network?: string | undefined;
     /** Statuses beside 2xx and 3xx that are charged. Default: none. */
     readonly chargeOn?: readonly ChargedStatus[] | undefined;
+    /** What may be paid for more than one call, in this order. Default: nothing. */
+    readonly offers?: readonly DraftOffer[] | undefined;
   };
   /** Default: all to the owner. */
   readonly split?: readonly DraftShare[] | undefined;
@@ -42,6 +45,23 @@ export interface ProjectDraft {
   readonly openapi?: ProjectOpenApi;
 }
 
+/** A price, and what a payment of it buys. */
+export interface DraftOffer {
+  /** In whole tokens, never rounded. */
+  readonly amount: string | number;
+  /** Symbol or mint. */
+  readonly token: string;
+  /** As option `pass` of `requirePayment`. */
+  readonly pass: {
+    readonly uses?: number | undefined;
+    readonly for?: string | undefined;
+    readonly credit?: boolean | undefined;
+    /** Of credit: what a call takes, in whole tokens, never rounded. */
+    readonly cost?: string | number | undefined;
+    readonly group?: string | undefined;
+  };
+}
+
 type Loose<T> = { readonly [K in keyof T]?: T[K] | undefined };
 type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | undefined };
 
@@ -49,8 +69,17 @@ type DraftShare = Omit<ProjectShare, 'label'> & { readonly label?: string | unde
 export function draftOf(project: ProjectRecord, openapi: ProjectOpenApi): ProjectDraft {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example } = project;
   const { allowed } = project;
-  const { amount, token, network, chargeOn } = price;
-  const pricing = { amount: formatAmount(amount, token.decimals), token: token.mint, network, chargeOn };
+  const { network, chargeOn, pass, offers = [] } = price;
+  const first = { amount: formatAmount(price.amount, price.token.decimals), token: price.token.mint };
+  const others = offers.map(draftOfOffer);
+  const prices =
+    pass === undefined ? { ...first, offers: others } : { offers: [draftOfOffer({ ...price, pass }), ...others] };
+  const pricing = { ...prices, network, chargeOn, offers: prices.offers.length === 0 ? undefined : prices.offers };
   const rest = { visibility, allowed, tags, metadata, example, openapi };
   return { slug, name, description, upstream, pricing, split, limits, ...rest };
+}
+
+function draftOfOffer({ amount, token, pass: { cost, ...pass } }: ProjectOffer): DraftOffer {
+  const credit = cost === undefined ? {} : { credit: true, cost: formatAmount(cost, token.decimals) };
+  return { amount: formatAmount(amount, token.decimals), token: token.mint, pass: { ...pass, ...credit } };
 }

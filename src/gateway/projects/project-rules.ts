@@ -1,41 +1,27 @@
 import { type FieldFault, TollhouseError } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
-import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
-import { parseDecimal } from '../../protocol/money/money.js';
 import { sharesFault, splitAmount } from '../../protocol/money/split.js';
-import { networkFrom } from '../../protocol/networks/networks.js';
-import type { NetworkId, Token } from '../../protocol/types.js';
-import {
-  MAX_PRICE_DECIMALS,
-  type ProjectRecord,
-  type ProjectSettings,
-  type ProjectShare,
-} from '../../storage/projects/projects.js';
+import type { ProjectRecord, ProjectSettings, ProjectShare } from '../../storage/projects/projects.js';
 import type { AddressGuard } from '../network-guard/address-guard.js';
+import { fieldFault } from './field-fault.js';
 import { payeesByDefault } from './payees.js';
 import type { ProjectDraft } from './project-draft.js';
+import { callPrices } from './project-offers.js';
+import { type PriceRules, readPricing } from './project-prices.js';
 import { RESERVED_SLUGS } from './slugs.js';
 import { allowedFault } from './visibility.js';
 
 /** What the rules of projects ask others. */
-export interface ProjectRules {
+export interface ProjectRules extends PriceRules {
   readonly addressGuard: Pick<AddressGuard, 'checkUrl'>;
-  /** A token by symbol or mint; undefined when there is none that can be paid in. */
-  readonly findToken: (token: string) => Promise<Token | undefined>;
-  /** What to say of one that is not found, after its name. */
-  readonly tokenFault: (token: string) => Promise<string>;
   /** Whether an address can be a wallet's: on the curve, so that somebody can have its key. */
   readonly isWallet: (address: string) => boolean;
   /** The facilitator's keys, which are no recipients. */
   readonly feePayers: () => Promise<readonly string[]>;
-  /** The facilitator's. */
-  readonly network: NetworkId;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_LIMITS = { perSecond: 100, concurrent: 50, maxBodyBytes: 10 * 1024 * 1024 };
-/** Payments of our own making answer amounts as JSON numbers, which must be exact. */
-const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
  * Fills in the defaults of a draft and checks what its form does not show. What is as it was before is not asked for again:
@@ -52,12 +38,13 @@ export async function settingsOf(
   const { slug, name, description, upstream, visibility = 'unlisted', tags = [], metadata, example } = draft;
   const split = sharesOf(draft, owner);
   const allowed = draft.allowed?.length ? [...new Set(draft.allowed)] : undefined;
-  const price = await readPrice(draft, rules, before);
+  const price = await readPricing(draft.pricing, rules, before?.price);
+  const amounts = price.ok ? callPrices(price.value).map((it) => it.amount) : [];
   const faults = [
     faultAt('/slug', slugFault(slug, before)),
     faultAt('/upstream/url', await upstreamFault(upstream.url, rules, before)),
-    ...(price.ok ? [] : [price.fault]),
-    faultAt('/split', await splitFault(split, price.ok ? price.value.amount : undefined, rules)),
+    ...(price.ok ? [] : price.faults),
+    faultAt('/split', await splitFault(split, amounts, rules)),
     ...(draft.allowed ?? []).map((it, at) => faultAt(`/allowed/${at}`, allowedFault(it, rules.isWallet))),
   ].filter((it) => it !== undefined);
   if (!price.ok || faults.length > 0) throw invalid(faults);
@@ -101,34 +88,9 @@ async function upstreamFault(
   return addressGuard.checkUrl(url);
 }
 
-type ReadPrice =
-  | { readonly ok: true; readonly value: ProjectSettings['price'] }
-  | { readonly ok: false; readonly fault: FieldFault };
-
-async function readPrice({ pricing }: ProjectDraft, rules: ProjectRules, before?: ProjectRecord): Promise<ReadPrice> {
-  const { amount, token: wanted, network = rules.network, chargeOn = [] } = pricing;
-  const wrong = (field: string, detail: string) => ({ ok: false, fault: fault(`/pricing/${field}`, detail) }) as const;
-  if (networkFrom(network) !== rules.network) return wrong('network', `must be "${rules.network}", the only one here`);
-  const known = before?.price.token;
-  const token = known?.mint === wanted ? known : await rules.findToken(wanted);
-  if (token === undefined) return wrong('token', `${shown(wanted)} ${await rules.tokenFault(wanted)}`);
-  if (token.decimals > MAX_PRICE_DECIMALS) return wrong('token', `must have at most ${MAX_PRICE_DECIMALS} decimals`);
-  const units = readAmount(amount, token);
-  if (!units.ok) return wrong('amount', units.detail);
-  const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
-  return { ok: true, value: { amount: units.value, token, network: rules.network, ...defined({ chargeOn: charged }) } };
-}
-
-function readAmount(text: string | number, { decimals }: Token): Parsed<bigint> {
-  const amount = parseDecimal(text, decimals);
-  if (!amount.ok) return amount;
-  if (amount.value === 0n) return unparsed('must be more than zero');
-  return amount.value > MAX_PRICE ? unparsed('is too large') : parsed(amount.value);
-}
-
 async function splitFault(
   split: readonly ProjectShare[],
-  amount: bigint | undefined,
+  amounts: readonly bigint[],
   { isWallet, feePayers }: ProjectRules,
 ): Promise<string | undefined> {
   const wrong = sharesFault(split);
@@ -138,16 +100,12 @@ async function splitFault(
   if (!recipients.every(isWallet)) return 'names a recipient that is no wallet: nobody can have its key';
   const keys = await feePayers();
   if (recipients.some((it) => keys.includes(it))) return "names the facilitator's own key, which is no recipient";
-  const isTooSmall = amount !== undefined && splitAmount(amount, split).some((leg) => leg.amount === 0n);
+  const isTooSmall = amounts.some((it) => splitAmount(it, split).some((leg) => leg.amount === 0n));
   return isTooSmall ? 'leaves a recipient with nothing of so small a price' : undefined;
 }
 
 function faultAt(pointer: string, detail: string | undefined): FieldFault | undefined {
-  return detail === undefined ? undefined : fault(pointer, detail);
-}
-
-function fault(pointer: string, detail: string): FieldFault {
-  return { pointer, code: 'custom', detail };
+  return detail === undefined ? undefined : fieldFault(pointer, detail);
 }
 
 function invalid(errors: readonly FieldFault[]): TollhouseError {

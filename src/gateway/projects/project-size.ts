@@ -22,5 +22,6 @@ export function requireSize(written: WrittenProject, most: number, before?: Writ
 function bytesOf([{ price, ...settings }, openapi]: WrittenProject): number {
   const { slug, name, description, upstream, split, limits, visibility, allowed, tags, metadata, example } = settings;
   const written = { slug, name, description, upstream, split, limits, visibility, allowed, tags, metadata, example };
-  return Buffer.byteLength(JSON.stringify({ ...written, openapi, token: price.token.mint }));
+  const tokens = [price, ...(price.offers ?? [])].map(({ token }) => token.mint);
+  return Buffer.byteLength(JSON.stringify({ ...written, openapi, tokens }));
 }

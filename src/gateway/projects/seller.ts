@@ -37,6 +37,8 @@ export interface AskSellerParts {
 }
 
 const PAUSED_RETRY_SECONDS = 60;
+const NO_SINGLE_CALLS =
+  'The project sells no single calls: pay one of its offers through x402, which a call without a payment is told.';
 
 /**
  * What a call of a project costs, and who is paid: its price and its split. What was asked for beside that must be the same.
@@ -60,6 +62,7 @@ export async function sellerParts(
     throw new TollhouseError('project_paused', 'Its owner has paused this project.', { param: 'project' });
   }
   const { id: projectId, owner, split, price } = project;
+  if (price.pass !== undefined) throw new TollhouseError('invalid_amount', NO_SINGLE_CALLS, { param: 'project' });
   const { mint, symbol, decimals } = price.token;
   const parts = {
     amount: asked.amount ?? formatAmount(price.amount, decimals),

@@ -18,7 +18,7 @@ const WITHHELD: ReadonlySet<string> = new Set([
   'x-payment',
   'x-request-id',
 ]);
-const WITHHELD_FAMILIES = ['payment-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+const WITHHELD_FAMILIES = ['access-pass', 'payment-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
 
 /** Fields that say where something is. */
 const PLACES: ReadonlySet<string> = new Set(['location', 'content-location']);

@@ -27,7 +27,7 @@ const OURS: ReadonlySet<string> = new Set([
   'x-real-ip',
   'x-request-id',
 ]);
-const OUR_FAMILIES = ['payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
+const OUR_FAMILIES = ['access-pass', 'payment-', 'x-forwarded-', 'x-payment-', 'x-service-', 'x-tollhouse-'];
 
 /** What is said of the bytes of a body, which does not hold for others. */
 const OF_THE_BYTES: ReadonlySet<string> = new Set([

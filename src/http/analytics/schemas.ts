@@ -36,6 +36,8 @@ const percentile = (share: number) =>
 const figures = {
   calls: countSchema.describe('Calls that reached the upstream.'),
   paid: countSchema.describe('Those of them that were charged, from a payment or from credit.'),
+  passes_sold: countSchema.describe('Passes that calls have paid for; their price is revenue from then on.'),
+  pass_uses: countSchema.describe('Calls of passes that were charged, those that paid for one among them.'),
   refused: countSchema.describe('Calls that were turned away; they are not among `calls`. A second behind.'),
   revenue: byToken('Decimal, in whole tokens'),
   revenue_atomic: byToken("In the token's smallest unit"),
@@ -80,6 +82,7 @@ export const callResponse = z.object({
     .object({ kind: z.enum(['given', 'used']), amount: z.string(), amount_atomic: z.string(), token: z.string() })
     .nullable()
     .describe('`given`: it was paid and bought nothing. `used`: such a payment of an earlier call paid it.'),
+  pass_id: z.string().nullable().describe('The pass that has covered it, or that was bought with it.'),
   payment_id: z.string().nullable(),
   signature: signature.nullable(),
   duration_ms: countSchema,

@@ -75,6 +75,7 @@ export function callView(call: ListedCall, tokens: Labels): ResponseBody<typeof 
     token: label?.symbol ?? null,
     mint: charge?.mint ?? null,
     credit: creditView(call.credit, tokens),
+    pass_id: call.pass?.id ?? null,
     payment_id: call.paymentId ?? null,
     signature: call.signature ?? null,
     duration_ms: call.durationMs,
@@ -102,6 +103,8 @@ function figuresView(point: AnalyticsPoint, tokens: Labels) {
   return {
     calls: point.calls,
     paid: point.paid,
+    passes_sold: point.passesSold,
+    pass_uses: point.passUses,
     refused: point.refused,
     ...moneyView('revenue', point.revenue, tokens),
     ...moneyView('credit_given', point.creditGiven, tokens),

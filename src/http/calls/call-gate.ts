@@ -4,12 +4,19 @@ import { callMemo, callResource } from '../../gateway/calls/call.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
+import { offersOf, soldPasses } from '../../gateway/projects/project-offers.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
+import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
+import { defined } from '../../lib/defined.js';
 import { resolveOptions } from '../../lib/options.js';
+import type { PassParts, Refuse } from '../../middleware/passes/pass-types.js';
+import { createPassSales } from '../../middleware/passes/sold-passes.js';
+import { soldTerms } from '../../middleware/payment/create-payment-gate.js';
+import { offeredTerms } from '../../middleware/payment/offered-terms.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
-import type { RequiredCause } from '../../middleware/payment/payment-required.js';
-import { requirePaymentOptions } from '../../middleware/terms/payment-options.js';
+import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
+import { type ResolvedPaymentOptions, requirePaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
@@ -25,6 +32,8 @@ export interface CallGatesParts {
   readonly facilitator: EmbeddedFacilitator;
   readonly gateway: Pick<Gateway, 'splitWallet' | 'calls'>;
   readonly baseUrl?: string | undefined;
+  /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
+  readonly identity?: Identity | undefined;
   readonly server: CallServer;
 }
 
@@ -54,44 +63,75 @@ export function createCallGates(parts: CallGatesParts): CallGates {
 }
 
 function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate {
-  const { facilitator, gateway, baseUrl, server } = parts;
-  const { id: projectId, owner, price, name } = project;
-  const { payTo, owedLegs } = demandOf(project, gateway.splitWallet);
-  const options = resolveOptions(WHERE, requirePaymentOptions, {
+  const { facilitator, gateway, server } = parts;
+  const { serveCovered, ...paidServer } = server;
+  const { id: projectId, owner, price } = project;
+  const { payTo } = demandOf(project, gateway.splitWallet);
+  const options = optionsOf(parts, project, payTo ?? owner);
+  const sold = soldPasses(WHERE, price);
+  // A project that cannot be paid with one transfer offers none.
+  const termsFor = payTo === undefined ? () => [] : soldTerms(termsForRequest(WHERE, options), sold);
+  const gate = { where: WHERE, options, termsFor };
+  const refuse: Refuse = async (req, res, cause) => {
+    const offered = await offeredTerms(gate, req);
+    return () => sendPaymentRequired(req, res, options, offered, cause);
+  };
+  const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
+  const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
+  const soldAt = { seller: owner, scope: projectScope(projectId), serve: serveCovered };
+  const sales = sold && createPassSales(WHERE, options, sold, asks, soldAt);
+  return {
+    ...gate,
+    // What a call that bought nothing was paid is credit of its key.
+    passes: sales && { admit: sales.admit, sales, compensation: undefined },
+    isOffered: payTo !== undefined,
+    useFor: (req) => ({ resource: callResource(callOf(req)) }),
+    sellerFor({ amount }) {
+      const { owedLegs } = demandOf(project, gateway.splitWallet, amount);
+      return { owner, projectId, ...defined({ owedLegs }) };
+    },
+    retryFor: (req) => callRetry(callOf(req), req),
+    // Sellers of the service are strangers: whether they can be paid is theirs to look after.
+    watch: () => facilitator.setup.begin(),
+    unpaid: sold === undefined || sold.inWords === '' ? unpaid(project) : withOffers(unpaid(project), sold.inWords),
+    accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
+    beforeReplay: takeOffErrorHeaders,
+    beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
+    ...paidServer,
+  };
+}
+
+function optionsOf(
+  { facilitator, baseUrl, identity }: CallGatesParts,
+  { price, name }: ProjectRecord,
+  payTo: string,
+): ResolvedPaymentOptions {
+  return resolveOptions(WHERE, requirePaymentOptions, {
     facilitator,
-    price: { amount: price.amount, asset: price.token.mint },
-    payTo: payTo ?? owner,
+    price: offersOf(price),
+    payTo,
     description: name,
     settle: 'before',
     paymentIdentifier: 'off',
     charge: (res: Response) => isCharged(price, res.statusCode),
-    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...defined({ baseUrl, identity }),
   });
-  const seller = { owner, projectId, ...(owedLegs === undefined ? {} : { owedLegs }) };
-  return {
-    where: WHERE,
-    options,
-    isOffered: payTo !== undefined,
-    // A project that cannot be paid with one transfer offers none.
-    termsFor: payTo === undefined ? () => [] : termsForRequest(WHERE, options),
-    useFor: (req) => ({ resource: callResource(callOf(req)), seller }),
-    retryFor: (req) => callRetry(callOf(req), req),
-    // Sellers of the service are strangers: whether they can be paid is theirs to look after.
-    watch: () => facilitator.setup.begin(),
-    unpaid: unpaid(project),
-    accept: (req, claim) => gateway.calls.hold(callOf(req), claim),
-    beforeReplay: takeOffErrorHeaders,
-    beforeRunAgain: (req) => gateway.calls.enter(callOf(req)),
-    ...server,
-  };
 }
 
+/** What a pass of a project covers that is of no group: its calls, whatever its slug or address is. */
+function projectScope(projectId: string): string {
+  return `project ${projectId}`;
+}
+
+const PRICED = 'This call has a price. Pay one of the offered terms';
+
 function unpaid(project: ProjectRecord): RequiredCause {
-  const { slug } = project;
+  const { slug, price } = project;
+  if (price.pass !== undefined) return { code: 'payment_required', detail: `${PRICED}, through x402.` };
   return {
     code: 'payment_required',
     detail:
-      'This call has a price. Pay one of the offered terms, or make a payment with POST /create-payment ' +
+      `${PRICED}, or make a payment with POST /create-payment ` +
       `{"project": "${slug}"} and your service key, settle it in its time, and send base64 of its signature as ` +
       'X-Service-Payment. Without a payment request the wallet of the key pays the recipients, as its own fee payer, with the ' +
       `memo "${callMemo(project, '<id of the key>')}", and no other memo or account.`,

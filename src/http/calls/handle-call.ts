@@ -145,14 +145,15 @@ async function decideProof(
 
 function proofUse({ splitWallet }: Gateway, call: Call): ProofUse {
   const { project, key } = call;
-  const { token, amount } = project.price;
+  const { token, amount, pass } = project.price;
   return {
     resource: callResource(call),
     projectId: project.id,
     owner: project.owner,
     keyId: key.id,
     wallet: key.owner,
-    memo: callMemo(project, key.id),
+    // Without single calls nobody can say by a transfer alone what it is to buy.
+    ...(pass === undefined ? { memo: callMemo(project, key.id) } : {}),
     price: { token, amount, legs: demandOf(project, splitWallet).legs },
   };
 }

@@ -1,6 +1,7 @@
 import { type RequestHandler, Router } from 'express';
 import { GATEWAY_ERROR_HEADERS } from '../../gateway/proxy/upstream-proxy.js';
 import { keepPrivate, varyBy } from '../../middleware/gate/cache-control.js';
+import { PASS_HEADER } from '../../middleware/gate/pass-headers.js';
 import { exposeHeaders, setHeaders } from '../../middleware/gate/respond.js';
 import { noteCallStep } from '../../middleware/service-key/read-service-key.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
@@ -12,7 +13,8 @@ import { handled, type Routes } from '../framework/routes.js';
 import { type CallParts, handleCall } from './handle-call.js';
 
 const PAYMENT_HEADERS = [SERVICE_PAYMENT_HEADER, ...CODECS.map((it) => it.requestHeader)].map((it) => it.toLowerCase());
-const DECIDING_HEADERS = ['x-service-key', 'x-service-secret', ...PAYMENT_HEADERS].join(', ');
+const CALL_HEADERS = [...PAYMENT_HEADERS, PASS_HEADER.toLowerCase()];
+const DECIDING_HEADERS = ['x-service-key', 'x-service-secret', ...CALL_HEADERS].join(', ');
 const ERROR_HEADERS = Object.keys(GATEWAY_ERROR_HEADERS);
 
 /** Every method and every path below it: POST stands for them. */
@@ -35,6 +37,7 @@ const callProject = defineOperation({
       'a request, as its own fee payer, with the memo `tollhouse:<slug>:<key id>`, and no other memo or account.',
     'PAYMENT-SIGNATURE': 'A payment of x402, version 2.',
     'X-PAYMENT': 'A payment of x402, version 1.',
+    'Access-Pass': 'The token of a pass that was bought with an earlier call.',
   },
   takesKey: false,
   responses: { 200: { description: 'What the upstream answered, whatever its status.', mediaType: '*/*' } },
@@ -60,6 +63,15 @@ const callProject = defineOperation({
     'payment_not_confirmed',
     'payment_already_used',
     'payment_failed',
+    'invalid_pass',
+    'pass_of_another_site',
+    'pass_of_another_route',
+    'pass_of_another_wallet',
+    'pass_of_another_token',
+    'pass_revoked',
+    'pass_ended',
+    'pass_used_up',
+    'pass_sign_in_refused',
     'payment_in_progress',
     'settlement_pending',
     'payment_backend_unavailable',
@@ -87,13 +99,13 @@ export const markOwnErrors: RequestHandler = (_req, res, next) => {
 };
 
 /**
- * Notes whether a call brings its payment or asks for the price, which count by themselves, and that its response is its
+ * Notes whether a call brings its payment or its pass, or asks for the price, which count by themselves, and that its response is its
  * caller's; goes before what reads the key.
  */
 export const noteStepOfCall: RequestHandler = (req, res, next) => {
   varyBy(res, DECIDING_HEADERS);
   keepPrivate(res);
-  if (!PAYMENT_HEADERS.some((name) => req.headers[name] !== undefined)) noteCallStep(req, 'price');
+  if (!CALL_HEADERS.some((name) => req.headers[name] !== undefined)) noteCallStep(req, 'price');
   next();
 };
 

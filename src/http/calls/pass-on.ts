@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd } from '../../gateway/calls/calls.js';
+import type { CallEnd } from '../../gateway/calls/call-records.js';
 import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { signingSecrets } from '../../gateway/projects/gateway-secret.js';
@@ -25,6 +25,8 @@ export interface PassedCall {
   readonly payment: GatewayPayment;
   /** Headers of a response that is charged. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What becomes of the price of one that is not charged, in a sentence. */
+  readonly uncharged: string;
   /** Whether a caller who hangs up is charged, once the upstream was asked. */
   isCallersLoss(): boolean;
   /** It is not charged: writes that, before anything of the response leaves, and returns its headers. Called once at most. */
@@ -37,7 +39,9 @@ export interface PassedOn {
   readonly end: CallEnd;
 }
 
-const CREDITED = 'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
+/** What becomes of the price where it is credit then. */
+export const CREDITED =
+  'Nothing was charged: what this call would have cost pays the next one of this key at this project.';
 
 const EXPOSED = [...EXPOSED_HEADERS, CREDIT_HEADER];
 
@@ -76,7 +80,7 @@ export async function passOn(gateway: Gateway, call: Call, passed: PassedCall): 
   if (isLoss) return { charged: true, end: { status, durationMs } };
   const headers = await refund(end);
   if (!result.headSent && reason !== 'client_gone') {
-    sendProblem(res, reason, `${result.detail} ${CREDITED}`, {
+    sendProblem(res, reason, `${result.detail} ${passed.uncharged}`, {
       headers: { ...headers, ...GATEWAY_ERROR_HEADERS },
     });
   }

@@ -1,49 +1,58 @@
 import type { Request, Response } from 'express';
 import type { Call } from '../../gateway/calls/call.js';
-import type { CallEnd } from '../../gateway/calls/calls.js';
+import type { CallEnd } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
+import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
+import type { Passes } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { CreditHold } from '../../storage/calls/credit-store.js';
 import { callOf } from './call-request.js';
-import { passOn } from './pass-on.js';
+import { CREDITED, passOn } from './pass-on.js';
+import { NOT_TAKEN, serveCovered } from './serve-covered.js';
 import { refuseUnfit } from './unfit-call.js';
 
-/** Serves the calls that are paid, and those that credit pays. */
-export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>>;
+/** Serves the calls that are paid, those that credit pays, and those that passes cover. */
+export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>> & {
+  readonly serveCovered: (covered: CoveredRequest) => Promise<void>;
+};
 
 /**
  * Serves calls: the upstream's response flows as it comes. A caller who hangs up after its head has had it, and so has one who
- * hangs up on a call that credit pays. What was paid for a call that is not charged is credit of its key at the project, before
- * the caller learns of it.
+ * hangs up on a call that credit pays, or a pass. What was paid for a call that is not charged is credit of its key at the project, and
+ * of a pass nothing is taken, before the caller learns of it.
  */
-export function createCallServer(gateway: Gateway): CallServer {
+export function createCallServer(gateway: Gateway, passes: Pick<Passes, 'findByPayment' | 'giveBack'>): CallServer {
   const { calls } = gateway;
   return {
-    async run({ req, res, claim, receiptHeaders }, receipt, recorded) {
+    async run({ req, res, claim, landedHeaders }, receipt, recorded) {
       const call = callOf(req);
       call.mayBePaid = true;
       await calls.enter(call);
       const paidIn = await calls.paidToken(call, claim);
       const amount = formatAmount(receipt.amount, paidIn.decimals);
-      const paid = { call, claim, receipt, paidIn, requestId: requestIdOf(res) };
-      const headers = receiptHeaders({ status: 'settled', receipt });
+      const passId = claim.buys && (await passes.findByPayment(claim.id))?.id;
+      const paid = { call, claim, receipt, paidIn, passId, requestId: requestIdOf(res) };
       const { charged, end } = await passOn(gateway, call, {
-        ...{ req, res },
+        ...{ req, res, uncharged: passId === undefined ? CREDITED : NOT_TAKEN },
         payment: { payer: claim.payer, amount, token: paidIn.symbol, payment: claim.id },
-        headers,
+        headers: await landedHeaders(receipt),
         isCallersLoss: () => recorded.begun || recorded.isKept,
         async notCharged(it) {
+          // First: what was bought is the payer's, whatever becomes of this process.
+          if (passId !== undefined) await passes.giveBack(passId, claim.id);
           await calls.ended(paid, { ...it, charged: false })();
-          return { ...headers, ...creditGiven(amount, paidIn) };
+          const landed = await landedHeaders(receipt);
+          return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : {}) };
         },
       });
       // What is not charged is written already.
       return { served: true, write: charged ? calls.ended(paid, { ...end, charged }) : async () => undefined };
     },
+    serveCovered: (covered) => serveCovered(gateway, callOf(covered.req), covered),
     async useCredit(req, res) {
       const call = callOf(req);
       const hold = await calls.holdCredit(call);
@@ -75,7 +84,7 @@ async function serveOnCredit(
   const left = { [CREDIT_HEADER]: `${formatAmount(hold.left, decimals)} ${symbol} is left; credit has paid this call` };
   const endedAs = async (charged: boolean, end: CallEnd) => calls.endedOnCredit(credited, { ...end, charged });
   const passing = passOn(gateway, call, {
-    ...{ req, res },
+    ...{ req, res, uncharged: CREDITED },
     payment: { payer: call.key.owner, amount, token: symbol },
     headers: left,
     // Or one payment would buy any number of jobs that nobody waits for.

@@ -1,8 +1,10 @@
 import type { ProjectDraft } from '../../gateway/projects/project-draft.js';
+import { soldPasses } from '../../gateway/projects/project-offers.js';
 import type { DocumentedProject } from '../../gateway/projects/projects.js';
 import { formatAmount } from '../../protocol/money/money.js';
+import type { Token } from '../../protocol/types.js';
 import type { Suspension } from '../../storage/owners/owners.js';
-import type { ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
+import type { ProjectPass, ProjectPrice, ProjectRecord } from '../../storage/projects/projects.js';
 import type { ResponseBody } from '../framework/fields.js';
 import { CALLS_PATH } from '../framework/path.js';
 import type { ProjectBody, priceResponse, projectItemResponse, projectResponse } from './schemas.js';
@@ -12,7 +14,7 @@ export function draftFrom({ upstream, pricing, limits, ...body }: ProjectBody): 
   return {
     ...body,
     upstream: { url: upstream.url, timeoutMs: upstream.timeout_ms },
-    pricing: { amount: pricing.amount, token: pricing.token, network: pricing.network, chargeOn: pricing.charge_on },
+    pricing: draftOfPricing(pricing),
     limits: limits && {
       perSecond: limits.per_second,
       concurrent: limits.concurrent,
@@ -26,7 +28,7 @@ export function bodyFrom({ upstream, pricing, limits, ...draft }: ProjectDraft):
   return {
     ...draft,
     upstream: { url: upstream.url, timeout_ms: upstream.timeoutMs },
-    pricing: { amount: pricing.amount, token: pricing.token, network: pricing.network, charge_on: pricing.chargeOn },
+    pricing: bodyOfPricing(pricing),
     limits: {
       per_second: limits?.perSecond,
       concurrent: limits?.concurrent,
@@ -35,8 +37,35 @@ export function bodyFrom({ upstream, pricing, limits, ...draft }: ProjectDraft):
   };
 }
 
-/** What a call costs. */
-export function priceView({ amount, token, network, chargeOn = [] }: ProjectPrice): ResponseBody<typeof priceResponse> {
+function draftOfPricing({ charge_on: chargeOn, ...pricing }: ProjectBody['pricing']): ProjectDraft['pricing'] {
+  return { ...pricing, chargeOn };
+}
+
+function bodyOfPricing({ chargeOn: charge_on, ...pricing }: ProjectDraft['pricing']): object {
+  return { ...pricing, charge_on };
+}
+
+/** What calls cost. */
+export function priceView(price: ProjectPrice): ResponseBody<typeof priceResponse> {
+  const { network, chargeOn = [], pass, offers = [] } = price;
+  const words = buysInWords(price);
+  return {
+    ...moneyView(price),
+    buys: words(price),
+    pass: pass === undefined ? null : passView(pass, price.token),
+    offers: offers.map((it) => ({ ...moneyView(it), buys: words(it), pass: passView(it.pass, it.token) })),
+    network,
+    charge_on: [...chargeOn],
+  };
+}
+
+/** What a payment of each price buys. */
+function buysInWords(price: ProjectPrice): (paid: Pick<ProjectPrice, 'amount' | 'token'>) => string {
+  const sold = soldPasses('pricing', price);
+  return ({ amount, token }) => sold?.wordsFor({ asset: token.mint, amount }) ?? '1 request';
+}
+
+function moneyView({ amount, token }: Pick<ProjectPrice, 'amount' | 'token'>) {
   return {
     amount: formatAmount(amount, token.decimals),
     amount_atomic: String(amount),
@@ -44,8 +73,15 @@ export function priceView({ amount, token, network, chargeOn = [] }: ProjectPric
     mint: token.mint,
     decimals: token.decimals,
     token_program: token.program,
-    network,
-    charge_on: [...chargeOn],
+  };
+}
+
+function passView({ uses, for: time, cost, group }: ProjectPass, { decimals }: Token) {
+  return {
+    ...{ uses: uses ?? null, for: time ?? null, group: group ?? null },
+    credit: cost !== undefined,
+    cost: cost === undefined ? null : formatAmount(cost, decimals),
+    cost_atomic: cost === undefined ? null : String(cost),
   };
 }
 

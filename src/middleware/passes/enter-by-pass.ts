@@ -28,8 +28,8 @@ export function enterByPass(
   const { shown, taken } = used;
   if (taken !== undefined && req.socket.destroyed) return giveBack(parts, shown.passId, taken.requestId);
   const go = (): void => letIn(parts, req, res, used, next);
-  // The wallet itself has shown it: it may have another token.
-  if (used.byToken) return go();
+  // The wallet itself has shown it: it may have another token. A key may be good for less than a token is.
+  if (used.by !== 'wallet') return go();
   return giveToken(parts, res, used).then(go, async (error: unknown) => {
     if (taken !== undefined) await giveBack(parts, shown.passId, taken.requestId);
     throw error;

@@ -1,7 +1,12 @@
+import type { Request } from 'express';
 import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
+import { serviceKeyOf } from '../gate/request-properties.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { PassParts } from './pass-types.js';
+
+/** What a gate says of its own. */
+export type GateAsks = Pick<PassParts, 'charges' | 'refuse'> & Partial<Pick<PassParts, 'keyOwner'>>;
 
 /** What the passes of a gate work with, but for their site. */
 type GateParts = Omit<PassParts, 'site'>;
@@ -9,12 +14,13 @@ type GateParts = Omit<PassParts, 'site'>;
 /**
  * What the passes of a gate work with at a site. What signs tokens and finds out who signs in is made when it is asked for first: most gates
  * never give credit.
- * @param asks - whether a response has its price, and what has a request asked to pay that was let in
+ * @param asks - whether a response has its price, what has a request asked to pay that was let in, and whose service key it shows; by
+ *   default what `serviceKeyAuth` before the gate has found
  * @param vary - the headers of a request that decide at the gate, as `Vary` lists them
  */
 export function partsAtSite(
   options: ResolvedPaymentOptions,
-  asks: Pick<PassParts, 'charges' | 'refuse'>,
+  asks: GateAsks,
   vary: string,
 ): (site: string) => PassParts {
   let parts: GateParts | undefined;
@@ -26,7 +32,7 @@ export function partsAtSite(
 
 function partsOf(
   { facilitator, baseUrl, identity = identityOf(facilitator), requestNames, handlerTimeoutMs }: ResolvedPaymentOptions,
-  { charges, refuse }: Pick<PassParts, 'charges' | 'refuse'>,
+  { keyOwner = ownerOfKey, ...asks }: GateAsks,
   vary: string,
 ): GateParts {
   const { passes, tokens: symbols } = facilitator;
@@ -34,5 +40,11 @@ function partsOf(
   const isBuying: PassParts['isBuying'] = (wanted) => facilitator.isBuying(wanted);
   const landed: PassParts['landed'] = (paymentId) => facilitator.landed(paymentId);
   const place = { identity, baseUrl, vary, symbols };
-  return { passes, isBuying, landed, tokens, ...place, requestNames, charges, refuse, handlerTimeoutMs };
+  return { passes, isBuying, landed, tokens, ...place, keyOwner, ...asks, requestNames, handlerTimeoutMs };
+}
+
+/** A key that does not call, or calls one project alone, spends nothing elsewhere. */
+function ownerOfKey(req: Request): string | undefined {
+  const key = serviceKeyOf(req);
+  return key?.projectId === undefined && key?.scopes.includes('call') ? key.owner : undefined;
 }

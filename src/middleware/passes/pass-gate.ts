@@ -39,7 +39,7 @@ export function createPassGate(
 ): PassGate | undefined {
   const isMadeGood = options.settle === 'before' && options.compensate;
   const written = readRoute(route);
-  const sales = sold && createPassSales(where, options, sold, asks, written);
+  const sales = sold && createPassSales(where, options, sold, asks, { written });
   if (!isMadeGood) return sales && { admit: sales.admit, sales, compensation: undefined };
   const { facilitator, baseUrl } = options;
   const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor: asks.termsFor, sold, written });

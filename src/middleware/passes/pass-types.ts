@@ -60,6 +60,8 @@ export interface PassParts {
   readonly landed: Facilitator['landed'];
   readonly tokens: PassTokens;
   readonly identity: Identity;
+  /** Wallet of the service key that a request has shown, where that may spend; base58. */
+  readonly keyOwner: (req: Request) => string | undefined;
   /** Those that have a symbol. */
   readonly symbols: readonly Token[];
   /** Has a request asked to pay that was let in. */
@@ -107,8 +109,8 @@ export interface UsedPass {
   readonly taken?: TakenOfPass;
   /** Of credit: what it takes in the end. */
   readonly meter?: CreditMeter;
-  /** Whether it was shown by its token. */
-  readonly byToken: boolean;
+  /** What has shown it: its token, the sign-in of its wallet, or a service key of that wallet. */
+  readonly by: 'token' | 'wallet' | 'key';
   /** The cookie in which a new token of it is given out; missing where it has none. */
   readonly cookie?: PassCookie;
 }

@@ -87,7 +87,7 @@ export function createCompensation(gate: CompensationParts): Compensation {
       const pass = await passes.findByPayment(paymentId);
       const use = pass && (await useOfKept(gate, req, pass));
       if (pass === undefined || use === undefined) return undefined;
-      const shown = { shown: claimsOf(pass), byToken: !isTheirs, debitAs: paymentId };
+      const shown = { shown: claimsOf(pass), by: isTheirs ? 'wallet' : 'token', debitAs: paymentId } as const;
       const used = await takeUse(use.parts, req, shown, use.places);
       if (!used.admitted) return used;
       // At a gate before this one it was taken for this very request.

@@ -16,11 +16,27 @@ const SHOWN_IN = PASS_HEADER.toLowerCase();
 const RETRY = { retryAfterSeconds: 2 };
 
 /**
- * Looks for a pass that covers a request, by its token, by the wallet that has paid for it, or else by its cookie, and takes what
- * the request costs. Undefined where the request shows nothing, or its wallet has none here.
+ * Looks for a pass that covers a request, by its token, by the wallet that has paid for it, or else by its cookie, and at last by the
+ * owner of its service key, and takes what the request costs. Undefined where the request shows nothing, or its wallet has none here.
  * @param places - what the pass may be for
  */
 export function useShownPass(
+  parts: PassParts,
+  req: Request,
+  places: readonly PassPlace[],
+): MaybePromise<UsedPass | PassRefusal | undefined> {
+  const shown = useOwnProof(parts, req, places);
+  const owner = parts.keyOwner(req);
+  if (owner === undefined) return shown;
+  return whenKnown(shown, async (it) => {
+    if (it?.admitted) return it;
+    const byKey = await useWallet(parts, req, { places, wallet: owner, by: 'key' });
+    return byKey?.admitted ? byKey : (it ?? byKey);
+  });
+}
+
+/** By what the request itself shows of a pass. */
+function useOwnProof(
   parts: PassParts,
   req: Request,
   places: readonly PassPlace[],
@@ -44,7 +60,7 @@ async function useProof(
   const byToken = token === undefined ? undefined : await useToken(parts, req, { places, token, wallet });
   if (byToken?.admitted || wallet === undefined) return byToken;
   // An old token must not stand in the way of the wallet that has paid.
-  const byWallet = await useWallet(parts, req, { places, wallet });
+  const byWallet = await useWallet(parts, req, { places, wallet, by: 'wallet' });
   if (!byWallet?.admitted) return byToken ?? byWallet;
   const cookie = cookieAt(req, parts, places, byWallet.shown.scope);
   return cookie === undefined ? byWallet : { ...byWallet, cookie };
@@ -82,6 +98,12 @@ interface Shown {
   readonly wallet: string | undefined;
 }
 
+/** Whose passes may cover it, and how the wallet was proven. */
+interface OfWallet extends Pick<UsedPass, 'by'> {
+  readonly places: readonly PassPlace[];
+  readonly wallet: string;
+}
+
 function useToken(
   parts: PassParts,
   req: Request,
@@ -108,36 +130,36 @@ function useReading(
     const detail = `The access pass is of another wallet than ${wallet}, which has signed in. Send one of the two.`;
     return refusal('pass_of_another_wallet', detail);
   }
-  return takeUse(parts, req, { shown: claims, byToken: true }, places);
+  return takeUse(parts, req, { shown: claims, by: 'token' }, places);
 }
 
 /** By a pass that the wallet has; where it has none to use, a payment of its own may just be making one. */
 async function useWallet(
   parts: PassParts,
   req: Request,
-  { places, wallet }: Shown & { readonly wallet: string },
+  { places, wallet, by }: OfWallet,
 ): Promise<UsedPass | PassRefusal | undefined> {
   const { isBuying, site } = parts;
   const scopes = [...new Set(places.map(({ scope }) => scope))];
-  const used = await useBought(parts, req, { places, wallet, scopes });
+  const used = await useBought(parts, req, { places, wallet, by, scopes });
   if (used?.admitted) return used;
   // Who was cut off while he paid must not be asked to pay once more.
   if (await isBuying({ wallet, site, scopes })) throw new TollhouseError('settlement_pending', ON_ITS_WAY, RETRY);
   // What was paid for since the first look is there now.
-  return useBought(parts, req, { places, wallet, scopes });
+  return useBought(parts, req, { places, wallet, by, scopes });
 }
 
 /** Those that end first are used first. */
 async function useBought(
   parts: PassParts,
   req: Request,
-  { places, wallet, scopes }: Shown & { readonly wallet: string; readonly scopes: readonly string[] },
+  { places, wallet, by, scopes }: OfWallet & { readonly scopes: readonly string[] },
 ): Promise<UsedPass | PassRefusal | undefined> {
   const { passes, site } = parts;
   const found = (await Promise.all(scopes.map((scope) => passes.findFor({ wallet, site, scope })))).flat();
   let refused: PassRefusal | undefined;
   for (const pass of found.filter(({ over }) => over === undefined).toSorted(byEnd)) {
-    const used = await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, places);
+    const used = await takeUse(parts, req, { shown: claimsOf(pass), by }, places);
     if (used.admitted) return used;
     refused = used;
   }

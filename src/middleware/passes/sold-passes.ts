@@ -1,4 +1,4 @@
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
@@ -13,8 +13,9 @@ import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { cookiePath } from './cookie-path.js';
+import { type CoveredRequest, coveredRequest } from './covered-request.js';
 import { enterByPass } from './enter-by-pass.js';
-import { partsAtSite } from './gate-parts.js';
+import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies } from './pass-cookie.js';
 import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
@@ -51,6 +52,18 @@ export interface PassSales {
 /** A pass as a payment buys it. */
 type BoughtPass = NonNullable<PaymentUse['buys']>;
 
+/** Where passes are sold, and who serves what they cover, where that is no route of Express. */
+export interface SoldAt {
+  /** The route as a table of routes has it. Default: that of Express. */
+  readonly written?: WrittenRoute | undefined;
+  /** Who sells: its wallet, base58. Default: the one that is paid. */
+  readonly seller?: string;
+  /** What a pass covers that is of no group. Default: the route. */
+  readonly scope?: string;
+  /** Serves what a pass covers. Default: the handler behind the gate. */
+  readonly serve?: (covered: CoveredRequest) => Promise<void>;
+}
+
 const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
 
 /**
@@ -63,8 +76,8 @@ export function createPassSales(
   where: string,
   options: ResolvedPaymentOptions,
   sold: SoldPasses,
-  asks: Pick<PassParts, 'charges' | 'refuse'>,
-  written: WrittenRoute | undefined,
+  asks: GateAsks,
+  { written, seller, scope, serve }: SoldAt = {},
 ): PassSales {
   const hasCookies = sold.rules.some(({ cookie }) => cookie);
   const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
@@ -72,12 +85,13 @@ export function createPassSales(
     options,
     asks,
     vary,
-  )(siteOfGate(options.baseUrl, recipientOf(where, options.payTo, options.facilitator.tokens)));
+  )(siteOfGate(options.baseUrl, seller ?? recipientOf(where, options.payTo, options.facilitator.tokens)));
   const { passes, site, baseUrl } = parts;
   const places = createRequestNote<Request, readonly PassPlace[]>();
   const placesOf = (req: Request) => places.of(req) ?? [];
   const placeOf = (req: Request, rule: SoldPass): PassPlace => {
-    const at = { scope: passScope(req, rule, written), costs: rule.byMint };
+    const own = rule.group === undefined ? scope : undefined;
+    const at = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
     return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
   };
 
@@ -90,7 +104,13 @@ export function createPassSales(
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
+      if (used?.admitted) {
+        const byHandler = (next: NextFunction) => enterByPass(parts, req, res, used, next);
+        return {
+          admitted: true,
+          enter: serve === undefined ? byHandler : () => serve(coveredRequest(parts, req, res, used)),
+        };
+      }
       varyBy(res, vary);
       places.put(req, here);
       offerSignIn(req, parts);

@@ -10,7 +10,7 @@ import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from '.
 /** What one request costs a pass of uses. */
 const ONE_USE = 1n;
 
-type ShownPass = Pick<UsedPass, 'shown' | 'byToken'>;
+type ShownPass = Pick<UsedPass, 'shown' | 'by'>;
 
 /** A pass that is shown, and the name under which the request is debited that shows it. Default: a new one. */
 interface ShownFor extends ShownPass {
@@ -69,7 +69,7 @@ async function takeCredit(
 async function takeMore(
   meter: CreditMeter,
   { res }: Request,
-  { shown, byToken }: ShownPass,
+  { shown, by }: ShownPass,
   cost: CreditCost,
 ): Promise<UsedPass | PassRefusal> {
   const raised = await meter.raise(cost);
@@ -78,7 +78,7 @@ async function takeMore(
     ? {
         admitted: true,
         shown,
-        byToken,
+        by,
         left: raised.left,
         taken: { requestId, amount: meter.taken, isRepeated: true },
         meter,
@@ -93,7 +93,7 @@ function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[])
 async function debit(
   { passes }: PassParts,
   { res }: Request,
-  { shown, byToken, debitAs }: Required<ShownFor>,
+  { shown, by, debitAs }: Required<ShownFor>,
   amount: bigint,
 ): Promise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = shown;
@@ -101,7 +101,7 @@ async function debit(
   const taken = await passes.debit({ passId, requestId, amount, serial });
   if (!taken.ok) return troubled(taken.fault, kind);
   const { left, isRepeated } = taken;
-  return { admitted: true, shown, byToken, left, taken: { requestId, amount, isRepeated } };
+  return { admitted: true, shown, by, left, taken: { requestId, amount, isRepeated } };
 }
 
 const PROCESS = randomHex(16);

@@ -42,7 +42,7 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
 }
 
 /** Terms that say what they buy. */
-function soldTerms(termsFor: TermsFor, sold: SoldPasses | undefined): TermsFor {
+export function soldTerms(termsFor: TermsFor, sold: SoldPasses | undefined): TermsFor {
   if (sold === undefined) return termsFor;
   // One list for each: what is made of it need not be made again.
   const told = new WeakMap<readonly Terms[], readonly Terms[]>();

@@ -65,7 +65,10 @@ export async function claimFor(
   given: PaymentUse,
 ): Promise<OpenedPayment | undefined> {
   const use = { ...given, ...defined({ admitted: admittedNoted(req) }) };
-  const useFor = (terms: Terms) => ({ ...use, ...defined({ buys: gate.passes?.sales?.boughtWith(req, terms) }) });
+  const useFor = (terms: Terms) => ({
+    ...use,
+    ...defined({ buys: gate.passes?.sales?.boughtWith(req, terms), seller: gate.sellerFor?.(terms) }),
+  });
   let nearest: OpenedPayment | undefined;
   for (const terms of await candidatesFor(gate, req, payment, offered)) {
     const opened = await gate.options.facilitator.openPayment(payment, terms, useFor(terms));

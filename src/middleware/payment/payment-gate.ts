@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
-import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
+import type { Payment, Receipt, Settlement, Terms } from '../../protocol/types.js';
 import type { Admitted } from '../gate/gate.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
@@ -25,7 +25,9 @@ export interface PaymentGate {
   /** What was paid here before: passes that are sold, and credit for requests that have failed. Default: nothing is kept. */
   readonly passes?: PassGate | undefined;
   /** What the payment of a request is for. Default: the method and the path. */
-  readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
+  readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource'>;
+  /** On whose behalf a payment of some terms is taken. Default: the wallet that is paid. */
+  readonly sellerFor?: (terms: Terms) => PaymentUse['seller'];
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
   readonly retryFor?: (req: Request) => Retry;
   /** Called with each request: has the set-up looked at, the first time. Default: it is not. */

@@ -20,7 +20,11 @@ export interface SoldPasses {
   readonly hasSingles: boolean;
 }
 
-type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'payTo' | 'memo' | 'facilitator' | 'settle'>;
+/** What of the options of a gate says what is sold. */
+type SoldOptions = Partial<Pick<ResolvedPaymentOptions, 'pass' | 'payTo' | 'memo'>> &
+  Pick<ResolvedPaymentOptions, 'price' | 'settle'> & {
+    readonly facilitator: Pick<ResolvedPaymentOptions['facilitator'], 'tokens'>;
+  };
 
 /** What is the same for all requests where a pass is sold, and why. */
 const SAME_FOR_ALL = {

@@ -24,11 +24,13 @@ export const CALL_COLUMNS = {
   request_id: 'text',
   credit_mint: 'text',
   credit_amount: 'bigint',
+  pass_id: 'text',
+  pass_uses: 'integer',
 } as const;
 
 /** A call as {@link CALL_COLUMNS}. */
 export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLUMNS> {
-  const { charge, credit } = call;
+  const { charge, credit, pass } = call;
   return {
     id: call.id,
     project_id: call.projectId,
@@ -47,6 +49,8 @@ export function callToSql(call: CallRecord): ColumnValues<keyof typeof CALL_COLU
     request_id: call.requestId,
     credit_mint: credit?.charge.mint ?? null,
     credit_amount: credit === undefined ? null : creditToSql(credit),
+    pass_id: pass?.id ?? null,
+    pass_uses: pass?.uses ?? null,
   };
 }
 
@@ -61,6 +65,10 @@ function creditOf({ credit_mint: mint, credit_amount: value }: Row): CreditChang
   const change = BigInt(String(value));
   const amount = change < 0n ? -change : change;
   return { kind: change < 0n ? 'used' : 'given', charge: { mint: String(mint), amount } };
+}
+
+function passOf({ pass_id: id, pass_uses: uses }: Row): CallRecord['pass'] {
+  return id === null || id === undefined ? undefined : { id: String(id), uses: Number(uses) === 1 ? 1 : 0 };
 }
 
 /** A row of `tollhouse_call`. */
@@ -81,6 +89,6 @@ export function toCall(row: Row): ListedCall {
     ...(row.signature === null ? {} : { signature: String(row.signature) }),
     durationMs: Number(row.duration_ms),
     requestId: String(row.request_id),
-    ...defined({ credit: creditOf(row) }),
+    ...defined({ credit: creditOf(row), pass: passOf(row) }),
   };
 }

@@ -44,6 +44,8 @@ export interface CallRecord {
   readonly charge?: Charge;
   /** Missing where it was paid and charged, and where nothing was paid. */
   readonly credit?: CreditChange;
+  /** The pass that covered it or was bought with it, and how many calls of it this was: none where it was not charged. */
+  readonly pass?: { readonly id: string; readonly uses: 0 | 1 };
   readonly paymentId?: string;
   /** Signature of the paying transaction, base58. */
   readonly signature?: string;
@@ -128,6 +130,10 @@ export interface Figures {
   readonly calls: number;
   /** Those of them that were charged, from a payment or from credit. */
   readonly paid: number;
+  /** Calls of passes, those that bought them among them. */
+  readonly passUses: number;
+  /** Passes that were sold. */
+  readonly passesSold: number;
   /** Calls that were turned away; they are not among `calls`. */
   readonly refused: number;
   readonly upstreamErrors: number;

@@ -22,6 +22,12 @@ const PLACES: Readonly<Record<SummedKind, (figures: Writable<Figures>, label: st
   upstream_errors: (figures, _label, sum) => {
     figures.upstreamErrors = Number(sum);
   },
+  pass_uses: (figures, _label, sum) => {
+    figures.passUses = Number(sum);
+  },
+  passes_sold: (figures, _label, sum) => {
+    figures.passesSold = Number(sum);
+  },
   revenue: (figures, label, sum) => figures.revenue.set(label, sum),
   credit_given: (figures, label, sum) => figures.creditGiven.set(label, sum),
   credit_used: (figures, label, sum) => figures.creditUsed.set(label, sum),
@@ -54,7 +60,7 @@ export function toFigures(
 
 /** A step in which nothing happened. */
 export function emptyFigures(at: number): Writable<Figures> {
-  const counts = { calls: 0, paid: 0, refused: 0, upstreamErrors: 0, payers: 0 };
+  const counts = { calls: 0, paid: 0, refused: 0, upstreamErrors: 0, payers: 0, passUses: 0, passesSold: 0 };
   return {
     at,
     ...counts,

@@ -13,6 +13,8 @@ export type RollupKind =
   | 'paid'
   | 'refused'
   | 'upstream_errors'
+  | 'pass_uses'
+  | 'passes_sold'
   /** By bucket of the duration. */
   | 'latency'
   /** By mint, in atomic units; of native SOL that of wrapped SOL. */
@@ -60,7 +62,7 @@ const CALLER_FAULTS: ReadonlySet<string> = new Set([
 
 /** What a call adds. */
 export function rollupsOf(call: CallRecord): readonly Rollup[] {
-  const { projectId, charge, credit, payer, outcome } = call;
+  const { projectId, charge, credit, pass, payer, outcome } = call;
   const hour = hourOf(call.at);
   const rollup = (kind: RollupKind, label = '', value = 1n): Rollup => ({ projectId, kind, hour, label, value });
   const money = (kind: RollupKind, { mint, amount }: Charge) => rollup(kind, moneyOf(mint), summand(amount));
@@ -70,6 +72,8 @@ export function rollupsOf(call: CallRecord): readonly Rollup[] {
     rollup('latency', String(latencyBucket(call.durationMs))),
     ...(outcome === 'failed' && !CALLER_FAULTS.has(call.reason ?? '') ? [rollup('upstream_errors')] : []),
     ...(charge === undefined ? [] : [rollup('paid'), money('revenue', charge)]),
+    ...(pass?.uses === 1 ? [rollup('pass_uses')] : []),
+    ...(pass === undefined || charge === undefined ? [] : [rollup('passes_sold')]),
     ...(credit === undefined ? [] : [money(`credit_${credit.kind}`, credit.charge)]),
     ...(!hasPaid || payer === undefined ? [] : payerRollups(rollup('payers', payer), call.at)),
   ];

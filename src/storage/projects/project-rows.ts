@@ -3,12 +3,27 @@ import { formatAmount } from '../../protocol/money/money.js';
 import { amountOf, amountToSql } from '../ledger/payment-rows.js';
 import type { ColumnValues } from '../sql/columns.js';
 import type { Row } from '../sql/sql-database.js';
-import { type ProjectRecord, type ProjectSettings, priceKey } from './projects.js';
+import {
+  type ProjectOffer,
+  type ProjectPass,
+  type ProjectPrice,
+  type ProjectRecord,
+  type ProjectSettings,
+  priceKey,
+} from './projects.js';
 
 /** What of a project is kept as JSON. */
 type Details = Omit<ProjectSettings, 'slug' | 'price' | 'visibility' | 'tags'> & {
-  readonly price: Omit<ProjectSettings['price'], 'amount'>;
+  readonly price: Omit<ProjectPrice, 'amount' | 'pass' | 'offers' | 'former'> & {
+    readonly pass?: KeptPass;
+    readonly offers?: readonly KeptOffer[];
+    readonly former?: readonly KeptOffer[];
+  };
 };
+
+/** Amounts as digits. */
+type KeptPass = Omit<ProjectPass, 'cost'> & { readonly cost?: string };
+type KeptOffer = Pick<ProjectOffer, 'token'> & { readonly amount: string; readonly pass: KeptPass };
 
 /** Columns of a project. */
 export const PROJECT_COLUMNS = [
@@ -36,12 +51,11 @@ export const PROJECT_COLUMNS = [
 export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJECT_COLUMNS)[number]> {
   const { slug, name, description, upstream, price, split, limits, visibility, tags, metadata, example, allowed } =
     project;
-  const { amount, ...restOfPrice } = price;
-  const { token } = price;
+  const { amount, token } = price;
   const details: Details = {
     name,
     upstream,
-    price: restOfPrice,
+    price: priceToKeep(price),
     split,
     limits,
     ...defined({ description, metadata, example, allowed }),
@@ -68,6 +82,32 @@ export function projectToSql(project: ProjectRecord): ColumnValues<(typeof PROJE
   };
 }
 
+function priceToKeep({ amount: _amount, pass, offers, former, ...price }: ProjectPrice): Details['price'] {
+  const kept = { pass: pass && passToKeep(pass), offers: offers?.map(offerToKeep), former: former?.map(offerToKeep) };
+  return { ...price, ...defined(kept) };
+}
+
+function offerToKeep({ amount, token, pass }: ProjectOffer): KeptOffer {
+  return { amount: String(amount), token, pass: passToKeep(pass) };
+}
+
+function passToKeep({ cost, ...pass }: ProjectPass): KeptPass {
+  return { ...pass, ...defined({ cost: cost?.toString() }) };
+}
+
+function toPrice({ pass, offers, former, ...price }: Details['price'], amount: bigint): ProjectPrice {
+  const known = { pass: pass && toPass(pass), offers: offers?.map(toOffer), former: former?.map(toOffer) };
+  return { ...price, amount, ...defined(known) };
+}
+
+function toOffer({ amount, token, pass }: KeptOffer): ProjectOffer {
+  return { amount: BigInt(amount), token, pass: toPass(pass) };
+}
+
+function toPass({ cost, ...pass }: KeptPass): ProjectPass {
+  return { ...pass, ...(cost === undefined ? {} : { cost: BigInt(cost) }) };
+}
+
 /** A row of `tollhouse_project`. */
 export function toProject(row: Row): ProjectRecord {
   const { price, ...details } = JSON.parse(String(row.details)) as Details;
@@ -79,7 +119,7 @@ export function toProject(row: Row): ProjectRecord {
     state: row.state as ProjectRecord['state'],
     visibility: row.visibility as ProjectRecord['visibility'],
     version: Number(row.version),
-    price: { ...price, amount: amountOf(row.amount) },
+    price: toPrice(price, amountOf(row.amount)),
     tags: JSON.parse(String(row.tags)) as readonly string[],
     secret: String(row.secret),
     createdAt: Number(row.created_at),

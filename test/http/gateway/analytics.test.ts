@@ -173,6 +173,7 @@ describe('GET /api/v1/projects/:project_id/calls', () => {
           ...{ id: call.id, at: text(NOON), method: 'POST', status: 200, outcome: 'succeeded', reason: null },
           ...{ key_id: 'key_one', payer: alice.address, amount: '0.01', amount_atomic: '10000', token: 'USDC' },
           ...{ mint: USDC, payment_id: call.paymentId, signature: call.signature, duration_ms: 120, credit: null },
+          pass_id: null,
           request_id: call.requestId,
         },
       ],

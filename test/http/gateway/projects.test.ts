@@ -109,6 +109,7 @@ describe('a new project', () => {
         mint: USDC,
         decimals: 6,
         charge_on: [],
+        ...{ buys: '1 request', pass: null, offers: [] },
         token_program: TOKEN_PROGRAM,
         network: 'solana-devnet',
       },

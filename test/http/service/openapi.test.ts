@@ -152,15 +152,6 @@ const ELSEWHERE = [
   'held_too_short',
   'invalid_delegation',
   'sign_in_required',
-  'invalid_pass',
-  'pass_of_another_site',
-  'pass_of_another_route',
-  'pass_of_another_wallet',
-  'pass_of_another_token',
-  'pass_revoked',
-  'pass_ended',
-  'pass_used_up',
-  'pass_sign_in_refused',
   // In the books, where the upstream's own answer was passed on.
   'upstream_error',
 ];

@@ -20,6 +20,7 @@ import { answerOwners } from './0019-answer-owners.js';
 import { passes } from './0020-passes.js';
 import { admitted } from './0021-admitted.js';
 import { priceCredit } from './0022-price-credit.js';
+import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import type { SchemaStep } from './schema-step.js';
 
@@ -50,5 +51,6 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0020-passes', passes],
   ['0021-admitted', admitted],
   ['0022-price-credit', priceCredit],
+  ['0023-project-passes', projectPasses],
   ['0024-renewals', renewals],
 ];

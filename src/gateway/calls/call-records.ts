@@ -1,0 +1,130 @@
+import type { Claim } from '../../facilitator/types.js';
+import { defined } from '../../lib/defined.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { Receipt } from '../../protocol/types.js';
+import type { CallRecord, Charge, CreditChange } from '../../storage/calls/call-store.js';
+import type { CreditHold } from '../../storage/calls/credit-store.js';
+import { type EventRecord, newEvent } from '../../storage/events/events.js';
+import type { TokenLabel } from '../token-label.js';
+import type { Call } from './call.js';
+
+/** A call whose money has landed. */
+export interface PaidCall {
+  readonly call: Call;
+  /** The payment, and what it paid. */
+  readonly claim: Pick<Claim, 'id' | 'lease' | 'payer'>;
+  readonly receipt: Receipt;
+  /** The token that was paid in. */
+  readonly paidIn: TokenLabel;
+  /** The pass that it has bought; missing where it has bought this call alone. */
+  readonly passId?: string | undefined;
+  /** `X-Request-Id`. */
+  readonly requestId: string;
+}
+
+/** A call that a pass covers. */
+export interface CoveredCall {
+  readonly call: Call;
+  readonly passId: string;
+  /** Wallet of the pass, base58. */
+  readonly payer: string;
+  /** `X-Request-Id`. */
+  readonly requestId: string;
+}
+
+/** A call that credit pays. */
+export interface CreditedCall {
+  readonly call: Call;
+  readonly hold: CreditHold;
+  /** The token of the credit. */
+  readonly paidIn: TokenLabel;
+  /** `X-Request-Id`. */
+  readonly requestId: string;
+}
+
+/** How the upstream was asked for a call. */
+export interface CallEnd {
+  /** Its status; missing where it did not answer. */
+  readonly status?: number | undefined;
+  /** Error code, where it failed. */
+  readonly reason?: string | undefined;
+  /** From when it was called until the end, in milliseconds. */
+  readonly durationMs: number;
+}
+
+/** The same, and whether it is charged. */
+export type ChargedEnd = CallEnd & { readonly charged: boolean };
+
+/** What an event shows beside the record. */
+export type ShownCall = Pick<PaidCall, 'call' | 'paidIn'>;
+
+/** What is written of a call, but for what has paid for it. */
+export function recordOf({ call, requestId }: Pick<PaidCall, 'call' | 'requestId'>, end: CallEnd): CallRecord {
+  const { id, project, key, at, method } = call;
+  const { status, reason, durationMs } = end;
+  return {
+    id,
+    projectId: project.id,
+    caller: { keyId: key.id, owner: key.owner },
+    at,
+    method,
+    outcome: reason === undefined ? 'succeeded' : 'failed',
+    durationMs: Math.round(durationMs),
+    requestId,
+    ...defined({ status, reason }),
+  };
+}
+
+/** What was paid for a call. */
+export function chargeOf({ receipt }: Pick<PaidCall, 'receipt'>): Charge {
+  return { mint: receipt.asset, amount: receipt.amount };
+}
+
+/** What is written of a call that was paid: of one that was not charged that is credit, unless it has bought a pass. */
+export function paidRecord(paid: PaidCall, end: ChargedEnd): CallRecord {
+  const { claim, receipt, passId } = paid;
+  const charge = chargeOf(paid);
+  const pass = passOf(passId, end);
+  const isEarned = end.charged || pass !== undefined;
+  const money = isEarned ? { charge } : { credit: { kind: 'given', charge } as const };
+  const payment = { payer: claim.payer, paymentId: claim.id, signature: receipt.signature };
+  return { ...recordOf(paid, end), ...payment, ...money, ...defined({ pass }) };
+}
+
+/** What is written of a call that a pass covers. */
+export function coveredRecord(covered: CoveredCall, end: ChargedEnd): CallRecord {
+  const { passId, payer } = covered;
+  return { ...recordOf(covered, end), payer, ...defined({ pass: passOf(passId, end) }) };
+}
+
+function passOf(id: string | undefined, { charged }: Pick<ChargedEnd, 'charged'>): CallRecord['pass'] {
+  return id === undefined ? undefined : { id, uses: charged ? 1 : 0 };
+}
+
+/** The event that tells of a call. */
+export function callEvent({ call: { project, key }, paidIn }: ShownCall, record: CallRecord, at: number): EventRecord {
+  const { id, method, status, outcome, reason, charge, credit, pass, payer, paymentId, signature, durationMs } = record;
+  const paid = charge && {
+    amount: formatAmount(charge.amount, paidIn.decimals),
+    amount_atomic: String(charge.amount),
+    token: paidIn.symbol,
+  };
+  const data = {
+    call_id: id,
+    slug: project.slug,
+    key_id: key.id,
+    method,
+    ...defined({ status, reason }),
+    ...paid,
+    ...(credit === undefined ? {} : { credit: creditData(credit, paidIn) }),
+    ...defined({ pass_id: pass?.id, payer, payment_id: paymentId, tx_signature: signature }),
+    duration_ms: durationMs,
+    request_id: record.requestId,
+  };
+  const type = outcome === 'succeeded' ? 'call.succeeded' : 'call.failed';
+  return newEvent({ type, owner: project.owner, projectId: project.id, data }, at);
+}
+
+function creditData({ kind, charge: { amount } }: CreditChange, { symbol, decimals }: TokenLabel) {
+  return { kind, amount: formatAmount(amount, decimals), amount_atomic: String(amount), token: symbol };
+}

@@ -1,0 +1,68 @@
+import { defined } from '../../lib/defined.js';
+import { readSoldPasses, type SoldPasses } from '../../middleware/terms/offers.js';
+import type { Offer, PassOption } from '../../middleware/terms/pass-option.js';
+import type { AtomicPrice } from '../../protocol/money/money.js';
+import type { ProjectOffer, ProjectPass, ProjectPrice } from '../../storage/projects/projects.js';
+
+/** A price of a project: of one call where it has no pass. */
+export type PriceOfCalls = Pick<ProjectOffer, 'amount' | 'token'> & { readonly pass?: ProjectPass };
+
+/** All that may be paid for calls of a project, in the seller's order. */
+export function callPrices({ amount, token, pass, offers = [] }: ProjectPrice): readonly PriceOfCalls[] {
+  return [{ amount, token, ...defined({ pass }) }, ...offers];
+}
+
+/** The same as option `price` of `requirePayment`. */
+export function offersOf(price: ProjectPrice): readonly (AtomicPrice | Offer)[] {
+  return callPrices(price).map(({ amount, token, pass }) => {
+    const atomic = { amount, asset: token.mint };
+    return pass === undefined ? atomic : { price: atomic, pass: passOptionOf(pass, token.mint) };
+  });
+}
+
+function passOptionOf({ cost, ...pass }: ProjectPass, asset: string): PassOption {
+  return { ...pass, ...(cost === undefined ? {} : { credit: true, cost: { amount: cost, asset } }) };
+}
+
+/**
+ * What payments buy at a project for more than one call, and what they have bought when other prices were offered; undefined where
+ * that is single calls alone.
+ * @throws TollhouseError `bad_option` where it is not certain what a payment buys
+ */
+export function soldPasses(where: string, price: ProjectPrice): SoldPasses | undefined {
+  const { former: [first, ...others] = [] } = price;
+  const sold = soldNow(where, price);
+  const before = first && soldNow(where, { ...price, ...first, offers: others });
+  if (sold === undefined || before === undefined) return sold ?? (before && { ...before, ...NOTHING_SOLD });
+  return { ...sold, rules: [...sold.rules, ...before.rules] };
+}
+
+const NOTHING_SOLD = { ruleOf: () => undefined, wordsFor: () => undefined, inWords: '' };
+
+function soldNow(where: string, price: ProjectPrice): SoldPasses | undefined {
+  const tokens = callPrices(price).map(({ token }) => token);
+  return readSoldPasses(where, { price: offersOf(price), facilitator: { tokens }, settle: 'before' });
+}
+
+/** So many that were offered before are remembered. */
+const MOST_FORMER = 20;
+
+/** What was offered before and covers what is not covered by what is offered now; undefined where that is nothing. */
+export function formerOffers(before: ProjectPrice, now: ProjectPrice): readonly ProjectOffer[] | undefined {
+  const known = new Set(callPrices(now).map(coverOf));
+  const former: ProjectOffer[] = [];
+  for (const { amount, token, pass } of [...callPrices(before), ...(before.former ?? [])]) {
+    if (pass === undefined) continue;
+    const cover = coverOf({ token, pass });
+    if (known.has(cover)) continue;
+    known.add(cover);
+    former.push({ amount, token, pass });
+  }
+  return former.length === 0 ? undefined : former.slice(0, MOST_FORMER);
+}
+
+/** What is covered by passes that are sold so, whatever they cost. */
+function coverOf({ token, pass }: Omit<PriceOfCalls, 'amount'>): string {
+  if (pass === undefined) return '';
+  return `${pass.group ?? ''} ${pass.cost === undefined ? '' : token.mint}`;
+}

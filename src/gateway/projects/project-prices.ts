@@ -1,0 +1,141 @@
+import { type FieldFault, TollhouseError } from '../../errors/errors.js';
+import { defined } from '../../lib/defined.js';
+import { wantedBy } from '../../lib/options.js';
+import { type Parsed, parsed, shown, unparsed } from '../../lib/parsed.js';
+import { passOption } from '../../middleware/terms/pass-option.js';
+import { parseDecimal } from '../../protocol/money/money.js';
+import { networkFrom } from '../../protocol/networks/networks.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+import {
+  MAX_PRICE_DECIMALS,
+  type ProjectOffer,
+  type ProjectPass,
+  type ProjectPrice,
+} from '../../storage/projects/projects.js';
+import { fieldFault } from './field-fault.js';
+import type { DraftOffer, ProjectDraft } from './project-draft.js';
+import { callPrices, formerOffers, soldPasses } from './project-offers.js';
+
+/** What reading prices asks others. */
+export interface PriceRules {
+  /** A token by symbol or mint; undefined when there is none that can be paid in. */
+  readonly findToken: (token: string) => Promise<Token | undefined>;
+  /** What to say of one that is not found, after its name. */
+  readonly tokenFault: (token: string) => Promise<string>;
+  /** The facilitator's. */
+  readonly network: NetworkId;
+}
+
+/** A value as it was read, or all that is wrong with it. */
+type Read<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly faults: readonly FieldFault[] };
+
+type Pricing = ProjectDraft['pricing'];
+
+/** Payments of our own making answer amounts as JSON numbers, which must be exact. */
+const MAX_PRICE = BigInt(Number.MAX_SAFE_INTEGER);
+const WHERE = 'pricing';
+
+/**
+ * Reads what a draft asks to be paid for calls.
+ * @param before - the prices that are changed: their tokens are not asked for again. Undefined for new ones
+ */
+export async function readPricing(
+  pricing: Pricing,
+  rules: PriceRules,
+  before?: ProjectPrice,
+): Promise<Read<ProjectPrice>> {
+  const { network = rules.network, chargeOn = [], offers = [] } = pricing;
+  if (networkFrom(network) !== rules.network) {
+    return wrong('/pricing/network', `must be "${rules.network}", the only one here`);
+  }
+  const known = before === undefined ? [] : callPrices(before).map(({ token }) => token);
+  const tokens = { ...rules, known };
+  const single = await readSingle(pricing, tokens);
+  const read = await Promise.all(offers.map((it, at) => readOffer(it, `/pricing/offers/${at}`, tokens)));
+  const faults = [single, ...read].flatMap((it) => (it.ok ? [] : it.faults));
+  if (!single.ok || faults.length > 0) return { ok: false, faults };
+  const sold = read.flatMap((it) => (it.ok ? [it.value] : []));
+  const [first, others] = single.value === undefined ? [sold[0], sold.slice(1)] : [single.value, sold];
+  if (first === undefined) return wrong('/pricing/amount', 'must be given with a token, where there are no offers');
+  const charged = chargeOn.length === 0 ? undefined : [...new Set(chargeOn)];
+  const more = defined({ chargeOn: charged, offers: others.length === 0 ? undefined : others });
+  const price = { ...first, network: rules.network, ...more };
+  return checked({ ...price, ...defined({ former: before && formerOffers(before, price) }) });
+}
+
+interface KnownTokens extends PriceRules {
+  readonly known: readonly Token[];
+}
+
+/** The price of one call; undefined where none are sold. */
+async function readSingle(
+  { amount, token }: Pricing,
+  tokens: KnownTokens,
+): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'> | undefined>> {
+  if (amount === undefined && token === undefined) return { ok: true, value: undefined };
+  if (amount === undefined) return wrong('/pricing/amount', 'must be given with a token');
+  if (token === undefined) return wrong('/pricing/token', 'must be given with an amount');
+  return readMoney({ amount, token }, '/pricing', tokens);
+}
+
+async function readOffer(offer: DraftOffer, pointer: string, tokens: KnownTokens): Promise<Read<ProjectOffer>> {
+  const money = await readMoney(offer, pointer, tokens);
+  if (!money.ok) return money;
+  const pass = readPass(offer.pass, `${pointer}/pass`, money.value.token);
+  return pass.ok ? { ok: true, value: { ...money.value, pass: pass.value } } : pass;
+}
+
+async function readMoney(
+  { amount, token: wanted }: Pick<DraftOffer, 'amount' | 'token'>,
+  pointer: string,
+  { known, findToken, tokenFault }: KnownTokens,
+): Promise<Read<Pick<ProjectOffer, 'amount' | 'token'>>> {
+  const token = known.find(({ mint }) => mint === wanted) ?? (await findToken(wanted));
+  if (token === undefined) return wrong(`${pointer}/token`, `${shown(wanted)} ${await tokenFault(wanted)}`);
+  if (token.decimals > MAX_PRICE_DECIMALS) {
+    return wrong(`${pointer}/token`, `must have at most ${MAX_PRICE_DECIMALS} decimals`);
+  }
+  const units = readAmount(amount, token);
+  return units.ok ? { ok: true, value: { amount: units.value, token } } : wrong(`${pointer}/amount`, units.detail);
+}
+
+function readAmount(text: string | number, { decimals }: Token): Parsed<bigint> {
+  const amount = parseDecimal(text, decimals);
+  if (!amount.ok) return amount;
+  if (amount.value === 0n) return unparsed('must be more than zero');
+  return amount.value > MAX_PRICE ? unparsed('is too large') : parsed(amount.value);
+}
+
+/** The rules are those of every gate. */
+function readPass({ cost, ...draft }: DraftOffer['pass'], pointer: string, token: Token): Read<ProjectPass> {
+  const units = cost === undefined ? undefined : readAmount(cost, token);
+  if (units?.ok === false) return wrong(`${pointer}/cost`, units.detail);
+  const price = units && { amount: units.value, asset: token.mint };
+  const read = passOption.safeParse(defined({ ...draft, cost: price }));
+  if (!read.success) {
+    const faults = read.error.issues.map((it) => {
+      const field = it.path.length === 0 ? '' : `/${it.path.join('/')}`;
+      return fieldFault(`${pointer}${field}`, `must be ${wantedBy(it)}`);
+    });
+    return { ok: false, faults };
+  }
+  const { uses, group } = draft;
+  return { ok: true, value: defined({ uses, for: draft.for, group, cost: units?.value }) };
+}
+
+/** Each is right; are they together? */
+function checked(price: ProjectPrice): Read<ProjectPrice> {
+  try {
+    soldPasses(WHERE, price);
+    return { ok: true, value: price };
+  } catch (error) {
+    if (!(error instanceof TollhouseError && error.code === 'bad_option')) throw error;
+    return wrong('/pricing/offers', error.message.replace(`${WHERE}: `, ''));
+  }
+}
+
+function wrong(pointer: string, detail: string): { readonly ok: false; readonly faults: readonly FieldFault[] } {
+  return { ok: false, faults: [fieldFault(pointer, detail)] };
+}
