@@ -105,8 +105,21 @@ test.each([
     expect(await readPruningLag(storage.database, lag)).toMatchObject({ passes: 800, debits: 900 });
     expect(await storage.prune(0, 2, now())).toBe(1);
     expect(await kept()).toEqual([true, false, true]);
-    expect([await storage.prune(now(), 2, 0), await storage.prune(now(), 2, 0)]).toEqual([2, 1]);
+    const pruned = [
+      await storage.prune(now(), 2, 0),
+      await storage.prune(now(), 2, 0),
+      await storage.prune(now(), 2, 0),
+    ];
+    expect(pruned).toEqual([2, 2, 2]);
     expect(await passes.giveBack(lives.id, 'request')).toBe(false);
+    const owed = newClaim();
+    await ledger.claim(owed);
+    await ledger.recordOutcome(owed.id, owed.lease, { state: 'confirmed', slot: 1, signature: 'signature' });
+    const its = await passes.open(newPass({ paymentId: owed.id }));
+    await advance(1_000);
+    expect(await storage.prune(now(), 9, 0)).toBe(0);
+    await ledger.served(owed.id, owed.lease);
+    expect([await storage.prune(now(), 9, 0), await passes.giveBack(its.id, owed.id)]).toEqual([1, false]);
     await ledger.forget(claim.id, claim.lease);
     expect(await storage.prune(0, 9, now())).toBe(1);
     expect(await kept()).toEqual([false, false, true]);
