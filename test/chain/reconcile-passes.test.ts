@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Request, Response } from 'express';
 import type { Finding } from '../../src/facilitator/reconcile/finding.js';
 import { chargeCredit } from '../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
@@ -9,6 +10,7 @@ import { type Reconciled, reconciled } from '../helpers/crash/reconciled.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
 import { type BoughtPass, buyPass } from '../helpers/http/passes.js';
 import { BOTH_DATABASES, type OwnDatabase } from '../helpers/storage/both-databases.js';
+import { signPayment } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
 
 const DAY_MS = 86_400_000;
@@ -36,8 +38,15 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
         await chargeCredit(req, '$0.004');
         res.send('good');
       });
+      const first = { ...sold, settle: 'before' } as const;
+      const fail = (_req: Request, res: Response) => void res.status(500).send('bad');
+      app.get('/failing', requirePayment(first), fail);
+      app.get('/failing-pack', requirePayment({ ...first, pass: { uses: 3 } }), fail);
       app.get('/single', requirePayment(sold), (_req, res) => void res.send('good'));
     });
+    for (const path of ['/failing', '/failing-pack']) {
+      await fetch(url + path, { headers: (await signPayment(fixture, url + path)).v2 });
+    }
     const { token }: BoughtPass = await buyPass(fixture, `${url}/pack`);
     for (let times = 0; times < USED; times += 1) await fetch(`${url}/pack`, { headers: token });
     await fetch(`${url}/pack?fail=1`, { headers: token });
@@ -69,12 +78,13 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
     return found;
   };
 
-  test('are right where passes were bought, used, given back and revoked', async () => {
+  test('are right where passes were bought, used, given back and revoked, and requests have failed that were paid', async () => {
     await facilitator.passes.revoke((await passOf('GET /day')).id);
-    expect(await compare()).toMatchObject({ payments: 4, found: [], notes: [], differences: 0 });
+    expect(await compare()).toMatchObject({ payments: 6, found: [], notes: [], differences: 0 });
   });
 
   const [PACK, DAY, CREDIT] = ['pack', 'day', 'credit'].map((it) => `scope = 'GET /${it}'`);
+  const PRICED = `scope = 'price of GET /failing'`;
   const UPDATE = 'update tollhouse_pass set';
   const OF_PACK = `pass_id in (select id from tollhouse_pass where ${PACK})`;
 
@@ -150,6 +160,24 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
       `${UPDATE} scope = 'group all' where ${DAY}`,
       `${UPDATE} scope = 'GET /day' where scope = 'group all'`,
       /^its scope is group all, and GET \/day was bought$/,
+    ],
+    [
+      'more credit was left for a failed request than was paid',
+      `${UPDATE} bought = bought + 1 where ${PRICED}`,
+      `${UPDATE} bought = bought - 1 where ${PRICED}`,
+      /^its number is 500001, and 500000 was bought$/,
+    ],
+    [
+      'credit that was left for a failed request is lost',
+      `${UPDATE} remaining = remaining - 1 where ${PRICED}`,
+      `${UPDATE} remaining = remaining + 1 where ${PRICED}`,
+      /^less is left than requests have taken it to: 499999 of 500000 are left, and requests took 0$/,
+    ],
+    [
+      'credit for a failed request covers something else',
+      `${UPDATE} scope = 'GET /failing' where ${PRICED}`,
+      `${UPDATE} scope = 'price of GET /failing' where scope = 'GET /failing'`,
+      /^its payment is served, and buys none$/,
     ],
     [
       'the payment of a pass has failed',

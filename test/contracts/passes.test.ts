@@ -112,6 +112,14 @@ test.each([
     const forget = () => storage.prune(now(), 2, 0);
     expect([await forget(), await forget(), await forget()]).toEqual([2, 2, 2]);
     expect(await passes.giveBack(lives.id, 'request')).toBe(false);
+    const owed = newClaim();
+    await ledger.claim(owed);
+    await ledger.recordOutcome(owed.id, owed.lease, { state: 'confirmed', slot: 1, signature: 'signature' });
+    const its = await passes.open(newPass({ paymentId: owed.id }));
+    await advance(1_000);
+    expect(await storage.prune(now(), 9, 0)).toBe(0);
+    await ledger.served(owed.id, owed.lease);
+    expect([await storage.prune(now(), 9, 0), await passes.giveBack(its.id, owed.id)]).toEqual([1, false]);
     await ledger.forget(claim.id, claim.lease);
     expect(await storage.prune(0, 9, now())).toBe(1);
     expect(await kept()).toEqual([false, false, true]);

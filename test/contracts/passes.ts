@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Debit, NewPass, PassStore } from '../../src/storage/passes/pass-store.js';
+import { type Debit, type NewPass, type PassStore, PRICE_OF } from '../../src/storage/passes/pass-store.js';
 
 /** A store of passes, and another one on the same database where there is one. */
 export interface PassesUnderTest {
@@ -104,6 +104,45 @@ export function passesContract(name: string, open: () => Promise<PassesUnderTest
       const asked = [one, one, two, one, one, two].map(({ id }) => passes.debit(request(id)));
       const results = await Promise.all(asked);
       expect(results.map((it) => (it.ok ? it.left : it.fault))).toEqual([2n, 1n, 1n, 0n, 'used_up', 0n]);
+    });
+
+    test('have what the paid request took as its debit, which is given back once and can be taken again', async () => {
+      const { id, paymentId } = await passes.open(newPass());
+      expect(await passes.debit(request(id, { requestId: paymentId }))).toEqual({
+        ok: true,
+        left: 4n,
+        isRepeated: true,
+      });
+      const backs = [passes.giveBack(id, paymentId), fixture.others.giveBack(id, paymentId)];
+      expect((await Promise.all(backs)).sort()).toEqual([false, true]);
+      expect(await leftOf(id)).toBe(5n);
+      const again = [passes, fixture.others].map((it) => it.debit(request(id, { requestId: paymentId })));
+      expect((await Promise.all(again)).filter((it) => it.ok && !it.isRepeated)).toHaveLength(1);
+      expect(await leftOf(id)).toBe(4n);
+    });
+
+    test('of whole credit have no debit of their payment', async () => {
+      const { id, paymentId } = await passes.open(newPass({ kind: 'credit', mint: 'a mint', left: USES }));
+      expect([await passes.giveBack(id, paymentId), await leftOf(id)]).toEqual([false, USES]);
+      expect(await passes.debit(request(id, { requestId: paymentId }))).toEqual({
+        ok: true,
+        left: 4n,
+        isRepeated: false,
+      });
+    });
+
+    test('tell for which prices somebody has credit, as long as something is left', async () => {
+      const priced = { kind: 'credit', mint: 'a mint', left: USES } as const;
+      const one = await passes.open(newPass({ ...priced, scope: `${PRICE_OF}GET /a` }));
+      await passes.open(newPass({ ...priced, scope: `${PRICE_OF}GET /a` }));
+      const other = await passes.open(newPass({ ...priced, scope: `${PRICE_OF}GET /b` }));
+      await passes.open(newPass({ ...priced, scope: 'GET /c' }));
+      expect(await fixture.others.priceScopes()).toEqual([`${PRICE_OF}GET /a`, `${PRICE_OF}GET /b`]);
+      await passes.debit(request(other.id, { amount: USES, requestId: 'all' }));
+      await passes.revoke(one.id);
+      expect(await passes.priceScopes()).toEqual([`${PRICE_OF}GET /a`]);
+      await passes.giveBack(other.id, 'all');
+      expect(await passes.priceScopes()).toEqual([`${PRICE_OF}GET /a`, `${PRICE_OF}GET /b`]);
     });
 
     test('get back what a request has taken, once, and are good again', async () => {

@@ -1,3 +1,5 @@
+import type { Request } from 'express';
+import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
@@ -22,6 +24,8 @@ export interface PassGate {
 export interface PassGateAsks extends Pick<PassParts, 'charges' | 'refuse'> {
   /** What a request costs. */
   readonly termsFor: TermsFor;
+  /** Told that a request has paid by credit for its price: what a gate behind it asks for as well is paid once. */
+  readonly paid: (req: Request, terms: Terms) => void;
 }
 
 /**
@@ -37,14 +41,15 @@ export function createPassGate(
   asks: PassGateAsks,
   route: string | undefined,
 ): PassGate | undefined {
-  const isMadeGood = options.settle === 'before' && options.compensate;
+  // What is left of a pass is its wallet's, whenever the money is taken today.
+  const isMadeGood = options.compensate && (sold !== undefined || options.settle === 'before');
   const written = readRoute(route);
   const sales = sold && createPassSales(where, options, sold, asks, { written });
   if (!isMadeGood) return sales && { admit: sales.admit, sales, compensation: undefined };
   const { facilitator, baseUrl } = options;
   const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor: asks.termsFor, sold, written });
   const partsAt = partsAtSite(options, asks, PASS_VARY);
-  const compensation = createCompensation({ facilitator, baseUrl, partsAt, prices, sales });
+  const compensation = createCompensation({ facilitator, baseUrl, partsAt, prices, sales, paid: asks.paid });
   return { admit: admitAt(sales, compensation, sold?.hasSingles ?? true), sales, compensation };
 }
 
@@ -61,6 +66,8 @@ function admitAt(sales: PassSales | undefined, compensation: Compensation, hasPr
     const byPass = await sales.admit(req, res, isPaying);
     if (byPass?.admitted) return byPass;
     const byCredit = await compensation.admit(req, res, isPaying);
-    return byCredit?.admitted ? byCredit : (byPass ?? byCredit);
+    // Of a token that both refuse the other one knows what it is for.
+    if (byPass === undefined || byPass.cause.code === 'pass_of_another_route') return byCredit ?? byPass;
+    return byCredit?.admitted ? byCredit : byPass;
   };
 }

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { givePriceCredit, priceCreditsIn } from '../../facilitator/payments/price-credit.js';
 import type { Claim, Facilitator } from '../../facilitator/types.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
+import type { Terms } from '../../protocol/types.js';
 import type { Admitted } from '../gate/gate.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { tellPayment } from '../gate/request-properties.js';
@@ -52,6 +53,8 @@ export interface CompensationParts {
   readonly baseUrl: string | undefined;
   readonly partsAt: (site: string) => PassParts;
   readonly prices: GatePrices;
+  /** Told that a request has paid by credit for its price. */
+  readonly paid: (req: Request, terms: Terms) => void;
   /** Undefined where no passes are sold. */
   readonly sales: PassSales | undefined;
 }
@@ -93,7 +96,7 @@ export function createCompensation(gate: CompensationParts): Compensation {
       // At a gate before this one it was taken for this very request.
       if (used.taken?.isRepeated === true && debitedAs(res) === undefined) return undefined;
       const cookie = isTheirs ? cookieAt(req, use.parts, use.places, pass.scope) : undefined;
-      return admitted(use, req, res, cookie === undefined ? used : { ...used, cookie });
+      return admitted(gate, use, { req, res }, cookie === undefined ? used : { ...used, cookie });
     },
   };
 }
@@ -131,29 +134,37 @@ async function admitByCredit(
   if (priced === undefined) return undefined;
   const use = { parts: gate.partsAt(priced.site), places: [priced.place] };
   const used = isPaying ? await useUpSignIn(req, use.parts) : await useShownPass(use.parts, req, use.places);
-  if (used?.admitted) return admitted(use, req, res, used);
+  if (used?.admitted) return admitted(gate, use, { req, res }, used);
   offerSignIn(req, use.parts);
   return used;
 }
 
-function admitted(use: PassUse, req: Request, res: Response, used: UsedPass): Admitted {
+function admitted(
+  { paid }: Pick<CompensationParts, 'paid'>,
+  use: PassUse,
+  { req, res }: { readonly req: Request; readonly res: Response },
+  used: UsedPass,
+): Admitted {
   exposeHeaders(res, EXPOSED);
+  const { scope, mint } = used.shown;
+  const price = use.places.find((it) => it.scope === scope)?.prices?.find(({ asset }) => asset === mint);
   return {
     admitted: true,
     async enter(next) {
-      await tellPaid(use, req, used);
+      if (price !== undefined) {
+        paid(req, price);
+        await tellPaid(use.parts, req, used, price);
+      }
       return enterByPass(use.parts, req, res, used, next);
     },
   };
 }
 
 /** Handlers behind a price find who has paid, and what: the payment that the credit is of. */
-async function tellPaid({ parts, places }: PassUse, req: Request, { shown }: UsedPass): Promise<void> {
-  const prices = places.find(({ scope }) => scope === shown.scope)?.prices;
-  if (prices === undefined) return;
+async function tellPaid(parts: PassParts, req: Request, { shown }: UsedPass, price: Terms): Promise<void> {
   const paid = await paidFor(parts, shown.passId).catch(() => undefined);
-  const terms = paid?.terms ?? prices.find(({ asset }) => asset === shown.mint);
-  if (terms !== undefined) tellPayment(req, parts.requestNames, { payer: shown.wallet, terms }, paid?.receipt);
+  const learned = { payer: shown.wallet, terms: paid?.terms ?? price };
+  tellPayment(req, parts.requestNames, learned, paid?.receipt);
 }
 
 async function paidFor({ passes, landed }: PassParts, passId: string) {

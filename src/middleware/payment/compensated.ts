@@ -1,6 +1,12 @@
 import type { Claim } from '../../facilitator/types.js';
+import type { Receipt } from '../../protocol/types.js';
+import type { Admitted } from '../gate/gate.js';
+import { setHeaders } from '../gate/respond.js';
 import type { CreditMeter } from '../passes/pass-types.js';
+import { recordResponse } from '../response/response-recorder.js';
+import { charges } from './gate-hooks.js';
 import { isTheirs } from './landed-headers.js';
+import { type PaidResponse, paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt } from './payment-gate.js';
 import { withReceipt } from './payment-required.js';
 
@@ -43,16 +49,42 @@ function warn({ id }: Claim, error: unknown): undefined {
  */
 export async function enterOnCredit(paid: PaidRequest): Promise<boolean> {
   const again = await paid.comeAgain();
-  if (again === undefined) return false;
-  const { claim, next, challenge } = paid;
+  const { claim, next, challenge, kept } = paid;
+  const { receipt } = claim;
+  if (again === undefined || receipt === undefined) return false;
   await claim.served();
-  if (again.admitted) await again.enter(next);
-  else challenge(withReceipt(again.cause, claim.receipt));
+  if (again.admitted) {
+    tellAndKeep(paid, paid.receiptHeaders({ status: 'settled', receipt }), kept);
+    await again.enter(next);
+  } else challenge(withReceipt(again.cause, receipt));
   return true;
 }
 
 /** Lets a request in whose payment was used up, by what its payer was left with; undefined where nothing was. */
-export async function admitOnCredit({ req, res, gate, retry }: PaymentAttempt, paymentId: string) {
-  const again = await gate.passes?.compensation?.comeAgain(req, res, paymentId, retry.byAddress === undefined);
-  return again?.admitted ? again : undefined;
+export async function admitOnCredit(
+  attempt: PaymentAttempt,
+  { id, receipt }: { readonly id: string; readonly receipt: Receipt },
+): Promise<Admitted | undefined> {
+  const { req, res, gate, retry, codec } = attempt;
+  const again = await gate.passes?.compensation?.comeAgain(req, res, id, retry.byAddress === undefined);
+  if (!again?.admitted) return undefined;
+  const { facilitator } = gate.options;
+  return {
+    admitted: true,
+    enter(next) {
+      const kept = paidResponse(facilitator, id, retry.secret, receipt.payer);
+      tellAndKeep(attempt, codec.receipt({ status: 'settled', receipt }, facilitator.network), kept);
+      return again.enter(next);
+    },
+  };
+}
+
+/** The response has the receipt of its payment and is kept, as the first one would have been. */
+function tellAndKeep(
+  { res, gate }: Pick<PaymentAttempt, 'res' | 'gate'>,
+  receipt: Readonly<Record<string, string>>,
+  kept: PaidResponse,
+): void {
+  setHeaders(res, receipt);
+  recordResponse(res, async (response) => response !== undefined && charges(gate, res) && kept.put(response));
 }

@@ -3,7 +3,7 @@ import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
-import { createPassGate } from '../passes/pass-gate.js';
+import { createPassGate, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
@@ -13,6 +13,7 @@ import { watchSetup } from '../terms/watch-setup.js';
 import { charges } from './gate-hooks.js';
 import { declareIdentifiers } from './identified-payment.js';
 import { offeredTerms } from './offered-terms.js';
+import { notePaid } from './paid-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import { sendPaymentRequired, UNPAID, withOffers } from './payment-required.js';
 
@@ -32,10 +33,17 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
     const offered = await offeredTerms({ ...gate, termsFor }, req);
     return () => sendPaymentRequired(req, res, listed, offered, cause);
   };
+  const paid: PassGateAsks['paid'] = (req, terms) => notePaid(req, gate, terms);
   return {
     ...gate,
     ...(sold === undefined ? {} : { unpaid: withOffers(UNPAID, sold.inWords) }),
-    passes: createPassGate(where, listed, sold, { charges: (res) => charges(gate, res), refuse, termsFor }, route),
+    passes: createPassGate(
+      where,
+      listed,
+      sold,
+      { charges: (res) => charges(gate, res), refuse, termsFor, paid },
+      route,
+    ),
     termsFor,
     watch: watchSetup(where, listed),
   };

@@ -1,21 +1,21 @@
 import type { Request } from 'express';
 import { badOption } from '../../errors/errors.js';
-import type { Claim } from '../../facilitator/types.js';
 import { termsFingerprint } from '../../protocol/match-terms.js';
+import type { Terms } from '../../protocol/types.js';
 import type { Decision } from '../gate/gate.js';
 import { createRequestNote } from '../gate/request-note.js';
 import type { PaymentGate } from './payment-gate.js';
 
 interface PaidBefore {
-  readonly gate: PaymentGate;
-  readonly claim: Claim;
+  readonly gate: Pick<PaymentGate, 'options' | 'useFor'>;
+  readonly terms: Terms;
 }
 
 const notes = createRequestNote<Request, PaidBefore>();
 
-/** Notes at which gate a request has paid: another gate may stand behind it. */
-export function notePaid(req: Request, gate: PaymentGate, claim: Claim): void {
-  notes.put(req, { gate, claim });
+/** Notes at which gate a request has paid, and what: another gate may stand behind it. */
+export function notePaid(req: Request, gate: PaidBefore['gate'], terms: Terms): void {
+  notes.put(req, { gate, terms });
 }
 
 /**
@@ -39,7 +39,11 @@ async function decideBehind(gate: PaymentGate, before: PaidBefore, req: Request)
   );
 }
 
-async function asksTheSame(gate: PaymentGate, { gate: other, claim }: PaidBefore, req: Request): Promise<boolean> {
+async function asksTheSame(
+  gate: PaymentGate,
+  { gate: other, terms: paid }: PaidBefore,
+  req: Request,
+): Promise<boolean> {
   const { facilitator, settle, commitment } = gate.options;
   const isAlike =
     facilitator === other.options.facilitator &&
@@ -49,7 +53,7 @@ async function asksTheSame(gate: PaymentGate, { gate: other, claim }: PaidBefore
     gate.useFor === undefined &&
     other.useFor === undefined;
   if (!isAlike) return false;
-  const { scheme, network, feePayer = '' } = claim.terms;
+  const { scheme, network, feePayer = '' } = paid;
   const terms = await gate.termsFor(req, { scheme, network, feePayer });
-  return terms.some((it) => termsFingerprint(it) === termsFingerprint(claim.terms));
+  return terms.some((it) => termsFingerprint(it) === termsFingerprint(paid));
 }

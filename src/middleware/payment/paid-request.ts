@@ -102,7 +102,7 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       const { id, receipt } = opened;
       const stored = await paidResponse(facilitator, id, retry.secret).find();
       if (stored === undefined) {
-        const onCredit = await admitOnCredit(attempt, id);
+        const onCredit = await admitOnCredit(attempt, opened);
         return onCredit ?? refused(true, () => challenge(required.withReceipt(required.USED, receipt)));
       }
       return {
@@ -147,7 +147,7 @@ async function serve(paid: PaidRequest): Promise<void> {
     throw error;
   }
   paid.tell(claim.receipt);
-  notePaid(req, gate, claim);
+  notePaid(req, gate, claim.terms);
   callHook(gate.where, 'onVerified', options.onVerified, { req, payer: claim.payer, terms: claim.terms });
   return options.settle === 'before' ? moneyFirst(paid) : handlerFirst(paid);
 }

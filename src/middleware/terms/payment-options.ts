@@ -75,7 +75,7 @@ export interface RequirePaymentOptions {
   readonly deliveryTimeoutMs?: number;
   /**
    * Whether a response is charged for, told from its status and headers. Where it is not, `after` takes no money, and with
-   * `before` a response stays owed. Default: every status below 400; a redirect is a response, its `Location` may be the goods.
+   * `before` its payer is left with it (see `compensate`). Default: every status below 400; a redirect is a response, its `Location` may be the goods.
    */
   readonly charge?: (res: Response) => boolean;
   /** With `settle: 'after'`: how much of a response is held, in bytes. Default 4 MiB. */

@@ -147,7 +147,7 @@ describe.each(EXPRESSES)('a response behind a gate, %s', (_name, express) => {
 
   test.each([
     ['/paid', 'payment-signature, x-payment, accept-language'],
-    ['/first', 'payment-signature, x-payment, accept-language'],
+    ['/first', 'payment-signature, x-payment, access-pass, sign-in-with-x, authorization, accept-language'],
     ['/club', 'authorization, sign-in-with-x, accept-language'],
     ['/mine', 'authorization, sign-in-with-x, cookie, accept-language'],
     ['/either', 'authorization, sign-in-with-x, payment-signature, x-payment, accept-language'],

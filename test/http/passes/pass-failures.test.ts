@@ -178,9 +178,9 @@ describe.each(EXPRESSES)('a request that a pass covers, %s', (_name, express) =>
     const { v2 } = await signPayment(fixture, `${url}/before`);
     const failed = await fetch(`${url}/before`, { headers: v2 });
     const token = { 'access-pass': failed.headers.get('access-pass') ?? '' };
-    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '4']);
+    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '5']);
     answer = 'good';
-    expect(await get('/before', token)).toEqual({ status: 200, left: '3' });
+    expect(await get('/before', token)).toEqual({ status: 200, left: '4' });
     expect(await get('/before', v2)).toEqual({ status: 200, left: '3' });
   });
 });

@@ -123,7 +123,7 @@ describe('several offers at one gate', () => {
     });
     const { v2 } = await signPayment(fixture, `${url}/failing`);
     const failed = await fetch(`${url}/failing`, { headers: v2 });
-    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '99']);
+    expect([failed.status, failed.headers.get('access-pass-remaining')]).toEqual([503, '100']);
     const served = await fetch(`${changed}/failing`, { headers: v2 });
     expect([served.status, await served.text(), served.headers.get('access-pass-remaining')]).toEqual([
       200,
