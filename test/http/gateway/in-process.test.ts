@@ -86,7 +86,7 @@ test.each([
   [
     { ...PROJECT, slug: 'abc', pricing: { offers: [{ ...OFFER, pass: { use: 5 } }] } },
     '/pricing/offers/0/pass/use',
-    'uses, for, credit, cost, group',
+    'did you mean "uses"?',
   ],
   [
     { ...PROJECT, slug: 'abc', pricing: { offers: [{ ...OFFER, pass: { uses: 0 } }] } },
