@@ -181,7 +181,7 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
   const keyQuota = async (owner: string) => (await quotas(owner)).keys;
   const holders = { projectOwner, keyQuota, suspended: suspensions.ofKey };
   const keys = checkKeys(createServiceKeys({ ...holders, store: stores.keys, counters, tokens, mode, scale, now }));
-  const analytics = createAnalytics({ book, credit: stores.credit, describeToken, now });
+  const analytics = createAnalytics({ book, credit: stores.credit, passSales: stores.passSales, describeToken, now });
   return {
     operator,
     quotas,
@@ -201,7 +201,14 @@ function sellingSide({ facilitator, stores, guard, strangers, now }: Parts, coun
       figures: analytics.recent,
       now,
     }),
-    spendingReports: createSpendingReports({ book, credit: stores.credit, keys, describeToken, now }),
+    spendingReports: createSpendingReports({
+      book,
+      credit: stores.credit,
+      passSales: stores.passSales,
+      keys,
+      describeToken,
+      now,
+    }),
     describeToken,
   };
 }

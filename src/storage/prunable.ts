@@ -1,3 +1,4 @@
+import { PASS_IS_OVER } from './ledger/prune-ledger.js';
 import { NO_PAYMENT } from './passes/pass-statements.js';
 import type { SqlDatabase, Statement } from './sql/sql-database.js';
 
@@ -39,7 +40,7 @@ const earliest = (column: string, table: string): string =>
 const finished = (states: string): string =>
   `select finished_at as due from tollhouse_payment where state in (${states}) and finished_at < $1
     and (owed is null or accrued = 1 or state <> 'served') and not exists (
-      select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id)
+      select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id) and ${PASS_IS_OVER}
     order by finished_at limit 1`;
 
 const LOOKS: Readonly<Record<Prunable, readonly Look[]>> = {

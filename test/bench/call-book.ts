@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { timeSteps } from '../../src/gateway/figures/time-steps.js';
+import { createPassSales } from '../../src/storage/books/pass-sales.js';
 import { DAY_MS } from '../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
@@ -98,7 +99,8 @@ async function bench(
   await fill(database, calls);
   progress(`${name}: pages and figures`);
   const book = createSqlCallStore(database);
-  const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), describeToken });
+  const passSales = createPassSales(database, Date.now);
+  const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), passSales, describeToken });
   const [newest] = await book.calls('prj', 1);
   if (newest === undefined) throw new Error('there are no calls');
   const to = START + MONTH_MS;

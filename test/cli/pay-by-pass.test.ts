@@ -4,6 +4,7 @@ import type { Keypair } from '@solana/web3.js';
 import type { Request, Response } from 'express';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { connectGateway } from '../helpers/fixtures/gateway-client.js';
 import { serveApp } from '../helpers/http/app-server.js';
 
 /** What a request brought that proves something. */
@@ -49,6 +50,7 @@ describe('tollhouse pay, by what was bought before,', () => {
       });
       app.get('/strict', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
       app.get('/single', requirePayment(sold), handler);
+      app.use('/free', handler);
     };
     [shop, other] = await Promise.all([serveApp(routes), serveApp(routes)]);
   });
@@ -92,6 +94,34 @@ describe('tollhouse pay, by what was bought before,', () => {
     });
     expect(second.text).toMatch(/→ 200\nleft +1 of the pass\n\nread \/report\/2\n$/);
     expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
+  });
+
+  test('shows the token of a project at all of its calls, and at no other project', async () => {
+    const { url } = fixture.server;
+    const client = await connectGateway(url);
+    const [seller, stranger] = [await sandbox.createWallet({ usdc: '0' }), await sandbox.createWallet({ usdc: '0' })];
+    const bySeller = await client.signIn(seller);
+    const pricing = { offers: [{ amount: '0.50', token: 'USDC', pass: { uses: 5 } }] };
+    for (const slug of ['one', 'two']) await client.project(bySeller, { slug, upstream: { url: shop.url }, pricing });
+    const { headers } = await client.key(await client.signIn(stranger));
+    const shownKey = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
+    const call = async (path: string) => {
+      const ran = await fixture.run(
+        'pay',
+        url + path,
+        '--keypair',
+        key,
+        '--rpc',
+        sandbox.rpcUrl,
+        '--json',
+        ...shownKey,
+      );
+      return JSON.parse(ran.out);
+    };
+    expect(await call('/v1/one/free')).toMatchObject({ status: 200, paid: true, pass_left: '4' });
+    expect(await call('/v1/one/free/deep?er=1')).toMatchObject({ paid: false, admitted_by: 'pass', pass_left: '3' });
+    expect(await call('/v1/two/free')).toMatchObject({ status: 200, paid: true, pass_left: '4' });
+    expect(held()).toBe(1_000_000n);
   });
 
   test('says as JSON what has let it in, and pays when the pass is used up, whose token it forgets', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { CALLS_PATH } from '../../http/framework/path.js';
 import { readState, stateFolder, writeState } from '../state/state-folder.js';
 
 const FILE = 'passes.json';
@@ -42,7 +43,7 @@ export function tokensFor({ url, method, wallet }: Wanted): readonly KeptToken[]
   const { origin, pathname } = new URL(url);
   const own = readKept().filter((it) => it.origin === origin && it.wallet === wallet);
   const exact = own.filter(({ path, scope }) => path === pathname && takesMethod(scope, method));
-  const others = own.filter((it) => !exact.includes(it) && mayCover(it.scope, method, pathname));
+  const others = own.filter((it) => !exact.includes(it) && mayCover(it, method, pathname));
   return [...exact, ...others].slice(0, MOST_SHOWN);
 }
 
@@ -83,12 +84,13 @@ function isForSame(one: KeptToken, other: KeptToken): boolean {
 function takesMethod(scope: string, method: string): boolean {
   const [verb = ''] = scope.split(' ', 1);
   const asked = method.toUpperCase() === 'HEAD' ? 'GET' : method.toUpperCase();
-  return ['group', '*', 'path', asked].includes(verb);
+  return ['group', 'project', '*', 'path', asked].includes(verb);
 }
 
 /** Whether a pass for `GET /report/:id` may be good for a path: what is no plain text of the pattern may be anything. */
-function mayCover(scope: string, method: string, pathname: string): boolean {
+function mayCover({ scope, path }: KeptToken, method: string, pathname: string): boolean {
   if (!takesMethod(scope, method)) return false;
+  if (scope.startsWith('project ')) return projectPath(path) === projectPath(pathname);
   const pattern = scope.slice(scope.indexOf(' ') + 1);
   if (scope.startsWith('group ') || !pattern.startsWith('/')) return scope.startsWith('group ');
   const given = pathname.split('/');
@@ -97,6 +99,12 @@ function mayCover(scope: string, method: string, pathname: string): boolean {
   const literal = open < 0 ? wanted : wanted.slice(0, open);
   const isLongEnough = open < 0 ? given.length === wanted.length : given.length >= open;
   return isLongEnough && literal.every((it, at) => it.toLowerCase() === given[at]?.toLowerCase());
+}
+
+/** The part of a path that all calls of a project have. */
+function projectPath(pathname: string): string | undefined {
+  const [, path] = new RegExp(`^(.*?${CALLS_PATH}/[^/]+)`).exec(pathname) ?? [];
+  return path;
 }
 
 /** A file that cannot be read is none: what is in it can be had again by signing in. */

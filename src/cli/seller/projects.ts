@@ -115,8 +115,13 @@ async function confirm(slug: string): Promise<void> {
   if (typed.trim() !== slug) throw new CommandError('nothing was deleted');
 }
 
-function priceOf({ amount, token }: ProjectItem['pricing']): string {
-  return `${amount} ${token}`;
+function priceOf({
+  amount,
+  token,
+  pass,
+  buys,
+}: Pick<ProjectItem['pricing'], 'amount' | 'token' | 'pass' | 'buys'>): string {
+  return pass === null ? `${amount} ${token}` : `${amount} ${token} for ${buys}`;
 }
 
 function printProject(json: unknown): void {
@@ -126,6 +131,7 @@ function printProject(json: unknown): void {
   printStep('state', `${state}, ${visibility}`);
   printStep('called at', url);
   printStep('price', `${priceOf(pricing)} on ${pricing.network}`);
+  for (const it of pricing.offers) printStep('or', priceOf(it));
   printStep('upstream', upstream.url);
   for (const { recipient, bps } of split) printStep('paid to', `${recipient} ${bps / BPS_PER_PERCENT} %`);
   if (gateway_secret !== undefined)

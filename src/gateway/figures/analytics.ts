@@ -1,9 +1,11 @@
 import { defined } from '../../lib/defined.js';
+import type { PassSales } from '../../storage/books/pass-sales.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
 import { DAY_MS, HOUR_MS, hourOf } from '../../storage/calls/periods.js';
 import { type DescribeToken, labelsOf, type TokenLabel } from '../token-label.js';
+import { type PassesOwed, passesOwed } from './passes-owed.js';
 import type { TimeSteps } from './time-steps.js';
 
 /** What a project did in a stretch of time. */
@@ -24,7 +26,9 @@ export interface ProjectAnalytics {
   readonly totals: AnalyticsPoint;
   /** What is owed to callers as credit now: atomic units by mint. */
   readonly creditOwed: ReadonlyMap<string, bigint>;
-  /** All tokens of revenue and credit, by mint. */
+  /** What is owed now to those who have bought passes. */
+  readonly passes: PassesOwed;
+  /** All tokens of revenue, credit and passes, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
 
@@ -40,6 +44,7 @@ export interface RecentFigures {
 export interface AnalyticsParts {
   readonly book: Pick<CallStore, 'series' | 'totals' | 'countPayers' | 'calls'>;
   readonly credit: Pick<CreditStore, 'owedBy'>;
+  readonly passSales: Pick<PassSales, 'openAt'>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;
@@ -60,12 +65,13 @@ const MEDIAN = 0.5;
 const SLOWEST = 0.95;
 
 /** Makes the figures of a book of calls. */
-export function createAnalytics({ book, credit, describeToken, now = Date.now }: AnalyticsParts): Analytics {
+export function createAnalytics({ book, credit, passSales, describeToken, now = Date.now }: AnalyticsParts): Analytics {
   async function analyze(projectId: string, { from, to, starts, interval }: TimeSteps): Promise<ProjectAnalytics> {
-    const [figures, payers, creditOwed] = await Promise.all([
+    const [figures, payers, creditOwed, open] = await Promise.all([
       book.series(projectId, { from, to }, interval === 'hour' ? 'hour' : 'day'),
       book.countPayers(projectId, { from, to }),
       credit.owedBy(projectId),
+      passSales.openAt(projectId),
     ]);
     const byStart = new Map(figures.map((it) => [it.at, it]));
     // Of a thousand hours most are alike: nothing happened in them.
@@ -75,8 +81,10 @@ export function createAnalytics({ book, credit, describeToken, now = Date.now }:
       return it === undefined ? { ...idle, at } : toPoint(it);
     });
     const totals = { ...toPoint(sumOf(figures, from)), payers };
-    const mints = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed].flatMap((it) => [...it.keys()]);
-    return { series, totals, creditOwed, tokens: await labelsOf(mints, describeToken) };
+    const passes = passesOwed(open);
+    const moneys = [totals.revenue, totals.creditGiven, totals.creditUsed, creditOwed, passes.owed];
+    const mints = moneys.flatMap((it) => [...it.keys()]);
+    return { series, totals, creditOwed, passes, tokens: await labelsOf(mints, describeToken) };
   }
 
   async function recentOf(projectId: string, range: TimeRange): Promise<RecentFigures> {

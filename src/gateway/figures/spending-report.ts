@@ -1,6 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
+import type { BoughtBefore, PassSales } from '../../storage/books/pass-sales.js';
 import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
 import type { CreditStore, CreditSum } from '../../storage/calls/credit-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
@@ -55,6 +56,8 @@ export interface SpendingReport {
   readonly budgets: readonly BudgetState[];
   /** What was paid for nothing, and pays the next calls: by key, project and token. */
   readonly credit: readonly CreditSum[];
+  /** Passes that the wallet has bought, the newest first; those of the project, where one is asked for. */
+  readonly passes: readonly BoughtBefore[];
   /** All tokens in it, by mint. */
   readonly tokens: ReadonlyMap<string, TokenLabel>;
 }
@@ -63,6 +66,7 @@ export interface SpendingReport {
 export interface SpendingReportParts {
   readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetStanding'>;
   readonly credit: Pick<CreditStore, 'list'>;
+  readonly passSales: Pick<PassSales, 'boughtBy'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
   /** The budgets of a key, as for `createSpending`. */
@@ -79,7 +83,7 @@ const MAX_KEYS = 100;
 
 /** Makes the reports of what keys spend. */
 export function createSpendingReports(parts: SpendingReportParts): SpendingReports {
-  const { book, credit, describeToken, budgets = budgetsOf, now = Date.now } = parts;
+  const { book, credit, passSales, describeToken, budgets = budgetsOf, now = Date.now } = parts;
 
   async function budgetStates(key: SpendingKey): Promise<readonly BudgetState[]> {
     const some = budgets(key);
@@ -103,18 +107,20 @@ export function createSpendingReports(parts: SpendingReportParts): SpendingRepor
     const keys = await keysOf(parts, caller, keyId);
     const whose = { owner: caller.wallet, ...defined({ keyId, projectId }) };
     const query = { ...whose, from: steps.from, to: steps.to };
-    const [rows, days, states, owed] = await Promise.all([
+    const [rows, days, states, owed, passes] = await Promise.all([
       book.spending(query),
       book.spendingByDay(query),
       Promise.all(keys.map(budgetStates)),
       credit.list(whose),
+      passSales.boughtBy(caller.wallet, projectId ?? caller.projectId),
     ]);
     const all = states.flat();
     const tokens = await labelsOf(
-      [...rows, ...all, ...owed].map(({ mint }) => mint),
+      [...rows, ...all, ...owed, ...passes.map((it) => it.price)].map(({ mint }) => mint),
       describeToken,
     );
-    return { rows, totals: totalsOf(rows), series: seriesOf(days, steps), budgets: all, credit: owed, tokens };
+    const sums = { rows, totals: totalsOf(rows), series: seriesOf(days, steps) };
+    return { ...sums, budgets: all, credit: owed, passes, tokens };
   };
 }
 

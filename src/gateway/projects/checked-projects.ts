@@ -57,7 +57,7 @@ const draft = z.strictObject(
       {
         amount: amount.optional(),
         token: text(64).optional(),
-        offers: z.array(offer, 'must be a list of { amount, token, pass }').max(MAX_ENTRIES).readonly().optional(),
+        offers: z.array(offer, 'must be a list of { amount, token, pass }').max(MAX_ENTRIES).optional(),
         network: text(64).optional(),
         chargeOn: z.array(status, 'must be a list of statuses').max(MAX_ENTRIES).readonly().optional(),
       },

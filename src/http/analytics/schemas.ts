@@ -61,6 +61,17 @@ export const analyticsResponse = z.object({
   totals: z.object(figures),
   credit_owed: byToken('What callers have as credit now'),
   credit_owed_atomic: byToken("In the token's smallest unit"),
+  passes: z
+    .object({
+      open: countSchema.describe('Passes that are good still.'),
+      owed: byToken(
+        'What of their prices is not served: of credit what is left, of uses and of a time their share, rounded up',
+      ),
+      owed_atomic: byToken("In the token's smallest unit"),
+      first_end: time.nullable().describe('When the first of them ends by itself; null where none does.'),
+      last_end: time.nullable().describe('When the last of those does.'),
+    })
+    .describe('What is owed now to those who have bought passes with calls of the project.'),
   tokens: z.record(z.string(), z.object({ mint: address, decimals: countSchema })).describe('By symbol.'),
 });
 

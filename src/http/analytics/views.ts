@@ -22,7 +22,7 @@ const NOTHING: AnalyticsPoint = { ...emptyFigures(0), p50Ms: undefined, p95Ms: u
 
 /** The figures of a project as its owner sees them. */
 export function analyticsView(
-  { series, totals, creditOwed, tokens }: ProjectAnalytics,
+  { series, totals, creditOwed, passes, tokens }: ProjectAnalytics,
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof analyticsResponse> {
   const idle = figuresView(NOTHING, tokens);
@@ -34,6 +34,12 @@ export function analyticsView(
     series: series.map((point) => ({ t: timeText(point.at), ...viewOf(point) })),
     totals: figuresView(totals, tokens),
     ...moneyView('credit_owed', creditOwed, tokens),
+    passes: {
+      open: passes.open,
+      ...moneyView('owed', passes.owed, tokens),
+      first_end: passes.ends === undefined ? null : timeText(passes.ends.first),
+      last_end: passes.ends === undefined ? null : timeText(passes.ends.last),
+    },
     tokens: Object.fromEntries([...tokens].map(([mint, { symbol, decimals }]) => [symbol, { mint, decimals }])),
   };
 }

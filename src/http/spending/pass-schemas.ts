@@ -8,7 +8,8 @@ export const PASSES_PATHS = { all: `${API}/passes`, tokens: `${API}/passes/:id/t
 const time = z.iso.datetime();
 const amount = z.string().nullable();
 
-const passResponse = z.object({
+/** Fields of a pass as its wallet sees it. */
+export const passFields = {
   id: z.string(),
   payment_id: z.string().describe('The payment that has bought it.'),
   wallet: address,
@@ -23,7 +24,7 @@ const passResponse = z.object({
   opened_at: time,
   ends_at: time.nullable().describe('Null where it ends by use alone.'),
   status: z.enum(['active', 'used_up', 'ended', 'revoked']),
-});
+};
 
 /** Response of `GET /api/v1/passes`. */
-export const passesResponse = z.object({ data: z.array(passResponse) });
+export const passesResponse = z.object({ data: z.array(z.object(passFields)) });

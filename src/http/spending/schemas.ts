@@ -3,6 +3,7 @@ import { SPENDING_WINDOWS } from '../../storage/keys/service-keys.js';
 import { address, countSchema } from '../framework/fields.js';
 import { API } from '../framework/path.js';
 import { rangeQuery } from '../framework/range-query.js';
+import { passFields } from './pass-schemas.js';
 
 /** Where the spending is. */
 export const SPENDING_PATH = `${API}/spending` as const;
@@ -73,4 +74,14 @@ export const spendingResponse = z.object({
     .describe(
       'Paid for calls that bought nothing. It counts as spent, and pays the next calls of the key at the project before any 402.',
     ),
+  passes: z
+    .array(
+      z.object({
+        ...passFields,
+        project_id: z.string().nullable().describe('Where it was bought with a call of a project.'),
+        used: z.string().nullable().describe('What of `bought` is not left.'),
+        price: z.object(amountOfToken),
+      }),
+    )
+    .describe('Passes that the wallet has bought, the newest 100 first; with `project` those of its calls.'),
 });

@@ -3,6 +3,7 @@ import type { TimeSteps } from '../../gateway/figures/time-steps.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { SpendingSum } from '../../storage/calls/call-store.js';
 import type { ResponseBody } from '../framework/fields.js';
+import { passView } from './pass-views.js';
 import type { spendingResponse } from './schemas.js';
 
 type Labels = SpendingReport['tokens'];
@@ -12,7 +13,7 @@ export function spendingView(
   report: SpendingReport,
   { interval, from, to }: TimeSteps,
 ): ResponseBody<typeof spendingResponse> {
-  const { rows, totals, series, budgets, credit, tokens } = report;
+  const { rows, totals, series, budgets, credit, passes, tokens } = report;
   return {
     interval: interval === 'month' ? 'month' : 'day',
     from: timeText(from),
@@ -29,6 +30,17 @@ export function spendingView(
       token: symbol(mint, tokens),
       mint,
     })),
+    passes: passes.map((it) => boughtView(it, tokens)),
+  };
+}
+
+function boughtView({ pass, price: { mint, amount }, projectId }: SpendingReport['passes'][number], tokens: Labels) {
+  const { bought, left = bought } = pass;
+  return {
+    ...passView(pass),
+    project_id: projectId ?? null,
+    used: bought === undefined || left === undefined ? null : String(bought - left),
+    price: { amount: decimal(amount, mint, tokens), amount_atomic: String(amount), token: symbol(mint, tokens), mint },
   };
 }
 

@@ -16,6 +16,10 @@ export interface PrunableLedger extends Ledger {
   prune(before: number, limit: number, servedBefore?: number): Promise<number>;
 }
 
+/** Of what a payment has bought, at the time `$1`. */
+export const PASS_IS_OVER = `(tollhouse_payment.buys is null or not exists (
+    select 1 from tollhouse_pass where tollhouse_pass.payment_id = tollhouse_payment.id and coalesce(over_at, $1) >= $1))`;
+
 const PRUNE = {
   requests: {
     name: 'tollhouse_prune_requests',
@@ -36,13 +40,16 @@ const PRUNE = {
         where finished_at is null and state = 'claimed' and lease_ends < $1 order by lease_ends limit $2)
       returning id`,
   },
-  /** A payment stays as long as the request that it paid: forgotten before it, it would leave the request unpaid. */
+  /**
+   * A payment stays as long as the request that it paid: forgotten before it, it would leave the request unpaid. And as long as the pass is
+   * good that it has bought: nobody would know what is owed of its price.
+   */
   payments: {
     name: 'tollhouse_prune_payments',
     text: `delete from tollhouse_payment where id in (
         select id from tollhouse_payment
         where state = $3 and finished_at < $1 and (owed is null or accrued = 1 or state <> 'served') and not exists (
-          select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id)
+          select 1 from tollhouse_payment_request where tollhouse_payment_request.attempt = tollhouse_payment.id) and ${PASS_IS_OVER}
         order by finished_at limit $2)
       returning id`,
   },

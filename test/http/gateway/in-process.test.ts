@@ -29,6 +29,8 @@ const PROJECT = {
   pricing: { amount: '0.01', token: 'USDC' },
 } as const;
 
+const OFFER = { amount: '0.5', token: 'USDC', pass: { uses: 100 } } as const;
+
 /** A refusal as it is told: `validation_failed`, the field, and what is said of it. */
 const refusal = (pointer: string, told: string) => ({
   code: 'validation_failed',
@@ -81,6 +83,17 @@ test.each([
     '/pricing/amuont',
     'did you mean "amount"?',
   ],
+  [
+    { ...PROJECT, slug: 'abc', pricing: { offers: [{ ...OFFER, pass: { use: 5 } }] } },
+    '/pricing/offers/0/pass/use',
+    'did you mean "uses"?',
+  ],
+  [
+    { ...PROJECT, slug: 'abc', pricing: { offers: [{ ...OFFER, pass: { uses: 0 } }] } },
+    '/pricing/offers/0/pass/uses',
+    'must be at least 1',
+  ],
+  [{ ...PROJECT, slug: 'abc', pricing: { offers: {} } }, '/pricing/offers', 'must be a list of'],
   [{ ...PROJECT, slug: 'abc', visibility: 'public' }, '/visibility', '"listed", "unlisted" or "private"'],
   [{ ...PROJECT, slug: 'abc', limits: { perSecond: '5' } }, '/limits/perSecond', 'whole number of calls'],
   [{ ...PROJECT, slug: 'abc', openapi: 'x' }, '/openapi', 'must be an object'],

@@ -1,0 +1,99 @@
+import { amountOf } from '../ledger/payment-rows.js';
+import { toPass } from '../passes/pass-rows.js';
+import { PASS_COLUMNS } from '../passes/pass-statements.js';
+import { MOST_PASSES, type Pass, type PassKind } from '../passes/pass-store.js';
+import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
+import { exactSum, halves } from '../sql/sql-sums.js';
+
+/** What was paid for passes. */
+interface PassPrice {
+  /** Mint, base58. */
+  readonly mint: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+}
+
+/** Passes of a project that are good still, of one kind and price, of which there is as much left each. */
+export interface OpenPasses {
+  readonly kind: PassKind;
+  readonly price: PassPrice;
+  readonly count: number;
+  /** How much of the kind each payment has bought: uses, atomic units of the price, or milliseconds. */
+  readonly bought: bigint;
+  /** How much is left of all of them together. */
+  readonly left: bigint;
+  /** When the first and the last of those end that do so by themselves, milliseconds since the epoch. */
+  readonly ends?: { readonly first: number; readonly last: number };
+}
+
+/** A pass that a wallet has bought. */
+export interface BoughtBefore {
+  readonly pass: Pass;
+  readonly price: PassPrice;
+  /** The project whose call has bought it; missing where a gate of an app sold it. */
+  readonly projectId?: string;
+}
+
+/** Passes beside what was paid for them. Rejects with `store_unavailable` when the database does not answer. */
+export interface PassSales {
+  /** The passes of a project that are good still, alike ones together. */
+  openAt(projectId: string): Promise<readonly OpenPasses[]>;
+  /**
+   * The passes that a wallet has bought, the newest first, at most {@link MOST_PASSES}.
+   * @param projectId - with calls of this project. Default: anywhere
+   */
+  boughtBy(wallet: string, projectId?: string): Promise<readonly BoughtBefore[]>;
+}
+
+/** What is left of one of them, as a column; of those for a time it is that. */
+const LEFT = `case when s.kind = 'until' then s.ends_at - cast($2 as bigint) else s.remaining end`;
+const BOUGHT = `case when s.kind = 'until' then s.ends_at - s.opened_at else s.bought end`;
+/** Uses are rounded each by themselves. */
+const EACH = `case when s.kind = 'uses' then s.remaining else 0 end`;
+
+const OPEN: Statement = {
+  name: 'tollhouse_open_passes_of_project',
+  text: `select s.kind, p.asset, p.amount, ${BOUGHT} as bought, count(*) as passes, ${halves(LEFT)},
+      min(s.ends_at) as first_end, max(s.ends_at) as last_end
+    from tollhouse_payment p join tollhouse_pass s on s.payment_id = p.id
+    where p.project_id = $1 and p.buys is not null and s.revoked_at is null
+      and (s.ends_at is null or s.ends_at > $2) and (s.remaining is null or s.remaining > 0)
+    group by s.kind, p.asset, p.amount, ${BOUGHT}, ${EACH}`,
+};
+
+const BOUGHT_BY: Statement = {
+  name: 'tollhouse_passes_bought_by',
+  text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')}, p.asset as paid_in, p.amount as paid, p.project_id
+    from tollhouse_pass s join tollhouse_payment p on p.id = s.payment_id
+    where s.wallet = $1 and $2 in ('', p.project_id) order by s.opened_at desc, s.id limit ${MOST_PASSES}`,
+};
+
+/**
+ * Reads passes of projects on SQLite or Postgres.
+ * @param now - clock, milliseconds since the epoch
+ */
+export function createPassSales(database: SqlDatabase, now: () => number): PassSales {
+  return {
+    openAt: async (projectId) => (await database.query(OPEN, projectId, now())).map(toOpen),
+    async boughtBy(wallet, projectId = '') {
+      const rows = await database.query(BOUGHT_BY, wallet, projectId);
+      return rows.map((row) => ({
+        pass: toPass(row, now()),
+        price: { mint: String(row.paid_in), amount: amountOf(row.paid) },
+        ...(row.project_id === null ? {} : { projectId: String(row.project_id) }),
+      }));
+    },
+  };
+}
+
+function toOpen(row: Row): OpenPasses {
+  const { first_end: first, last_end: last } = row;
+  return {
+    kind: String(row.kind) as PassKind,
+    price: { mint: String(row.asset), amount: amountOf(row.amount) },
+    count: Number(row.passes),
+    bought: BigInt(String(row.bought)),
+    left: exactSum(row),
+    ...(first === null || last === null ? {} : { ends: { first: Number(first), last: Number(last) } }),
+  };
+}
