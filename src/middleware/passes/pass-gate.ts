@@ -6,7 +6,7 @@ import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
+import { ENDS_HEADER, PASS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPass } from '../terms/credit-costs.js';
@@ -15,12 +15,22 @@ import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { cookiePath } from './cookie-path.js';
-import { enterByPass, remainingText } from './enter-by-pass.js';
+import { enterByPass } from './enter-by-pass.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies, cookieAt, giveCookie } from './pass-cookie.js';
+import { endOf, remainingHeaders } from './pass-end.js';
 import { passScope, readRoute, siteOfGate } from './pass-place.js';
-import { type CreditMeter, PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
+import {
+  type CreditMeter,
+  type KeptPass,
+  PASS_VARY,
+  type PassParts,
+  type PassPlace,
+  type PassRefusal,
+  type UsedPass,
+} from './pass-types.js';
 import { claimsOf, useShownPass } from './shown-pass.js';
+import { takeUse } from './take-use.js';
 
 /** The passes that are sold at a gate. */
 export interface PassGate {
@@ -31,6 +41,11 @@ export interface PassGate {
   admit(req: Request, res: Response, isPaying: boolean): Promise<Admitted | PassRefusal | undefined>;
   /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
   boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * Lets a request in whose payment would prolong a pass that lies more than a time of it ahead: by that pass, and nobody is charged
+   * by a mistake. The payment itself shows whose it is. Undefined for others.
+   */
+  coverInstead(req: Request, res: Response, claim: Pick<Claim, 'payer' | 'buys'>): Promise<Admitted | undefined>;
   /**
    * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
    * taken beyond the cost before its money has landed.
@@ -51,7 +66,7 @@ type BoughtPass = NonNullable<PaymentUse['buys']>;
 /** Headers that tell of a pass. */
 export type PassHeaders = Readonly<Record<string, string>>;
 
-const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
+const EXPOSED = [PASS_HEADER, REMAINING_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
 
 /**
  * The passes of a gate that sells some; undefined for others.
@@ -77,6 +92,11 @@ export function createPassGate(
     return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
   };
 
+  const admitBy = (req: Request, res: Response, used: UsedPass): Admitted => ({
+    admitted: true,
+    enter: (next) => enterByPass(parts, req, res, used, next),
+  });
+
   return {
     async admit(req, res, isPaying) {
       const places = sold.rules.map((rule) => placeOf(req, rule));
@@ -84,7 +104,7 @@ export function createPassGate(
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, places);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) return { admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) };
+      if (used?.admitted) return admitBy(req, res, used);
       varyBy(res, vary);
       placesOf.put(req, places);
       offerSignIn(req, parts);
@@ -95,6 +115,11 @@ export function createPassGate(
       const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
+    },
+    async coverInstead(req, res, { payer: wallet, buys }) {
+      const pass = buys?.graceMs === undefined ? undefined : await farAhead(passes, wallet, buys);
+      const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []));
+      return used?.admitted ? admitBy(req, res, used) : undefined;
     },
     meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
       if (buys?.kind !== 'credit') return undefined;
@@ -110,14 +135,29 @@ export function createPassGate(
     async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
       if (pass === undefined) return {};
-      const left = { [REMAINING_HEADER]: remainingText(pass, pass.left, parts.symbols) };
+      const left = remainingHeaders({ ...endOf(pass), ...defined({ mint: pass.mint }) }, pass.left, parts.symbols);
       if (!isTheirs) return left;
-      const token = await tokens.issue(claimsOf(pass));
+      const claims = claimsOf(pass);
+      const token = await tokens.issue(claims);
       const cookie = cookieAt(req, parts, placesOf.of(req) ?? [], pass.scope);
-      if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, pass.endsAt);
+      if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, claims.endsAt);
       return { ...left, [PASS_HEADER]: token };
     },
   };
+}
+
+/** The pass that a purchase would prolong, where that ends later than a time of it from now. */
+async function farAhead(
+  passes: PassParts['passes'],
+  wallet: string,
+  { site, scope, lastsMs = 0 }: BoughtPass,
+): Promise<KeptPass | undefined> {
+  const found = await passes.findFor({ wallet, site, scope });
+  const latest = Date.now() + lastsMs;
+  return found.find((pass) => {
+    const { endsAt = 0, renewableUntil } = endOf(pass);
+    return renewableUntil !== undefined && pass.over === undefined && endsAt > latest;
+  });
 }
 
 function partsOf(
@@ -140,12 +180,12 @@ function partsOf(
  * The balance that a payment buys; its own request is the first of its uses. Undefined for an amount that buys no credit today: one of
  * terms that were offered before.
  */
-function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
+function balanceOf({ uses, forMs, graceMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
   const time = defined({ lastsMs: forMs });
   if (byMint !== undefined) {
     const { amount } = byMint.get(mint) ?? { amount: bought + 1n };
     return amount > bought ? undefined : ({ kind: 'credit', mint, bought, left: bought - amount, ...time } as const);
   }
-  if (uses === undefined) return { kind: 'until', ...time } as const;
+  if (uses === undefined) return { kind: 'until', ...time, ...defined({ graceMs }) } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
 }

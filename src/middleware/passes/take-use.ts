@@ -4,6 +4,7 @@ import { randomHex } from '../../lib/ids.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
+import { endOf } from './pass-end.js';
 import { refusal, troubled } from './pass-troubles.js';
 import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 
@@ -23,8 +24,9 @@ export async function takeUse(
   if (kind === 'credit') return takeCredit(parts, req, by, places);
   if (kind === 'until') {
     const pass = await parts.passes.find(passId);
-    const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
-    return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
+    if (pass === undefined) return troubled('unknown', kind);
+    const trouble = pass.over ?? (pass.serial === serial ? undefined : 'revoked');
+    return trouble === undefined ? { admitted: true, ...by, end: endOf(pass) } : troubled(trouble, kind);
   }
   return debit(parts, req, by, ONE_USE);
 }
