@@ -145,12 +145,6 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
       /^its end is \d+, and \d+ was bought$/,
     ],
     [
-      'a renewal is longer than was paid for',
-      `update tollhouse_pass_period set lasts_ms = lasts_ms + 1 where ${RENEWAL}`,
-      `update tollhouse_pass_period set lasts_ms = lasts_ms - 1 where ${RENEWAL}`,
-      /^its time of this payment is 2592000001, and 2592000000 was bought$|^its end is \d+, and \d+ was bought/,
-    ],
-    [
       'the payment of a renewal has failed',
       `update tollhouse_payment set state = 'failed', reason = 'settlement_in_progress'
         where id in (select payment_id from tollhouse_pass_period where ${RENEWAL})`,
@@ -212,10 +206,21 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
     expect(await compare()).toMatchObject({ found: [] });
   });
 
+  test('say that a renewal is longer than was paid for', async () => {
+    const longer = async (ms: number) => {
+      await change(`update tollhouse_pass_period set lasts_ms = lasts_ms + ${ms} where ${RENEWAL}`);
+      await change(`${UPDATE} ends_at = ends_at + ${ms} where ${MONTH}`);
+    };
+    await longer(1);
+    const { detail } = only(await compare()) ?? {};
+    await longer(-1);
+    expect(detail).toBe('its time of this payment is 2592000001, and 2592000000 was bought');
+  });
+
   test('say that a renewal is missing, and have the pass renewed where that is wanted', async () => {
     const { id, endsAt } = await passOf('GET /month');
     await change(`delete from tollhouse_pass_period where ${RENEWAL}`);
-    await change(`${UPDATE} ends_at = ends_at - 30 * ${DAY_MS} where ${MONTH}`);
+    await change(`${UPDATE} ends_at = ends_at - ${30 * DAY_MS} where ${MONTH}`);
     expect(only(await compare())).toMatchObject({ kind: 'pass', advice: expect.stringContaining('--open-passes') });
     expect(await compare({ opensIn: facilitator.passes })).toMatchObject({ found: [] });
     expect([await passOf('GET /month'), await compare()]).toMatchObject([

@@ -80,9 +80,10 @@ async function tellMissing(
 }
 
 /** What a pass is otherwise than its payment has bought it. One that can be renewed has the times of all its payments. */
-function whatDiffers({ payer, buys, period }: PaidPass, pass: Pass): readonly string[] {
+function whatDiffers({ paymentId, payer, buys, period }: PaidPass, pass: Pass): readonly string[] {
   const { lastsMs, graceMs } = buys;
-  const endsAt = lastsMs === undefined ? undefined : pass.openedAt + (period?.totalMs ?? lastsMs);
+  const bought = lastsMs === undefined ? undefined : pass.openedAt + (period?.totalMs ?? lastsMs);
+  const end = statedEnd(pass);
   const compared = [
     ['wallet', pass.wallet, payer],
     ['site', pass.site, buys.site],
@@ -90,7 +91,8 @@ function whatDiffers({ payer, buys, period }: PaidPass, pass: Pass): readonly st
     ['kind', pass.kind, buys.kind],
     ['token', pass.mint, buys.mint],
     ['number', pass.bought, buys.bought],
-    ['end', statedEnd(pass), endsAt],
+    // Told once, of the payment that has made it.
+    ['end', end, paymentId === pass.paymentId ? bought : end],
     ['time of this payment', period?.lastsMs, graceMs === undefined ? undefined : lastsMs],
   ] as const;
   return compared
