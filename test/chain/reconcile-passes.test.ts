@@ -42,6 +42,9 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
       const fail = (_req: Request, res: Response) => void res.status(500).send('bad');
       app.get('/failing', requirePayment(first), fail);
       app.get('/failing-pack', requirePayment({ ...first, pass: { uses: 3 } }), fail);
+      app.get('/month', requirePayment({ ...sold, pass: { for: '30d', renew: true } }), (_req, res) => {
+        res.send('good');
+      });
       app.get('/single', requirePayment(sold), (_req, res) => void res.send('good'));
     });
     for (const path of ['/failing', '/failing-pack']) {
@@ -50,7 +53,7 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
     const { token }: BoughtPass = await buyPass(fixture, `${url}/pack`);
     for (let times = 0; times < USED; times += 1) await fetch(`${url}/pack`, { headers: token });
     await fetch(`${url}/pack?fail=1`, { headers: token });
-    for (const path of ['/day', '/single']) await buyPass(fixture, `${url}${path}`);
+    for (const path of ['/day', '/single', '/month', '/month']) await buyPass(fixture, `${url}${path}`);
     const credit = await buyPass(fixture, `${url}/credit`);
     await fetch(`${url}/credit`, { headers: credit.token });
     const isLeft = async (amount: bigint) =>
@@ -78,14 +81,16 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
     return found;
   };
 
-  test('are right where passes were bought, used, given back and revoked, and requests have failed that were paid', async () => {
+  test('are right where passes were bought, used, renewed, given back and revoked, and requests have failed that were paid', async () => {
     await facilitator.passes.revoke((await passOf('GET /day')).id);
     expect(await compare()).toMatchObject({ payments: 6, found: [], notes: [], differences: 0 });
   });
 
-  const [PACK, DAY, CREDIT] = ['pack', 'day', 'credit'].map((it) => `scope = 'GET /${it}'`);
+  const [PACK, DAY, CREDIT, MONTH] = ['pack', 'day', 'credit', 'month'].map((it) => `scope = 'GET /${it}'`);
   const PRICED = `scope = 'price of GET /failing'`;
   const UPDATE = 'update tollhouse_pass set';
+  /** The payment that has renewed the month, which another one had opened. */
+  const RENEWAL = 'payment_id not in (select payment_id from tollhouse_pass)';
   const OF_PACK = `pass_id in (select id from tollhouse_pass where ${PACK})`;
 
   test.each([
@@ -142,6 +147,19 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
       `${UPDATE} ends_at = ends_at + 1 where ${DAY}`,
       `${UPDATE} ends_at = ends_at - 1 where ${DAY}`,
       /^its end is \d+, and \d+ was bought$/,
+    ],
+    [
+      'a renewed pass is shorter than was paid for',
+      `${UPDATE} ends_at = ends_at - 1 where ${MONTH}`,
+      `${UPDATE} ends_at = ends_at + 1 where ${MONTH}`,
+      /^its end is \d+, and \d+ was bought$/,
+    ],
+    [
+      'the payment of a renewal has failed',
+      `update tollhouse_payment set state = 'failed', reason = 'settlement_in_progress'
+        where id in (select payment_id from tollhouse_pass_period where ${RENEWAL})`,
+      `update tollhouse_payment set state = 'served', reason = null where state = 'failed'`,
+      /^its payment is failed$/,
     ],
     [
       'a pass has no end',
@@ -214,6 +232,35 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
         values ('${pass_id}', '${request}', ${amount}, ${at})`);
     }
     expect(await compare()).toMatchObject({ found: [] });
+  });
+
+  test('say that a renewal is longer than was paid for', async () => {
+    const longer = async (ms: number) => {
+      await change(`update tollhouse_pass_period set lasts_ms = lasts_ms + ${ms} where ${RENEWAL}`);
+      await change(`${UPDATE} ends_at = ends_at + ${ms} where ${MONTH}`);
+    };
+    await longer(1);
+    const { detail } = only(await compare()) ?? {};
+    await longer(-1);
+    expect(detail).toBe('its time of this payment is 2592000001, and 2592000000 was bought');
+  });
+
+  test('say that a renewal is missing, and have the pass renewed where that is wanted', async () => {
+    const { id, endsAt } = await passOf('GET /month');
+    await change(`delete from tollhouse_pass_period where ${RENEWAL}`);
+    await change(`${UPDATE} ends_at = ends_at - ${30 * DAY_MS} where ${MONTH}`);
+    expect(only(await compare())).toMatchObject({ kind: 'pass', advice: expect.stringContaining('--open-passes') });
+    expect(await compare({ opensIn: facilitator.passes })).toMatchObject({ found: [] });
+    expect([await passOf('GET /month'), await compare()]).toMatchObject([
+      { id, endsAt },
+      { found: [], notes: [] },
+    ]);
+
+    await change(`delete from tollhouse_pass where ${MONTH}`);
+    expect((await compare()).found).toHaveLength(2);
+    expect(await compare({ opensIn: facilitator.passes })).toMatchObject({ found: [] });
+    expect((await passOf('GET /month')).id).not.toBe(id);
+    expect(await compare()).toMatchObject({ found: [], notes: [] });
   });
 
   test('note a pass that nobody has paid for, which is no difference', async () => {

@@ -1,7 +1,7 @@
 import { newId } from '../../lib/ids.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { PaidPass, PassReader } from '../../storage/books/pass-reader.js';
-import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
+import { type Pass, type PassStore, statedEnd } from '../../storage/passes/pass-store.js';
 import type { Findings } from './finding.js';
 
 /** What checking passes needs. */
@@ -75,13 +75,15 @@ async function tellMissing(
     kind: 'pass',
     ids: [id, paymentId, wallet],
     detail,
-    advice: 'its time, where it has one, runs from now',
+    advice: 'its time, where it has one, runs from now, or from the end of the pass that it renews',
   });
 }
 
-/** What a pass is otherwise than its payment has bought it. */
-function whatDiffers({ payer, buys }: PaidPass, pass: Pass): readonly string[] {
-  const endsAt = buys.lastsMs === undefined ? undefined : pass.openedAt + buys.lastsMs;
+/** What a pass is otherwise than its payment has bought it. One that can be renewed has the times of all its payments. */
+function whatDiffers({ paymentId, payer, buys, period }: PaidPass, pass: Pass): readonly string[] {
+  const { lastsMs, graceMs } = buys;
+  const bought = lastsMs === undefined ? undefined : pass.openedAt + (period?.totalMs ?? lastsMs);
+  const end = statedEnd(pass);
   const compared = [
     ['wallet', pass.wallet, payer],
     ['site', pass.site, buys.site],
@@ -89,7 +91,9 @@ function whatDiffers({ payer, buys }: PaidPass, pass: Pass): readonly string[] {
     ['kind', pass.kind, buys.kind],
     ['token', pass.mint, buys.mint],
     ['number', pass.bought, buys.bought],
-    ['end', pass.endsAt, endsAt],
+    // Told once, of the payment that has made it.
+    ['end', end, paymentId === pass.paymentId ? bought : end],
+    ['time of this payment', period?.lastsMs, graceMs === undefined ? undefined : lastsMs],
   ] as const;
   return compared
     .filter(([, is, bought]) => is !== bought)

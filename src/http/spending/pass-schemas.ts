@@ -23,6 +23,11 @@ export const passFields = {
   left: amount.describe('Of what was bought.'),
   opened_at: time,
   ends_at: time.nullable().describe('Null where it ends by use alone.'),
+  renewable_until: time
+    .nullable()
+    .describe(
+      'Until when it can be renewed, and still covers: who pays once more at an address that it covers goes on from `ends_at`. Null where it cannot.',
+    ),
   status: z.enum(['active', 'used_up', 'ended', 'revoked']),
 };
 

@@ -4,15 +4,32 @@ import type { passesResponse } from './pass-schemas.js';
 
 type Pass = Awaited<ReturnType<EmbeddedFacilitator['passes']['list']>>[number];
 
+const timeText = (time: number): string => new Date(time).toISOString();
+
 /** A pass as its wallet sees it. */
 export function passView(pass: Pass): ResponseBody<typeof passesResponse>['data'][number] {
-  const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, openedAt, endsAt, over } = pass;
+  const {
+    id,
+    paymentId,
+    wallet,
+    site,
+    scope,
+    kind,
+    mint = null,
+    bought,
+    left,
+    openedAt,
+    endsAt,
+    graceMs = 0,
+    over,
+  } = pass;
   return {
     ...{ id, payment_id: paymentId, wallet, site, covers: scope, kind, mint },
     bought: bought === undefined ? null : String(bought),
     left: left === undefined ? null : String(left),
-    opened_at: new Date(openedAt).toISOString(),
-    ends_at: endsAt === undefined ? null : new Date(endsAt).toISOString(),
+    opened_at: timeText(openedAt),
+    ends_at: endsAt === undefined ? null : timeText(endsAt - graceMs),
+    renewable_until: endsAt === undefined || pass.graceMs === undefined ? null : timeText(endsAt),
     status: over === undefined || over === 'unknown' ? 'active' : over,
   };
 }

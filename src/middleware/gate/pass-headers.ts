@@ -7,6 +7,10 @@ export const REMAINING_HEADER = 'Access-Pass-Remaining';
 /** The header that says in a sentence what was not charged, and pays another request. */
 export const CREDIT_HEADER = 'Access-Credit';
 
+/** When a pass ends that can be renewed, and until when it can be: times as in ISO 8601. */
+export const ENDS_HEADER = 'Access-Pass-Ends';
+export const RENEWABLE_HEADER = 'Access-Pass-Renewable-Until';
+
 /** What the name of a cookie begins with that carries a pass, but for the prefixes that browsers heed; its digest follows. */
 export const PASS_COOKIE = 'access-pass-';
 

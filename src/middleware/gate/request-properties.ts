@@ -40,6 +40,8 @@ export interface RequestPass {
   readonly mint?: string;
   /** When it ends, in milliseconds since the epoch. Missing where it does not by itself. */
   readonly endsAt?: number;
+  /** Until when it can be renewed, and still covers, in milliseconds since the epoch. Missing where it cannot be. */
+  readonly renewableUntil?: number;
   /** Says what the request has cost, where it is taken from credit; see {@link chargeCredit}, which is good for every request. */
   readonly charge?: ChargeCredit;
 }

@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
-import { remainingText } from './enter-by-pass.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
 import { giveBackToPass } from './give-back.js';
+import { remainingHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
 /** A request that a pass covers, for whoever serves it in the handler's place and says what becomes of what it has taken. */
@@ -25,7 +25,7 @@ export function coveredRequest(parts: PassParts, req: Request, res: Response, us
     ...{ req, res, shown },
     async headers(isCharged) {
       const given = isCharged || left === undefined ? left : left + (taken?.amount ?? 0n);
-      const remaining = { [REMAINING_HEADER]: remainingText(shown, given, symbols) };
+      const remaining = remainingHeaders({ ...shown, ...used.end }, given, symbols);
       return used.by === 'wallet' ? { ...remaining, [PASS_HEADER]: await tokens.issue(shown) } : remaining;
     },
     async giveBack() {

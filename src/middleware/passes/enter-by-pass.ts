@@ -1,17 +1,17 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { PassClaims } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
 import { headHook } from '../../lib/http/write-head.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { addVary, setPrivate } from '../gate/cache-control.js';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
+import { setHeaders } from '../gate/respond.js';
 import { closed, endsWithin, watchBreak } from '../response/response-end.js';
-import { creditText } from '../terms/credit-costs.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
 import { giveBackToPass } from './give-back.js';
 import { giveCookie } from './pass-cookie.js';
+import { type PassEnd, remainingHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
 /**
@@ -38,7 +38,7 @@ export function enterByPass(
 
 function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, next: NextFunction): void {
   const { shown, taken } = used;
-  res.setHeader(REMAINING_HEADER, remainingText(shown, used.left, parts.symbols));
+  setHeaders(res, remainingHeaders({ ...shown, ...used.end }, used.left, parts.symbols));
   tell(req, parts.requestNames, 'pass', requestPass(used));
   const response = noteCovered(res, used, parts);
   completeHeads(res);
@@ -88,7 +88,7 @@ const completeHeads = headHook((res) => {
     response.isCharged = response.parts.charges(res as Response);
     const left = leftBehind(response);
     const { used, parts } = response;
-    if (left !== used.left) res.setHeader(REMAINING_HEADER, remainingText(used.shown, left, parts.symbols));
+    if (left !== used.left) setHeaders(res as Response, remainingHeaders(used.shown, left, parts.symbols));
   }
 });
 
@@ -99,16 +99,13 @@ function leftBehind({ isCharged, used: { left, taken, meter } }: CoveredResponse
   return (meter.left ?? left) + meter.taken - (isCharged ? meter.due : 0n);
 }
 
-function requestPass({ shown: { passId: id, wallet, kind, mint, endsAt }, left, meter }: UsedPass): RequestPass {
-  return withAmountJson({ id, wallet, kind, ...defined({ left, mint, endsAt, charge: meter?.charge }) });
-}
-
-/** What is left: uses, an amount of credit, or the seconds until the end. */
-export function remainingText(
-  { mint, endsAt = 0 }: Pick<PassClaims, 'mint' | 'endsAt'>,
-  left: bigint | undefined,
-  symbols: PassParts['symbols'],
-): string {
-  if (left !== undefined) return mint === undefined ? String(left) : creditText(left, mint, symbols);
-  return String(Math.max(0, Math.floor((endsAt - Date.now()) / 1_000)));
+function requestPass({ shown, end, left, meter }: UsedPass): RequestPass {
+  const { passId: id, wallet, kind, mint } = shown;
+  const { endsAt, renewableUntil }: PassEnd = end ?? shown;
+  return withAmountJson({
+    id,
+    wallet,
+    kind,
+    ...defined({ left, mint, endsAt, renewableUntil, charge: meter?.charge }),
+  });
 }

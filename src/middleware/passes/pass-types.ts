@@ -7,6 +7,7 @@ import type { Terms, Token } from '../../protocol/types.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import type { ChargeCredit } from '../gate/request-properties.js';
 import type { CreditCost, CreditCosts } from '../terms/credit-costs.js';
+import type { PassEnd } from './pass-end.js';
 
 /** The cookie of the passes of a scope. */
 export interface PassCookie {
@@ -103,6 +104,8 @@ export interface TakenOfPass {
 export interface UsedPass {
   readonly admitted: true;
   readonly shown: PassClaims;
+  /** When it ends, where its token does not say so, which is the rule for what is for a time alone. Default: as its token says. */
+  readonly end?: PassEnd;
   /** What is left of it, in its own unit; missing where it is for a time alone. */
   readonly left?: bigint;
   /** What the request has taken, to be given back by its name; missing where nothing was. */

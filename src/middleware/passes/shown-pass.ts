@@ -171,7 +171,8 @@ function byEnd(one: KeptPass, other: KeptPass): number {
   return (one.endsAt ?? Number.MAX_SAFE_INTEGER) - (other.endsAt ?? Number.MAX_SAFE_INTEGER);
 }
 
-/** What the token of a pass says. */
-export function claimsOf({ id, wallet, site, scope, kind, mint, serial, endsAt }: KeptPass): PassClaims {
+/** What the token of a pass says. That of one which can be renewed stays good with it, and has no end of its own. */
+export function claimsOf({ id, wallet, site, scope, kind, mint, serial, graceMs, ...pass }: KeptPass): PassClaims {
+  const endsAt = graceMs === undefined ? pass.endsAt : undefined;
   return { passId: id, wallet, site, scope, kind, serial, ...defined({ mint, endsAt }) };
 }

@@ -1,10 +1,10 @@
-import type { NextFunction, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
+import { ENDS_HEADER, PASS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPass } from '../terms/credit-costs.js';
@@ -18,9 +18,19 @@ import { enterByPass } from './enter-by-pass.js';
 import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies } from './pass-cookie.js';
+import { endOf } from './pass-end.js';
 import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
-import { type CreditMeter, PASS_VARY, type PassParts, type PassPlace, type PassRefusal } from './pass-types.js';
-import { useShownPass } from './shown-pass.js';
+import {
+  type CreditMeter,
+  type KeptPass,
+  PASS_VARY,
+  type PassParts,
+  type PassPlace,
+  type PassRefusal,
+  type UsedPass,
+} from './pass-types.js';
+import { claimsOf, useShownPass } from './shown-pass.js';
+import { takeUse } from './take-use.js';
 import { type PassHeaders, passHeaders } from './told-pass.js';
 
 /** The passes that are sold at a gate. */
@@ -35,6 +45,11 @@ export interface PassSales {
   placesOf(req: Request): readonly PassPlace[];
   /** What a payment of some terms buys that is brought with a request, which was asked for admission; undefined where that is one response. */
   boughtWith(req: Request, terms: Terms): BoughtPass | undefined;
+  /**
+   * Lets a request in whose payment would prolong a pass that lies more than a time of it ahead: by that pass, and nobody is charged
+   * by a mistake. The payment itself shows whose it is. Undefined for others.
+   */
+  coverInstead(req: Request, res: Response, claim: Pick<Claim, 'payer' | 'buys'>): Promise<Admitted | undefined>;
   /**
    * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
    * taken beyond the cost before its money has landed.
@@ -64,7 +79,7 @@ export interface SoldAt {
   readonly serve?: (covered: CoveredRequest) => Promise<void>;
 }
 
-const EXPOSED = [PASS_HEADER, REMAINING_HEADER];
+const EXPOSED = [PASS_HEADER, REMAINING_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
 
 /**
  * The passes of a gate that sells some.
@@ -87,6 +102,7 @@ export function createPassSales(
     vary,
   )(siteOfGate(options.baseUrl, seller ?? recipientOf(where, options.payTo, options.facilitator.tokens)));
   const { passes, site, baseUrl } = parts;
+  const admitBy = admission(parts, serve);
   const places = createRequestNote<Request, readonly PassPlace[]>();
   const placesOf = (req: Request) => places.of(req) ?? [];
   const placeOf = (req: Request, rule: SoldPass): PassPlace => {
@@ -104,13 +120,7 @@ export function createPassSales(
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
       // Scripts of other origins are the only ones who ask for leave to read.
       if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) {
-        const byHandler = (next: NextFunction) => enterByPass(parts, req, res, used, next);
-        return {
-          admitted: true,
-          enter: serve === undefined ? byHandler : () => serve(coveredRequest(parts, req, res, used)),
-        };
-      }
+      if (used?.admitted) return admitBy(req, res, used);
       varyBy(res, vary);
       places.put(req, here);
       offerSignIn(req, parts);
@@ -121,6 +131,11 @@ export function createPassSales(
       const scope = rule && placesOf(req)[sold.rules.indexOf(rule)]?.scope;
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
+    },
+    async coverInstead(req, res, { payer: wallet, buys }) {
+      const pass = buys?.graceMs === undefined ? undefined : await farAhead(passes, wallet, buys);
+      const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []));
+      return used?.admitted ? admitBy(req, res, used) : undefined;
     },
     meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
       if (buys?.kind !== 'credit') return undefined;
@@ -141,16 +156,39 @@ export function createPassSales(
   };
 }
 
+type AdmitBy = (req: Request, res: Response, used: UsedPass) => Admitted;
+
+function admission(parts: PassParts, serve: SoldAt['serve']): AdmitBy {
+  if (serve === undefined) {
+    return (req, res, used) => ({ admitted: true, enter: (next) => enterByPass(parts, req, res, used, next) });
+  }
+  return (req, res, used) => ({ admitted: true, enter: () => serve(coveredRequest(parts, req, res, used)) });
+}
+
+/** The pass that a purchase would prolong, where that ends later than a time of it from now. */
+async function farAhead(
+  passes: PassParts['passes'],
+  wallet: string,
+  { site, scope, lastsMs = 0 }: BoughtPass,
+): Promise<KeptPass | undefined> {
+  const found = await passes.findFor({ wallet, site, scope });
+  const latest = Date.now() + lastsMs;
+  return found.find((pass) => {
+    const { endsAt = 0, renewableUntil } = endOf(pass);
+    return renewableUntil !== undefined && pass.over === undefined && endsAt > latest;
+  });
+}
+
 /**
  * The balance that a payment buys; its own request is the first of its uses. Undefined for an amount that buys no credit today: one of
  * terms that were offered before.
  */
-function balanceOf({ uses, forMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
+function balanceOf({ uses, forMs, graceMs, byMint }: SoldPass, { asset: mint, amount: bought }: Terms) {
   const time = defined({ lastsMs: forMs });
   if (byMint !== undefined) {
     const { amount } = byMint.get(mint) ?? { amount: bought + 1n };
     return amount > bought ? undefined : ({ kind: 'credit', mint, bought, left: bought - amount, ...time } as const);
   }
-  if (uses === undefined) return { kind: 'until', ...time } as const;
+  if (uses === undefined) return { kind: 'until', ...time, ...defined({ graceMs }) } as const;
   return { kind: 'uses', bought: uses, left: uses - 1n, ...time } as const;
 }

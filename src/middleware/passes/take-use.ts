@@ -4,6 +4,7 @@ import { randomHex } from '../../lib/ids.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
+import { endOf } from './pass-end.js';
 import { refusal, troubled } from './pass-troubles.js';
 import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 
@@ -37,8 +38,9 @@ export function takeUse(
 async function takeNothing({ passes }: PassParts, by: ShownPass): Promise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = by.shown;
   const pass = await passes.find(passId);
-  const trouble = pass === undefined ? 'unknown' : (pass.over ?? (pass.serial === serial ? undefined : 'revoked'));
-  return trouble === undefined ? { admitted: true, ...by } : troubled(trouble, kind);
+  if (pass === undefined) return troubled('unknown', kind);
+  const trouble = pass.over ?? (pass.serial === serial ? undefined : 'revoked');
+  return trouble === undefined ? { admitted: true, ...by, end: endOf(pass) } : troubled(trouble, kind);
 }
 
 async function takeCredit(

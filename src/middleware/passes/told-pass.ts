@@ -1,7 +1,8 @@
 import type { Request } from 'express';
-import { PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
-import { remainingText } from './enter-by-pass.js';
+import { defined } from '../../lib/defined.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
 import { cookieAt, giveCookie } from './pass-cookie.js';
+import { endOf, remainingHeaders } from './pass-end.js';
 import type { KeptPass, PassParts, PassPlace } from './pass-types.js';
 import { claimsOf } from './shown-pass.js';
 
@@ -19,10 +20,11 @@ export async function passHeaders(
   places: readonly PassPlace[],
   isTheirs: boolean,
 ): Promise<PassHeaders> {
-  const left = { [REMAINING_HEADER]: remainingText(pass, pass.left, parts.symbols) };
+  const left = remainingHeaders({ ...endOf(pass), ...defined({ mint: pass.mint }) }, pass.left, parts.symbols);
   if (!isTheirs) return left;
-  const token = await parts.tokens.issue(claimsOf(pass));
+  const claims = claimsOf(pass);
+  const token = await parts.tokens.issue(claims);
   const cookie = cookieAt(req, parts, places, pass.scope);
-  if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, pass.endsAt);
+  if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, claims.endsAt);
   return { ...left, [PASS_HEADER]: token };
 }

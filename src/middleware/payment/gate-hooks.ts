@@ -76,13 +76,3 @@ export function creditFirst(
   if (useCredit === undefined) return challenge;
   return async (cause) => ((await useCredit(req, res)) ? undefined : challenge(cause));
 }
-
-/** Lets a gate refuse a payment that is held, and gives it back then. */
-export async function accepted(gate: PaymentGate, req: Request, claim: Claim): Promise<void> {
-  try {
-    await gate.accept?.(req, claim);
-  } catch (error) {
-    await (claim.receipt === undefined ? claim.forget() : claim.keep());
-    throw error;
-  }
-}

@@ -15,7 +15,8 @@ import { delivered, isClientGone, limitDelivery } from '../response/response-end
 import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { admitOnCredit, enterOnCredit } from './compensated.js';
-import { accepted, callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
+import { decideClaim } from './decide-claim.js';
+import { callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
 import { identifierFault } from './identified-payment.js';
 import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
@@ -112,7 +113,8 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
     }
     case 'open': {
       const { claim } = opened;
-      await accepted(gate, req, claim);
+      const decision = await decideClaim(attempt, claim);
+      if (decision !== undefined) return decision;
       const paid = openedRequest(attempt, claim, receiptHeaders);
       return { admitted: true, enter: (next: NextFunction) => serve({ ...paid, next }) };
     }

@@ -21,6 +21,13 @@ export interface PassOption {
   readonly stream?: boolean;
   /** For how long, from the payment on: `'30s'`, `'15m'`, `'24h'`, `'30d'`. Default: until the uses, or the credit, are used up. */
   readonly for?: string;
+  /**
+   * With `for` alone: whether it is a subscription. The wallet that has it and pays again, before its end or within the grace behind
+   * it, has it prolonged from its end, and it stays the same pass with the same tokens. In the grace it covers still. Nobody is
+   * charged whose pass lies more than one such time ahead: the request is covered by it instead. `true`: a grace of a tenth of the
+   * time, at most 3 days. Default false: who pays again has another pass, from then on.
+   */
+  readonly renew?: boolean | { readonly grace: string };
   /** Name of a group of gates: the pass covers all of them that name it, on the same site and for the same `payTo`. Default: its own route alone. */
   readonly group?: string;
   /**
@@ -43,6 +50,8 @@ export interface Offer {
 export interface PassRule {
   readonly uses: bigint | undefined;
   readonly forMs: number | undefined;
+  /** How long it is good behind its end, where it can be renewed; undefined where it cannot. */
+  readonly graceMs: number | undefined;
   readonly group: string | undefined;
   /** What a request takes of credit, as it was written; undefined where none is sold. */
   readonly costs: readonly PriceInput[] | undefined;
@@ -53,6 +62,7 @@ export interface PassRule {
 const MAX_USES = 1_000_000_000;
 const MAX_DAYS = 3_660;
 const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const MOST_GRACE_MS = 3 * 86_400_000;
 const TIME = 'a time such as "15m", "24h" or "30d", at most ten years';
 
 const duration = z
@@ -67,6 +77,9 @@ const fields = {
   cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
   stream: z.boolean('true or false').optional(),
   for: duration.optional(),
+  renew: z
+    .union([z.boolean(), z.strictObject({ grace: duration })], 'true, or { grace: "3d" }, a time such as "12h" or "3d"')
+    .default(false),
   group: z
     .string('a name')
     .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"')
@@ -96,13 +109,23 @@ export const passOption = z
     ({ cost, stream, credit }) => credit || (cost ?? stream) === undefined,
     'an object with credit: true beside cost and stream',
   )
+  .refine(
+    ({ renew, for: time, uses, credit }) => renew === false || (time !== undefined && uses === undefined && !credit),
+    'an object with for alone beside renew: what is renewed is a time, as in { for: "30d", renew: true }',
+  )
   .transform(
-    ({ uses, for: forMs, group, cookie, cost, stream = false }): PassRule => ({
+    ({ uses, for: forMs, renew, group, cookie, cost, stream = false }): PassRule => ({
       uses: uses === undefined ? undefined : BigInt(uses),
       costs: cost === undefined ? undefined : [cost].flat(),
+      graceMs: graceOf(renew, forMs ?? 0),
       ...{ forMs, group, stream, cookie },
     }),
   );
+
+function graceOf(renew: boolean | { readonly grace: number }, forMs: number): number | undefined {
+  if (renew === false) return undefined;
+  return renew === true ? Math.min(Math.floor(forMs / 10), MOST_GRACE_MS) : renew.grace;
+}
 
 function millisecondsOf(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
@@ -120,10 +143,12 @@ const NAMES = [
  * What a pass is good for, in words: `100 requests within 30 days`.
  * @param what - what it is that is sold. Default: requests
  */
-export function passInWords({ uses, forMs, group }: PassRule, what: string = requestsInWords(uses)): string {
+export function passInWords(rule: PassRule, what: string = requestsInWords(rule.uses)): string {
+  const { forMs, graceMs, group } = rule;
   const where = group === undefined ? '' : ` to anything of "${group}"`;
   const time = forMs === undefined ? undefined : timeInWords(forMs);
-  return `${what}${where}${time === undefined ? '' : ` within ${time}`}`;
+  const again = graceMs === undefined ? '' : `, renewed by paying again until ${graceInWords(graceMs)}`;
+  return `${what}${where}${time === undefined ? '' : ` within ${time}`}${again}`;
 }
 
 function requestsInWords(uses: bigint | undefined): string {
@@ -131,8 +156,12 @@ function requestsInWords(uses: bigint | undefined): string {
   return uses === 1n ? '1 request' : `${uses} requests`;
 }
 
+function graceInWords(ms: number): string {
+  return ms < 1_000 ? 'its end' : `${timeInWords(ms)} after its end`;
+}
+
 function timeInWords(ms: number): string {
   const [unit, name] = NAMES.find(([it]) => ms % (UNITS_MS[it] ?? 1) === 0) ?? (['s', 'second'] as const);
-  const count = ms / (UNITS_MS[unit] ?? 1);
+  const count = Math.floor(ms / (UNITS_MS[unit] ?? 1));
   return count === 1 ? `1 ${name}` : `${count} ${name}s`;
 }

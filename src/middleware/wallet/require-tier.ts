@@ -1,3 +1,4 @@
+import type { Request } from 'express';
 import { z } from 'zod';
 import type { Lookups } from '../../access/holdings.js';
 import { minimumOf, readTiers, type Tier, type Tiers, type TiersOptions } from '../../access/tiers.js';
@@ -11,6 +12,7 @@ import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from
 import { missingForTier, readStanding, type TierReading, tellTier } from './tier-gate.js';
 import {
   PASSED,
+  type RuleOfGate,
   type Verdict,
   type WalletGateOptions,
   walletGate,
@@ -49,44 +51,62 @@ const options = z.strictObject({
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function requireTier(given: RequireTierOptions): Gate {
-  const resolved = resolveOptions(WHERE, options, given);
+  const { parts, judge } = tierRule(WHERE, given);
+  return walletGate(WHERE, parts, judge);
+}
+
+/**
+ * Reads the options of {@link requireTier} for whoever asks a wallet for a tier.
+ * @param where - the function that they were given to, for messages
+ * @throws TollhouseError `bad_option` where one is wrong
+ */
+export function tierRule(where: string, given: unknown): RuleOfGate {
+  const resolved = resolveOptions(where, options, given);
   const parts = walletGateParts(resolved);
-  const tiers = readTiers(WHERE, resolved.tiers, resolved.facilitator.tokens);
-  const required = findTier(tiers, resolved.tier);
-  const read = (wallet: string, reader: Lookups) => readStanding(WHERE, wallet, { tiers, upTo: required }, reader);
+  const tiers = readTiers(where, resolved.tiers, resolved.facilitator.tokens);
+  const required = findTier(where, tiers, resolved.tier);
+  const read = (wallet: string, reader: Lookups) => readStanding(where, wallet, { tiers, upTo: required }, reader);
   const what = [tiers.mint, required.minBalance];
-  const admit = withAdmission(WHERE, resolved, {
+  const admit = withAdmission(where, resolved, {
     what,
     judge: (_req, wallet) =>
       whenKnown(read(wallet, parts.holdings), (reading) => {
-        const verdict = judge(wallet, tiers, required, reading);
+        const verdict = verdictOf(where, wallet, { tiers, required, reading });
         const note = reading.tier?.id;
         if (note === undefined) return verdict;
         return verdict.ok ? { ok: true, note } : { ...verdict, note };
       }),
     // Whoever comes has his balance remembered: a look by that would see what he shows.
     holds: (wallet) =>
-      whenKnown(read(wallet, resolved.facilitator), (reading) => judge(wallet, tiers, required, reading).ok),
+      whenKnown(
+        read(wallet, resolved.facilitator),
+        (reading) => verdictOf(where, wallet, { tiers, required, reading }).ok,
+      ),
   });
-  return walletGate(WHERE, parts, {
+  const judge = {
     name: ruleName([WHERE, ...what]),
     judge: admit,
-    tell: (req, id) => tellTier(req, resolved.requestNames, tiers, id),
-  });
+    tell: (req: Request, id: string) => tellTier(req, resolved.requestNames, tiers, id),
+  };
+  return { parts, judge, inWords: `the tier "${required.id}"` };
 }
 
-function judge(wallet: string, tiers: Tiers, required: Tier, reading: TierReading): Verdict {
-  if (reading.amount >= minimumOf(WHERE, required, reading.decimals)) return PASSED;
-  const missing = missingForTier(WHERE, required, tiers, reading);
+function verdictOf(
+  where: string,
+  wallet: string,
+  { tiers, required, reading }: { readonly tiers: Tiers; readonly required: Tier; readonly reading: TierReading },
+): Verdict {
+  if (reading.amount >= minimumOf(where, required, reading.decimals)) return PASSED;
+  const missing = missingForTier(where, required, tiers, reading);
   const detail = `The wallet ${wallet} holds ${missing.balance}; the tier "${required.id}" begins at ${required.minBalance}.`;
   return { ok: false, code: 'insufficient_tier', detail, missing };
 }
 
-function findTier({ levels }: Tiers, id: string | undefined): Tier {
+function findTier(where: string, { levels }: Tiers, id: string | undefined): Tier {
   const tier = id === undefined ? levels[0] : levels.find((level) => level.id === id);
   if (tier !== undefined) return tier;
   const ids = levels.map((level) => level.id);
   const meant = didYouMean(id ?? '', ids);
   const hint = meant === undefined ? `the tiers are ${ids.join(', ')}` : `did you mean "${meant}"?`;
-  throw badOption(WHERE, `option "tier": there is no tier "${id}"; ${hint}`, 'tier');
+  throw badOption(where, `option "tier": there is no tier "${id}"; ${hint}`, 'tier');
 }

@@ -20,6 +20,7 @@ import type { Gate } from '../gate/gate.js';
 import { type AdmissionOptions, admissionOptions, ruleName, withAdmission } from './admission.js';
 import {
   PASSED,
+  type RuleOfGate,
   type Verdict,
   type WalletGateOptions,
   walletGate,
@@ -89,6 +90,8 @@ interface BalanceRule {
   readonly what: unknown;
   /** How it is named in a 403. */
   readonly named: Readonly<Record<string, unknown>>;
+  /** What is counted, in words. */
+  readonly unit: string;
   /** How the amounts of it are divided. */
   decimals(): MaybePromise<number>;
   /** What a wallet holds of it; at least to know whether that is enough. */
@@ -103,23 +106,34 @@ interface BalanceRule {
  * @throws TollhouseError `bad_option` now, not at the first request, when an option is wrong
  */
 export function requireTokenBalance(given: RequireTokenBalanceOptions): Gate {
-  const resolved = resolveOptions(WHERE, options, given);
-  const parts = walletGateParts(resolved);
-  const rule = readRule(resolved, parts.holdings);
-  // Whoever comes has his balance remembered: a look by that would see what he shows.
-  const unremembered = resolved.heldFor === undefined ? rule : readRule(resolved, resolved.facilitator);
-  const what = [rule.what, rule.minimum.text];
-  const admit = withAdmission(WHERE, resolved, {
-    what,
-    judge: (_req, wallet) => judge(rule, wallet),
-    holds: (wallet) => whenKnown(judge(unremembered, wallet), ({ ok }) => ok),
-  });
-  return walletGate(WHERE, parts, { name: ruleName([WHERE, ...what]), judge: admit });
+  const { parts, judge } = balanceRule(WHERE, given);
+  return walletGate(WHERE, parts, judge);
 }
 
-function judge(rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
+/**
+ * Reads the options of {@link requireTokenBalance} for whoever asks a wallet for a balance.
+ * @param where - the function that they were given to, for messages
+ * @throws TollhouseError `bad_option` where one is wrong
+ */
+export function balanceRule(where: string, given: unknown): RuleOfGate {
+  const resolved = resolveOptions(where, options, given);
+  const parts = walletGateParts(resolved);
+  const rule = readRule(where, resolved, parts.holdings);
+  // Whoever comes has his balance remembered: a look by that would see what he shows.
+  const unremembered = resolved.heldFor === undefined ? rule : readRule(where, resolved, resolved.facilitator);
+  const what = [rule.what, rule.minimum.text];
+  const admit = withAdmission(where, resolved, {
+    what,
+    judge: (_req, wallet) => verdictOf(where, rule, wallet),
+    holds: (wallet) => whenKnown(verdictOf(where, unremembered, wallet), ({ ok }) => ok),
+  });
+  const judge = { name: ruleName([WHERE, ...what]), judge: admit };
+  return { parts, judge, inWords: `${rule.minimum.text} ${rule.unit}` };
+}
+
+function verdictOf(where: string, rule: BalanceRule, wallet: string): MaybePromise<Verdict> {
   return whenKnown(rule.decimals(), (places) => {
-    const atLeast = atomicMinimum(WHERE, rule.minimum.text, places);
+    const atLeast = atomicMinimum(where, rule.minimum.text, places);
     const holding = rule.read(wallet, atLeast);
     return whenKnown(holding, ({ amount }) => (amount >= atLeast ? PASSED : tooLittle(rule, wallet, amount, places)));
   });
@@ -134,49 +148,57 @@ function tooLittle({ minimum, named }: BalanceRule, wallet: string, amount: bigi
   };
 }
 
-function readRule(resolved: z.output<typeof options>, reader: BalanceReader): BalanceRule {
+function readRule(where: string, resolved: z.output<typeof options>, reader: BalanceReader): BalanceRule {
   const { mint, collection, minBalance } = resolved;
   if ((mint === undefined) === (collection === undefined)) {
-    throw badOption(WHERE, 'give either option "mint" or option "collection"', 'mint');
+    throw badOption(where, 'give either option "mint" or option "collection"', 'mint');
   }
-  if (collection !== undefined) return collectionRule(collection, minBalance ?? 1, reader);
-  if (minBalance === undefined) throw badOption(WHERE, 'option "minBalance" is missing, such as 100', 'minBalance');
-  return tokenRule(mint ?? '', minBalance, reader, resolved.facilitator.tokens);
+  if (collection !== undefined) return collectionRule(where, collection, minBalance ?? 1, reader);
+  if (minBalance === undefined) throw badOption(where, 'option "minBalance" is missing, such as 100', 'minBalance');
+  return tokenRule(where, mint ?? '', minBalance, reader, resolved.facilitator.tokens);
 }
 
 function tokenRule(
+  where: string,
   name: string,
   minBalance: BalanceInput,
   reader: BalanceReader,
   tokens: readonly Token[],
 ): BalanceRule {
-  const mint = mintOption(WHERE, 'mint', name, tokens);
-  const minimum = minimumOption(WHERE, 'minBalance', minBalance);
+  const mint = mintOption(where, 'mint', name, tokens);
+  const minimum = minimumOption(where, 'minBalance', minBalance);
   const known = tokens.find((token) => token.mint === mint);
-  if (known !== undefined) atomicMinimum(WHERE, minimum.text, known.decimals);
+  if (known !== undefined) atomicMinimum(where, minimum.text, known.decimals);
   const mints = [mint];
   return {
     minimum,
     what: mint,
     named: { mint },
-    decimals: () => decimalsOf(WHERE, mint, reader),
+    unit: known?.symbol ?? `of ${mint}`,
+    decimals: () => decimalsOf(where, mint, reader),
     read: (wallet, atLeast) => reader.readHolding({ wallet, mints, atLeast }),
   };
 }
 
-function collectionRule(given: CollectionOption, minBalance: BalanceInput, reader: BalanceReader): BalanceRule {
-  const minimum = minimumOption(WHERE, 'minBalance', minBalance);
-  if (minimum.places > 0) throw badOption(WHERE, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
+function collectionRule(
+  where: string,
+  given: CollectionOption,
+  minBalance: BalanceInput,
+  reader: BalanceReader,
+): BalanceRule {
+  const minimum = minimumOption(where, 'minBalance', minBalance);
+  if (minimum.places > 0) throw badOption(where, 'option "minBalance" must be a whole number of NFTs', 'minBalance');
   const collection: Collection = 'length' in given ? { mints: new Set(given) } : given;
   if ('mints' in collection && BigInt(minimum.text) > collection.mints.size) {
     const most = `there are ${collection.mints.size} mints in option "collection", and each counts once`;
-    throw badOption(WHERE, `option "minBalance" is ${minimum.text}, which nobody can hold: ${most}`, 'minBalance');
+    throw badOption(where, `option "minBalance" is ${minimum.text}, which nobody can hold: ${most}`, 'minBalance');
   }
   const named = 'length' in given ? { mints: [...new Set(given)].slice(0, MAX_NAMED) } : { collection: given };
   return {
     minimum,
     what: 'mints' in collection ? [...collection.mints].sort() : collection,
     named,
+    unit: 'NFTs of a collection',
     decimals: () => 0,
     read: (wallet, atLeast) => reader.readCollection({ wallet, collection, atLeast }),
   };

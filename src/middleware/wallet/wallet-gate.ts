@@ -106,19 +106,22 @@ export interface WalletJudge {
   tell?(req: Request, note: string): void;
 }
 
+/** What somebody who asks wallets for something works with. */
+export interface RuleOfGate {
+  readonly parts: WalletGateParts;
+  readonly judge: WalletJudge;
+  /** What is asked for, in words: `the tier "gold"`. */
+  readonly inWords: string;
+}
+
 /** The verdict on a wallet that has what it takes. */
 export const PASSED: Verdict = { ok: true };
 
 const EXPOSED = ['WWW-Authenticate', 'Retry-After'];
 
 /** A gate that wants a proven wallet which passes a rule. */
-export function walletGate(where: string, parts: WalletGateParts, { name, judge, tell: tellNote }: WalletJudge): Gate {
-  const judged = (req: Request, wallet: string): MaybePromise<Verdict> =>
-    whenKnownOr(
-      () => judge(req, wallet),
-      (verdict) => verdict,
-      verdictOn,
-    );
+export function walletGate(where: string, parts: WalletGateParts, rule: WalletJudge): Gate {
+  const { name, tell: tellNote } = rule;
 
   function decide(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(decideNow(req, res), (decision) => {
@@ -132,7 +135,7 @@ export function walletGate(where: string, parts: WalletGateParts, { name, judge,
   function decideNow(req: Request, res: Response): MaybePromise<Decision> {
     return whenKnown(anyProof(req, parts), (proof) => {
       if (proof.status !== 'proven') return refuseStranger(where, req, res, parts, proof);
-      return whenKnown(judged(req, proof.wallet.address), (verdict) => {
+      return whenKnown(judged(rule, req, proof.wallet.address), (verdict) => {
         const { note } = verdict;
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, note) : enterOnce(req, res, note);
         // A sign-in that lets nobody in stays unused, and is not told of: it could be sent again.
@@ -173,6 +176,15 @@ export function walletGate(where: string, parts: WalletGateParts, { name, judge,
       },
     );
   return withSignIns(createGate(where, admit), [parts]);
+}
+
+/** What a rule says about a wallet, which may be one that cannot be looked at. */
+export function judged({ judge }: WalletJudge, req: Request, wallet: string): MaybePromise<Verdict> {
+  return whenKnownOr(
+    () => judge(req, wallet),
+    (verdict) => verdict,
+    verdictOn,
+  );
 }
 
 /** A wallet that cannot be looked at is no outage: it is refused, and may still be let in for something else that it has. */

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { PaymentState } from '../ledger/ledger.js';
 import { purchaseFromSql } from '../ledger/payment-rows.js';
@@ -7,7 +8,7 @@ import { type Pass, type PassPurchase, PRICE_OF } from '../passes/pass-store.js'
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 
-/** A payment that has landed and buys a pass, or whose payer was left with it as credit, and the pass that it has made. */
+/** A payment that has landed and buys a pass, or whose payer was left with it as credit, and the pass that it has made or renewed. */
 export interface PaidPass {
   readonly paymentId: string;
   /** Base58. */
@@ -18,9 +19,11 @@ export interface PaidPass {
   readonly pass?: Pass;
   /** What requests have taken from it, as far as that is remembered, in its own unit. */
   readonly taken: bigint;
+  /** Of one that can be renewed: the time that the payment is counted with, and all that was paid for, in milliseconds. */
+  readonly period?: { readonly lastsMs: number; readonly totalMs: number };
 }
 
-/** A pass that no landed payment has bought. */
+/** A pass that no landed payment has bought, or a time of one. */
 export interface StrayPass {
   readonly id: string;
   readonly paymentId: string;
@@ -52,8 +55,10 @@ const taken = (what: string): string =>
 const PAID: Statement = {
   name: 'tollhouse_page_paid_passes',
   text: `select p.id as paid_id, p.payer, p.buys, p.asset, p.amount, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
-      ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low
-    from tollhouse_payment p left join tollhouse_pass s on s.payment_id = p.id
+      ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low, d.lasts_ms,
+      (select cast(sum(lasts_ms) as bigint) from tollhouse_pass_period where pass_id = s.id) as total_ms
+    from tollhouse_payment p left join tollhouse_pass_period d on d.payment_id = p.id
+    left join tollhouse_pass s on s.id = coalesce(d.pass_id, (select id from tollhouse_pass where payment_id = p.id))
     where p.network = $1 and p.claimed_at >= $2 and p.id > $3 and (p.buys is not null or s.scope like '${PRICE_OF}%')
       and p.state in ('confirmed', 'served')
     order by p.id limit ${PAGE}`,
@@ -62,10 +67,13 @@ const PAID: Statement = {
 const STRAYS: Statement = {
   name: 'tollhouse_stray_passes',
   text: `select s.id, s.payment_id, p.state
-    from tollhouse_pass s left join tollhouse_payment p on p.id = s.payment_id
-    where s.opened_at >= $2 and (p.id is null
+    from (select id, payment_id, scope, opened_at as at from tollhouse_pass
+      union select d.pass_id, d.payment_id, o.scope, d.at from tollhouse_pass_period d join tollhouse_pass o on o.id = d.pass_id
+        where d.payment_id <> o.payment_id) s
+    left join tollhouse_payment p on p.id = s.payment_id
+    where s.at >= $2 and (p.id is null
       or (p.network = $1 and (p.state in ('failed', 'expired') or (p.buys is null and s.scope not like '${PRICE_OF}%'))))
-    order by s.opened_at, s.id limit ${MOST}`,
+    order by s.at, s.id, s.payment_id limit ${MOST}`,
 };
 
 /** Makes a reader of the passes in a database. */
@@ -86,7 +94,10 @@ export function createPassReader(database: SqlDatabase): PassReader {
 }
 
 function toPaid(row: Row): PaidPass {
-  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseOf(row) };
+  const { lasts_ms: lastsMs = null } = row;
+  const period = lastsMs === null ? undefined : { lastsMs: Number(lastsMs), totalMs: Number(row.total_ms) };
+  const buys = purchaseOf(row);
+  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys, ...defined({ period }) };
   const taken = exactSum(row);
   // Whether it is over is not asked here.
   return row.id === null ? { ...paid, taken } : { ...paid, taken, pass: toPass(row, 0) };

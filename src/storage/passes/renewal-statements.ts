@@ -21,7 +21,8 @@ export const RENEWALS = {
       select cast($6 as text), cast($5 as text), cast($1 as text), cast($2 as text), cast($3 as text), 'until', null, null, null, 0,
         cast($4 as bigint), cast($7 as bigint), null, cast($8 as bigint), cast($7 as bigint)
       where not exists (select 1 from tollhouse_pass where ${RENEWABLE})
-        and not exists (select 1 from tollhouse_pass_period where payment_id = $5)
+        and not exists (select 1 from tollhouse_pass_period join tollhouse_pass on id = pass_id
+          where tollhouse_pass_period.payment_id = $5)
       on conflict (payment_id) do nothing`,
   },
   note: {
@@ -29,7 +30,8 @@ export const RENEWALS = {
     text: `insert into tollhouse_pass_period (payment_id, pass_id, lasts_ms, grace_ms, at)
       select cast($5 as text), id, cast($6 as bigint), cast($7 as bigint), cast($4 as bigint) from tollhouse_pass
       where ${RENEWABLE} order by ends_at desc, id limit 1
-      on conflict (payment_id) do nothing`,
+      on conflict (payment_id) do update set pass_id = excluded.pass_id
+        where not exists (select 1 from tollhouse_pass where id = tollhouse_pass_period.pass_id)`,
   },
   prolong: {
     name: 'tollhouse_prolong_pass',

@@ -86,6 +86,17 @@ describe('requirePayment throws at start, and says what was probably meant', () 
       { ...good, price: ['$1', { price: '$2', uses: 100 }] },
       /price 2 has "uses" beside "price"; what a payment buys stands in "pass", as in { price: "\$0.50", pass: { uses: 100 } }/,
     ],
+    [
+      'a pack that can be renewed',
+      { ...good, pass: { uses: 9, for: '30d', renew: true } },
+      /with for alone beside renew: what is renewed is a time, as in { for: "30d", renew: true }/,
+    ],
+    ['a renewal of no time', { ...good, pass: { renew: true } }, /option "pass" must be an object with/],
+    [
+      'a grace that is none',
+      { ...good, pass: { for: '30d', renew: { grace: 'some' } } },
+      /option "pass.renew(.grace)?" must be .*"3d"|a time such as/,
+    ],
     ['credit and uses', { ...good, pass: { credit: true, uses: 9, cost: '$0.001' } }, /with uses or credit, not both/],
     [
       'credit without a cost',

@@ -16,7 +16,7 @@ describe('the passes of a wallet over HTTP', () => {
     expect(body['data']).toContainEqual({
       ...{ id: pass.id, payment_id: pass.paymentId, wallet: walletOf(), site: pass.site, covers: pass.scope },
       ...{ kind: 'uses', mint: null, bought: '5', left: '4' },
-      ...{ opened_at: new Date(pass.openedAt).toISOString(), ends_at: null, status: 'active' },
+      ...{ opened_at: new Date(pass.openedAt).toISOString(), ends_at: null, renewable_until: null, status: 'active' },
     });
     expect(body['data']).toContainEqual(
       expect.objectContaining({ id: spent.id, left: '0', status: 'used_up', ends_at: expect.any(String) }),

@@ -1,0 +1,45 @@
+import { defined } from '../../lib/defined.js';
+import type { Token } from '../../protocol/types.js';
+import { ENDS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
+import { creditText } from '../terms/credit-costs.js';
+import type { KeptPass } from './pass-types.js';
+
+/** When a pass ends, as it was sold, and until when it can be renewed and still covers; milliseconds since the epoch. */
+export interface PassEnd {
+  /** Missing where it ends by use alone. */
+  readonly endsAt?: number;
+  /** Missing where it cannot be renewed. */
+  readonly renewableUntil?: number;
+}
+
+/** What can be said of the end of a pass. */
+export function endOf({ endsAt, graceMs }: Pick<KeptPass, 'endsAt' | 'graceMs'>): PassEnd {
+  if (endsAt === undefined || graceMs === undefined) return defined({ endsAt });
+  return { endsAt: endsAt - graceMs, renewableUntil: endsAt };
+}
+
+/** Headers that tell what is left of a pass: uses, an amount of credit, or the seconds until its end; and the end of one that can be renewed. */
+export function remainingHeaders(
+  { mint, endsAt = 0, renewableUntil }: PassEnd & Pick<KeptPass, 'mint'>,
+  left: bigint | undefined,
+  symbols: readonly Token[],
+): Readonly<Record<string, string>> {
+  return {
+    [REMAINING_HEADER]: left === undefined ? secondsUntil(endsAt) : leftText(left, mint, symbols),
+    ...(renewableUntil === undefined
+      ? {}
+      : { [ENDS_HEADER]: timeText(endsAt), [RENEWABLE_HEADER]: timeText(renewableUntil) }),
+  };
+}
+
+function leftText(left: bigint, mint: string | undefined, symbols: readonly Token[]): string {
+  return mint === undefined ? String(left) : creditText(left, mint, symbols);
+}
+
+function secondsUntil(time: number): string {
+  return String(Math.max(0, Math.floor((time - Date.now()) / 1_000)));
+}
+
+function timeText(time: number): string {
+  return new Date(time).toISOString();
+}
