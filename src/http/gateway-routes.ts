@@ -56,7 +56,7 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
       guarded(OPERATOR_OPERATIONS, { operator, suspensions, quotas: gateway.quotas }),
       guarded(ANALYTICS_OPERATIONS, { analytics, ownedProject, describeToken, now }),
       guarded(SPENDING_OPERATIONS, { report: spendingReports, now }),
-      guarded(PASSES_OPERATIONS, facilitator),
+      guarded(PASSES_OPERATIONS, { passes: facilitator.passes, findProject: gateway.findProject }),
       guarded(WEBHOOKS_OPERATIONS, { webhooks, now }),
       guarded(EVENTS_OPERATIONS, eventsParts({ log: events, tail, callers })),
       ...(payouts === undefined

@@ -43,9 +43,16 @@ async function list(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function rowOf({ id, covers, site, bought, left, ends_at, status }: Pass): string[] {
+function rowOf({ id, covers, project, site, bought, left, ends_at, status }: Pass): string[] {
   const balance = left === null ? 'any number' : `${left} of ${bought}`;
-  return [id, covers, site, balance, ends_at?.slice(0, 16).replace('T', ' ') ?? '–', status];
+  return [
+    id,
+    project === null ? covers : `project ${project}`,
+    site,
+    balance,
+    ends_at?.slice(0, 16).replace('T', ' ') ?? '–',
+    status,
+  ];
 }
 
 async function withdraw(args: readonly string[]): Promise<number> {

@@ -5,6 +5,7 @@ import { isCharged } from '../../gateway/calls/charged-status.js';
 import type { Gateway } from '../../gateway/gateway.js';
 import { demandOf } from '../../gateway/projects/project-demand.js';
 import { offersOf, soldPasses } from '../../gateway/projects/project-offers.js';
+import { projectScope } from '../../gateway/projects/project-scope.js';
 import { takeOffErrorHeaders } from '../../gateway/proxy/upstream-proxy.js';
 import type { Identity } from '../../identity/types.js';
 import { boundedCache } from '../../lib/bounded-cache.js';
@@ -116,11 +117,6 @@ function optionsOf(
     charge: (res: Response) => isCharged(price, res.statusCode),
     ...defined({ baseUrl, identity }),
   });
-}
-
-/** What a pass of a project covers that is of no group: its calls, whatever its slug or address is. */
-function projectScope(projectId: string): string {
-  return `project ${projectId}`;
 }
 
 const PRICED = 'This call has a price. Pay one of the offered terms';

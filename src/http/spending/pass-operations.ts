@@ -1,12 +1,16 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { projectIn } from '../../gateway/projects/project-scope.js';
 import type { ApiCaller } from '../framework/api-caller.js';
 import { defineOperation } from '../framework/operation.js';
 import { PASSES_PATHS, passesResponse } from './pass-schemas.js';
 import { passView } from './pass-views.js';
 
 /** What {@link PASSES_OPERATIONS} work with. */
-export type PassesParts = Pick<Facilitator, 'passes'>;
+export interface PassesParts extends Pick<Facilitator, 'passes'> {
+  /** A project by its id, where it is not deleted. */
+  readonly findProject: (id: string) => Promise<{ readonly slug: string } | undefined>;
+}
 
 const TAG = 'Passes';
 const BY_WALLET = 'A service key withdraws no tokens of passes; sign in with the wallet and send its access token.';
@@ -22,7 +26,12 @@ const listPasses = defineOperation({
   takesTurns: true,
   responses: { 200: { description: 'The passes.', schema: passesResponse } },
   errors: [],
-  handler: async ({ caller }, { passes }: PassesParts) => ({ data: (await passes.list(caller.wallet)).map(passView) }),
+  async handler({ caller }, { passes, findProject }: PassesParts) {
+    const found = await passes.list(caller.wallet);
+    const ids = [...new Set(found.flatMap(({ scope }) => projectIn(scope) ?? []))];
+    const slugs = new Map(await Promise.all(ids.map(async (id) => [id, (await findProject(id))?.slug] as const)));
+    return { data: found.map((it) => ({ ...passView(it), project: slugs.get(projectIn(it.scope) ?? '') ?? null })) };
+  },
 });
 
 const withdrawPassTokens = defineOperation({

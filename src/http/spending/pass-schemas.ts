@@ -31,5 +31,7 @@ export const passFields = {
   status: z.enum(['active', 'used_up', 'ended', 'revoked']),
 };
 
+const project = z.string().nullable().describe('Slug of the project whose calls it covers; null for all else.');
+
 /** Response of `GET /api/v1/passes`. */
-export const passesResponse = z.object({ data: z.array(z.object(passFields)) });
+export const passesResponse = z.object({ data: z.array(z.object({ ...passFields, project })) });

@@ -1,28 +1,16 @@
+import type { z } from 'zod';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
 import type { ResponseBody } from '../framework/fields.js';
-import type { passesResponse } from './pass-schemas.js';
+import type { passFields } from './pass-schemas.js';
 
 type Pass = Awaited<ReturnType<EmbeddedFacilitator['passes']['list']>>[number];
 
 const timeText = (time: number): string => new Date(time).toISOString();
 
 /** A pass as its wallet sees it. */
-export function passView(pass: Pass): ResponseBody<typeof passesResponse>['data'][number] {
-  const {
-    id,
-    paymentId,
-    wallet,
-    site,
-    scope,
-    kind,
-    mint = null,
-    bought,
-    left,
-    openedAt,
-    endsAt,
-    graceMs = 0,
-    over,
-  } = pass;
+export function passView(pass: Pass): ResponseBody<z.ZodObject<typeof passFields>> {
+  const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, openedAt, over } = pass;
+  const { endsAt, graceMs = 0 } = pass;
   return {
     ...{ id, payment_id: paymentId, wallet, site, covers: scope, kind, mint },
     bought: bought === undefined ? null : String(bought),

@@ -17,6 +17,7 @@ describe('the passes of a wallet over HTTP', () => {
       ...{ id: pass.id, payment_id: pass.paymentId, wallet: walletOf(), site: pass.site, covers: pass.scope },
       ...{ kind: 'uses', mint: null, bought: '5', left: '4' },
       ...{ opened_at: new Date(pass.openedAt).toISOString(), ends_at: null, renewable_until: null, status: 'active' },
+      project: null,
     });
     expect(body['data']).toContainEqual(
       expect.objectContaining({ id: spent.id, left: '0', status: 'used_up', ends_at: expect.any(String) }),
@@ -24,6 +25,17 @@ describe('the passes of a wallet over HTTP', () => {
     const others = await client.ask('GET', '/api/v1/passes', undefined, await client.signIn(owner));
     expect(others.body).toEqual({ data: [] });
     expect((await client.ask('GET', '/api/v1/passes', undefined, {})).status).toBe(401);
+  });
+
+  test('are told with the slug of the project whose calls they cover, as long as there is it', async () => {
+    const { client, payer } = fixture();
+    const { id, slug } = await fixture().newProject();
+    const { passes } = fixture().facilitator;
+    const pass = await passes.open(newPass({ wallet: walletOf(), scope: `project ${id}` }));
+    const gone = await passes.open(newPass({ wallet: walletOf(), scope: 'project prj_gone' }));
+    const { body } = await client.ask('GET', '/api/v1/passes', undefined, await client.signIn(payer));
+    expect(body['data']).toContainEqual(expect.objectContaining({ id: pass.id, project: slug }));
+    expect(body['data']).toContainEqual(expect.objectContaining({ id: gone.id, project: null }));
   });
 
   test('have their tokens withdrawn by it, by no other wallet, and by no service key', async () => {
