@@ -13,6 +13,11 @@ export interface PaidPass {
   /** Base58. */
   readonly payer: string;
   readonly buys: PassPurchase;
+  /** Who was paid, base58. */
+  readonly payTo: string;
+  /** Of its project, where it has one. */
+  readonly owner?: string;
+  readonly projectId?: string;
   /** Missing where there is none. */
   readonly pass?: Pass;
   /** What requests have taken from it, as far as that is remembered, in its own unit. */
@@ -50,7 +55,7 @@ const taken = (what: string): string =>
 
 const PAID: Statement = {
   name: 'tollhouse_page_paid_passes',
-  text: `select p.id as paid_id, p.payer, p.buys, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
+  text: `select p.id as paid_id, p.payer, p.buys, p.pay_to, p.owner as paid_owner, p.project_id as paid_project, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
       ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low
     from tollhouse_payment p left join tollhouse_pass s on s.payment_id = p.id
     where p.network = $1 and p.claimed_at >= $2 and p.id > $3 and p.buys is not null and p.state in ('confirmed', 'served')
@@ -84,7 +89,12 @@ export function createPassReader(database: SqlDatabase): PassReader {
 }
 
 function toPaid(row: Row): PaidPass {
-  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseFromSql(String(row.buys)) };
+  const { paid_owner: owner, paid_project: project } = row;
+  const paid = {
+    ...{ paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseFromSql(String(row.buys)) },
+    ...{ payTo: String(row.pay_to), ...(owner === null ? {} : { owner: String(owner) }) },
+    ...(project === null ? {} : { projectId: String(project) }),
+  };
   const taken = exactSum(row);
   // Whether it is over is not asked here.
   return row.id === null ? { ...paid, taken } : { ...paid, taken, pass: toPass(row, 0) };

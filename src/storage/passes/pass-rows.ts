@@ -25,6 +25,8 @@ export function toPass(row: Row, now: number): Pass {
     left: orMissing(row.remaining, amountOf),
     endsAt: orMissing(row.ends_at, Number),
     revokedAt: orMissing(row.revoked_at, Number),
+    owner: orMissing(row.owner, String),
+    projectId: orMissing(row.project_id, String),
   };
   const known = { ...pass, ...defined(more) };
   return { ...known, ...defined({ over: overBecause(known, now) }) };

@@ -1,3 +1,5 @@
+import type { EventRecord } from '../events/events.js';
+
 /** What a pass is good for: a count of requests, a time, or an amount of a token. */
 export type PassKind = 'uses' | 'until' | 'credit';
 
@@ -28,6 +30,10 @@ export interface NewPass extends PassPurchase {
   readonly paymentId: string;
   /** The wallet that has paid, base58. */
   readonly wallet: string;
+  /** Wallet that hears of it, base58: the owner of its project, or who was paid. Default: nobody. */
+  readonly owner?: string;
+  /** The project that it was sold by, if any. */
+  readonly projectId?: string;
 }
 
 /** A pass: a row with a balance. */
@@ -76,6 +82,14 @@ export type AdjustResult =
   | { readonly ok: true /** What is left of the pass. */; readonly left: bigint }
   | { readonly ok: false; readonly fault: PassFault };
 
+/** Which ends of passes are told. */
+export interface PassEnds {
+  /** Those that are used up, once they have been so for this long, in milliseconds: a request under way may give its use back. */
+  readonly usedUpForMs: number;
+  /** How many at most. */
+  readonly limit: number;
+}
+
 /** Whose passes are looked for, and for what. */
 export interface PassQuery {
   readonly wallet: string;
@@ -89,8 +103,11 @@ export interface PassQuery {
  * with `store_unavailable` when the store cannot be reached.
  */
 export interface PassStore {
-  /** Makes the pass of a payment; the one that it has made before, whatever became of it, where it has made one. */
-  open(pass: NewPass): Promise<Pass>;
+  /**
+   * Makes the pass of a payment, with the events that tell of it; the one that it has made before, whatever became of it and without
+   * events, where it has made one.
+   */
+  open(pass: NewPass, events?: readonly EventRecord[]): Promise<Pass>;
   /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
   debit(debit: Debit): Promise<DebitResult>;
   /**
@@ -112,6 +129,13 @@ export interface PassStore {
   revoke(id: string): Promise<boolean>;
   /** Ends all tokens of a pass that were given out so far; answers the number of those to come, undefined without a pass. */
   withdrawTokens(id: string): Promise<number | undefined>;
+  /**
+   * Tells passes that are used up or over by time, each once, whoever asks and whatever is given back to it later; revoked ones are
+   * passed over. Call it until it answers fewer than the limit.
+   * @param eventOf - the event that is written with it; undefined where nobody is to be told
+   * @returns those that are told now
+   */
+  tellEnds(ends: PassEnds, eventOf: (pass: Pass) => EventRecord | undefined): Promise<readonly Pass[]>;
   /** The secret that tokens are signed with, 32 bytes, the same for all who share the store. */
   tokenSecret(): Promise<Uint8Array>;
 }

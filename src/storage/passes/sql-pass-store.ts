@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { eventSteps } from '../events/event-statements.js';
+import type { EventRecord } from '../events/events.js';
 import type { SqlDatabase, Step } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { debitGroups } from './debit-groups.js';
+import { passEnds } from './pass-ends.js';
 import { firstPass, toPass } from './pass-rows.js';
 import { PASSES } from './pass-statements.js';
 import { type Debit, type DebitResult, type NewPass, type Pass, type PassStore, takenByPayment } from './pass-store.js';
@@ -31,7 +34,8 @@ export function createSqlPassStore(database: SqlDatabase, now: () => number = Da
   return {
     ...reads,
     ...passDebits(database, reads, now),
-    open: (pass) => open(database, reads, pass, now()),
+    open: (pass, events = []) => open(database, reads, { pass, events }, now()),
+    tellEnds: passEnds(database, now),
     revoke: async (id) => (await database.query(PASSES.revoke, id, now())).length > 0,
     async withdrawTokens(id) {
       const [row] = await database.query(PASSES.withdrawTokens, id);
@@ -63,15 +67,21 @@ function passReads(database: SqlDatabase, now: () => number): PassReads {
   };
 }
 
-async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time: number): Promise<Pass> {
+interface Opening {
+  readonly pass: NewPass;
+  readonly events: readonly EventRecord[];
+}
+
+async function open(database: SqlDatabase, reads: PassReads, { pass, events }: Opening, time: number): Promise<Pass> {
   const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, lastsMs } = pass;
   const endsAt = lastsMs === undefined ? null : time + lastsMs;
   const named = [id, paymentId, wallet, site, scope, kind, mint] as const;
+  const told = [pass.owner ?? null, pass.projectId ?? null] as const;
   const balance = [bought, left].map((it) => (it === undefined ? null : summand(it)));
   const taken = takenByPayment(pass);
   await database.batchIf(
-    [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt],
-    taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time]],
+    [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt, ...told],
+    [...(taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time] as const]), ...eventSteps(events)],
   );
   const opened = await reads.findByPayment(paymentId);
   if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
