@@ -10,6 +10,7 @@ import type { PassStore } from '../storage/passes/pass-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { SettlementBackend } from './backend/backend.js';
 import type { PaymentEventBus } from './events/events.js';
+import { tellPassEnds } from './events/pass-ends.js';
 import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
@@ -35,6 +36,8 @@ export interface FacilitatorParts {
   readonly events: PaymentEventBus;
   /** Clock, milliseconds since the epoch. */
   readonly now: () => number;
+  /** Told of what went wrong in the background; it is tried again. Default: nobody. */
+  readonly onFault?: (error: unknown) => void;
   readonly holdings: HoldingsReader;
   health(): Promise<FacilitatorHealth>;
   /** What is wrong with its set-up, and with what is to be paid. */
@@ -53,6 +56,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     supported: () => backend.supported(),
   };
   const closing = new AbortController();
+  const stopTelling = tellPassEnds(parts, storage !== undefined);
   return Object.freeze({
     closing: closing.signal,
     x402Client: x402Client(core, network),
@@ -75,6 +79,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     async close() {
       closing.abort();
       setup.close();
+      await stopTelling();
       parts.leases.close();
       await backend.close();
       await ledger.close();

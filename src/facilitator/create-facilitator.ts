@@ -106,7 +106,7 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     remembersSince: books.ledger.remembersSince,
   };
   const leases = createLeases(books.ledger, resolved.leaseMs);
-  const service = { ...books, backend: createChainBackend(chain), leases, events, now };
+  const service = { ...books, backend: createChainBackend(chain), leases, events, now, onFault: resolved.onFault };
   const facilitator = assembleFacilitator({
     ...service,
     network,

@@ -1,3 +1,5 @@
+import type { EventLog } from '../../src/storage/events/event-log.js';
+import { createSqlEventLog } from '../../src/storage/events/sql-event-log.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { createMemoryPassStore } from '../../src/storage/passes/memory-pass-store.js';
 import { createSqlPassStore } from '../../src/storage/passes/sql-pass-store.js';
@@ -10,6 +12,7 @@ import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.
 import { testClock } from '../helpers/test-clock.js';
 import { newClaim } from './ledger-samples.js';
 import { passCreditContract } from './pass-credit.js';
+import { passEndsContract } from './pass-ends.js';
 import { passRenewalContract, subscription } from './pass-renewal.js';
 import { newPass, type PassesUnderTest, passesContract } from './passes.js';
 
@@ -22,12 +25,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function onDatabases(open: () => Promise<SqlDatabase>): Promise<PassesUnderTest> {
+async function onDatabases(open: () => Promise<SqlDatabase>): Promise<PassesUnderTest & { events: EventLog }> {
   const { now, advance } = testClock();
   const databases = [await open(), await open()] as const;
   const [passes, others] = [createSqlPassStore(databases[0], now), createSqlPassStore(databases[1], now)];
   const close = async () => void (await Promise.all(databases.map((it) => it.close())));
-  return { passes, others, now, advance, close };
+  return { passes, others, now, advance, close, events: createSqlEventLog(databases[0]) };
 }
 
 async function inMemory(): Promise<PassesUnderTest> {
@@ -36,12 +39,12 @@ async function inMemory(): Promise<PassesUnderTest> {
   return { passes, others: passes, now, advance, close: async () => {} };
 }
 
-async function onSqlite(): Promise<PassesUnderTest> {
+async function onSqlite() {
   const path = folder.newPath('db');
   return onDatabases(() => openSqlite(path));
 }
 
-async function onPostgres(): Promise<PassesUnderTest> {
+async function onPostgres() {
   const url = await server.newDatabase();
   return onDatabases(() => openPostgres(url));
 }
@@ -49,6 +52,9 @@ async function onPostgres(): Promise<PassesUnderTest> {
 passesContract('memory', inMemory, 100);
 passesContract('SQLite', onSqlite, 25);
 passesContract('Postgres', onPostgres, 25);
+passEndsContract('memory', inMemory);
+passEndsContract('SQLite', onSqlite);
+passEndsContract('Postgres', onPostgres);
 passCreditContract('memory', inMemory);
 passCreditContract('SQLite', onSqlite);
 passCreditContract('Postgres', onPostgres);

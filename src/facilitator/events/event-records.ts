@@ -4,6 +4,7 @@ import type { Terms } from '../../protocol/types.js';
 import { type EventData, type EventRecord, newEvent } from '../../storage/events/events.js';
 import type { PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import { type Pass, statedEnd } from '../../storage/passes/pass-store.js';
 import type { PaymentEvents } from './events.js';
 
 /** The events of a payment's end that are kept; a payment on its way is told in process only. */
@@ -39,6 +40,20 @@ function outcomeData(told: PaymentEvents[KeptOutcome]): EventData {
 
 function moneyOf({ network, asset, amount, payTo }: Pick<Terms, 'network' | 'asset' | 'amount' | 'payTo'>) {
   return { network, asset, amount_atomic: String(amount), pay_to: payTo };
+}
+
+/** What is told of a pass in its life. */
+export type PassEvent = 'pass.created' | 'pass.used_up' | 'pass.expired';
+
+/** What became of a pass, as it is kept and sent; undefined where nobody owns it. */
+export function passEvent(type: PassEvent, pass: Omit<Pass, 'serial'>, at: number): EventRecord | undefined {
+  const { id, paymentId, wallet, site, scope, kind, mint, bought, left, owner, projectId } = pass;
+  const endsAt = statedEnd(pass);
+  if (owner === undefined) return undefined;
+  const ends = endsAt === undefined ? null : new Date(endsAt).toISOString();
+  const what = { pass_id: id, payment_id: paymentId, wallet, site, covers: scope, kind, mint: mint ?? null };
+  const amounts = { bought: bought?.toString() ?? null, left: left?.toString() ?? null };
+  return newEvent({ type, owner, ...defined({ projectId }), data: { ...what, ...amounts, ends_at: ends } }, at);
 }
 
 /** That a payment was asked for. */

@@ -3,6 +3,7 @@ import { badOption } from '../../errors/errors.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
+import type { Pass } from '../../storage/passes/pass-store.js';
 
 /** What was found out about payments that nobody brought to an end. */
 export interface Recovered {
@@ -49,6 +50,15 @@ export interface PaymentEvents {
     /** `invalid_transfer_late`, with the receipt. */
     readonly reason?: Reason;
   };
+  /** A payment has bought a pass: what covers more than one request. */
+  readonly 'pass.created': { readonly pass: Pass };
+  /**
+   * Nothing is left of a pass, for half a minute at least: a request under way may give back what it took. Told once for a pass, by one
+   * of the instances that share its storage, whatever is given back to it later.
+   */
+  readonly 'pass.used_up': { readonly pass: Pass };
+  /** The time of a pass is over, of which something was left. Told once, as `pass.used_up`, and not of one that was used up before. */
+  readonly 'pass.expired': { readonly pass: Pass };
   /** No more network fees are paid until the hour is over; told once in such an hour. */
   readonly 'wallet.fee_limit_reached': {
     /** The fee payer that is offered, base58. */

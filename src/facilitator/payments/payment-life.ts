@@ -174,7 +174,7 @@ export async function writeDown(
   switch (settlement.status) {
     case 'settled': {
       // Before the outcome: should this process die between the two, the next one that asks the chain opens it.
-      await openBoughtPass(held.passes, record);
+      await openBoughtPass(held);
       const { slot, signature } = settlement.receipt;
       const settled = { id, resource, receipt: settlement.receipt, ...defined({ durationMs }) };
       await end(held, { state: served ? 'served' : 'confirmed', slot, signature }, 'payment.settled', settled);

@@ -1,7 +1,8 @@
-import { newId } from '../../lib/ids.js';
+import { defined } from '../../lib/defined.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { PaidPass, PassReader } from '../../storage/books/pass-reader.js';
 import { type Pass, type PassStore, statedEnd } from '../../storage/passes/pass-store.js';
+import { boughtPass } from '../payments/bought-pass.js';
 import type { Findings } from './finding.js';
 
 /** What checking passes needs. */
@@ -48,8 +49,8 @@ export async function checkPasses(parts: PassCheckParts, findings: Findings): Pr
 }
 
 async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findings): Promise<void> {
-  const { paymentId, payer: wallet, buys, pass, taken } = paid;
-  if (pass === undefined) return tellMissing(parts, { paymentId, wallet, buys }, findings);
+  const { paymentId, buys, pass, taken } = paid;
+  if (pass === undefined) return tellMissing(parts, paid, findings);
   const ids = [pass.id, paymentId];
   const differs = whatDiffers(paid, pass);
   if (differs.length > 0) findings.differs({ kind: 'pass', ids, detail: differs.join('; '), advice: BOUGHT });
@@ -62,14 +63,16 @@ async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findin
 
 async function tellMissing(
   { opensIn, doubted }: PassCheckParts,
-  { paymentId, wallet, buys }: Pick<PaidPass, 'paymentId' | 'buys'> & { readonly wallet: string },
+  { paymentId, payer: wallet, buys, payTo, owner, projectId }: PaidPass,
   findings: Findings,
 ): Promise<void> {
   if (opensIn === undefined || doubted.has(paymentId)) {
     const detail = 'the payment has bought a pass, and there is none';
     return findings.differs({ kind: 'pass', ids: [paymentId, wallet], detail, advice: OPEN });
   }
-  const { id } = await opensIn.open({ ...buys, id: newId('pas'), paymentId, wallet });
+  const whose = { id: paymentId, payer: wallet, terms: { payTo }, ...defined({ owner, projectId }) };
+  const bought = boughtPass({ ...whose, buys }, Date.now());
+  const { id } = await opensIn.open(bought.pass, bought.events);
   const detail = 'the payment had bought a pass, and there was none; it is open now';
   findings.notes({
     kind: 'pass',

@@ -15,6 +15,11 @@ export interface PaidPass {
   readonly payer: string;
   /** What it has bought; of credit for a request that has failed what that is to be. */
   readonly buys: PassPurchase;
+  /** Who was paid, base58. */
+  readonly payTo: string;
+  /** Of its project, where it has one. */
+  readonly owner?: string;
+  readonly projectId?: string;
   /** Missing where there is none. */
   readonly pass?: Pass;
   /** What requests have taken from it, as far as that is remembered, in its own unit. */
@@ -54,7 +59,8 @@ const taken = (what: string): string =>
 
 const PAID: Statement = {
   name: 'tollhouse_page_paid_passes',
-  text: `select p.id as paid_id, p.payer, p.buys, p.asset, p.amount, ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
+  text: `select p.id as paid_id, p.payer, p.buys, p.asset, p.amount, p.pay_to, p.owner as paid_owner, p.project_id as paid_project,
+      ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
       ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low, d.lasts_ms,
       (select cast(sum(lasts_ms) as bigint) from tollhouse_pass_period where pass_id = s.id) as total_ms
     from tollhouse_payment p left join tollhouse_pass_period d on d.payment_id = p.id
@@ -94,10 +100,14 @@ export function createPassReader(database: SqlDatabase): PassReader {
 }
 
 function toPaid(row: Row): PaidPass {
-  const { lasts_ms: lastsMs = null } = row;
+  const { lasts_ms: lastsMs = null, paid_owner: owner, paid_project: project } = row;
   const period = lastsMs === null ? undefined : { lastsMs: Number(lastsMs), totalMs: Number(row.total_ms) };
-  const buys = purchaseOf(row);
-  const paid = { paymentId: String(row.paid_id), payer: String(row.payer), buys, ...defined({ period }) };
+  const paid = {
+    ...{ paymentId: String(row.paid_id), payer: String(row.payer), buys: purchaseOf(row), payTo: String(row.pay_to) },
+    ...(owner === null ? {} : { owner: String(owner) }),
+    ...(project === null ? {} : { projectId: String(project) }),
+    ...defined({ period }),
+  };
   const taken = exactSum(row);
   // Whether it is over is not asked here.
   return row.id === null ? { ...paid, taken } : { ...paid, taken, pass: toPass(row, 0) };

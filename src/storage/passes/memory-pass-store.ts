@@ -11,6 +11,7 @@ import {
   type NewPass,
   overBecause,
   type Pass,
+  type PassEnds,
   type PassQuery,
   type PassStore,
   PRICE_OF,
@@ -48,6 +49,8 @@ class MemoryPassStore implements PassStore {
   /** Those that cover the price of a route. */
   readonly #ofPrices = new Set<Entry>();
   readonly #maxDebits: number;
+  /** Those whose end was not told, with the time when they were used up last. */
+  readonly #untold = new Map<Entry, number | undefined>();
   /** In the order in which they were made. */
   readonly #debits = new Map<string, bigint>();
   readonly #secret = randomBytes(TOKEN_SECRET_BYTES);
@@ -67,6 +70,7 @@ class MemoryPassStore implements PassStore {
     const entry: Entry = { ...pass, ...defined({ endsAt }), openedAt, serial: 0 };
     this.#byId.set(entry.id, entry);
     this.#byPayment.set(entry.paymentId, entry);
+    this.#untold.set(entry, openedAt);
     const ofWallet = this.#byWallet.get(entry.wallet) ?? new Set();
     this.#byWallet.set(entry.wallet, ofWallet.add(entry));
     if (entry.scope.startsWith(PRICE_OF)) this.#ofPrices.add(entry);
@@ -100,9 +104,14 @@ class MemoryPassStore implements PassStore {
     if (serial !== undefined && serial !== entry.serial) return { ok: false, fault: 'revoked' };
     const fault = overBecause(entry, this.#now()) ?? (entry.left < amount ? 'used_up' : undefined);
     if (fault !== undefined) return { ok: false, fault };
-    entry.left -= amount;
+    this.#setLeft(entry, entry.left - amount);
     this.#note(key, amount);
     return { ok: true, left: entry.left, isRepeated: false };
+  }
+
+  #setLeft(entry: Entry, left: bigint): void {
+    entry.left = left;
+    if (left === 0n && this.#untold.has(entry)) this.#untold.set(entry, this.#now());
   }
 
   #note(key: string, amount: bigint): void {
@@ -124,7 +133,7 @@ class MemoryPassStore implements PassStore {
     const lacking = entry.left < more ? 'used_up' : undefined;
     const fault = more > 0n ? (overBecause(entry, this.#now()) ?? lacking) : undefined;
     if (fault !== undefined) return { ok: false, fault };
-    entry.left -= more;
+    this.#setLeft(entry, entry.left - more);
     this.#debits.set(key, amount);
     return { ok: true, left: entry.left };
   }
@@ -179,6 +188,20 @@ class MemoryPassStore implements PassStore {
     return entry?.serial;
   }
 
+  async tellEnds({ usedUpForMs, limit }: PassEnds): Promise<readonly Pass[]> {
+    const time = this.#now();
+    const told: Pass[] = [];
+    for (const [entry, usedUpAt = time] of this.#untold) {
+      const { over } = this.#copyOf(entry);
+      const isUsedUp = entry.left === 0n;
+      if (over === undefined || (isUsedUp && over !== 'revoked' && usedUpAt > time - usedUpForMs)) continue;
+      this.#untold.delete(entry);
+      if (over !== 'revoked') told.push(this.#copyOf(entry));
+      if (told.length === limit) break;
+    }
+    return told;
+  }
+
   async tokenSecret(): Promise<Uint8Array> {
     return this.#secret;
   }
@@ -200,6 +223,7 @@ class MemoryPassStore implements PassStore {
   }
 
   #forget(entry: Entry): void {
+    this.#untold.delete(entry);
     this.#byId.delete(entry.id);
     for (const paymentId of [entry.paymentId, ...(this.#renewals.get(entry) ?? [])]) this.#byPayment.delete(paymentId);
     this.#renewals.delete(entry);

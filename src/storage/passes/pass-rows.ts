@@ -26,6 +26,8 @@ export function toPass(row: Row, now: number): Pass {
     endsAt: orMissing(row.ends_at, Number),
     revokedAt: orMissing(row.revoked_at, Number),
     graceMs: orMissing(row.grace_ms, Number),
+    owner: orMissing(row.owner, String),
+    projectId: orMissing(row.project_id, String),
   };
   const known = { ...pass, ...defined(more) };
   return { ...known, ...defined({ over: overBecause(known, now) }) };

@@ -18,6 +18,8 @@ export const PASS_COLUMNS = [
   'ends_at',
   'revoked_at',
   'grace_ms',
+  'owner',
+  'project_id',
 ] as const;
 
 const COLUMNS = PASS_COLUMNS.join(', ');
@@ -39,7 +41,7 @@ export const PASSES = {
   open: {
     name: 'tollhouse_open_pass',
     text: `insert into tollhouse_pass (${COLUMNS}, over_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, null, $12) on conflict (payment_id) do nothing returning id`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, null, $13, $14, $12) on conflict (payment_id) do nothing returning id`,
   },
   find: { name: 'tollhouse_find_pass', text: `select ${COLUMNS} from tollhouse_pass where id = $1` },
   findByPayment: {
@@ -110,6 +112,19 @@ export const PASSES = {
   withdrawTokens: {
     name: 'tollhouse_withdraw_tokens',
     text: 'update tollhouse_pass set serial = serial + 1 where id = $1 returning serial',
+  },
+  /** Of those that are used up, `over_at` is when they were. */
+  untold: {
+    name: 'tollhouse_untold_passes',
+    text: `select ${COLUMNS}, over_at from tollhouse_pass where told = 0 and over_at <= $1
+        and (remaining is null or remaining > 0 or revoked_at is not null or over_at <= $2)
+      order by over_at limit $3`,
+  },
+  /** Nothing where another one has told it, or it is not as it was seen any more. */
+  markTold: {
+    name: 'tollhouse_mark_pass_told',
+    text: `update tollhouse_pass set told = 1
+      where id = $1 and told = 0 and over_at = $2 and coalesce(remaining, -1) = $3 returning id`,
   },
   makeSecret: {
     name: 'tollhouse_make_pass_secret',

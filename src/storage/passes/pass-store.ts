@@ -1,3 +1,5 @@
+import type { EventRecord } from '../events/events.js';
+
 /** What a pass is good for: a count of requests, a time, or an amount of a token. */
 export type PassKind = 'uses' | 'until' | 'credit';
 
@@ -31,6 +33,10 @@ export interface NewPass extends PassPurchase {
   readonly paymentId: string;
   /** The wallet that has paid, base58. */
   readonly wallet: string;
+  /** Wallet that hears of it, base58: the owner of its project, or who was paid. Default: nobody. */
+  readonly owner?: string;
+  /** The project that it was sold by, if any. */
+  readonly projectId?: string;
 }
 
 /** A pass: a row with a balance. */
@@ -79,6 +85,14 @@ export type AdjustResult =
   | { readonly ok: true /** What is left of the pass. */; readonly left: bigint }
   | { readonly ok: false; readonly fault: PassFault };
 
+/** Which ends of passes are told. */
+export interface PassEnds {
+  /** Those that are used up, once they have been so for this long, in milliseconds: a request under way may give its use back. */
+  readonly usedUpForMs: number;
+  /** How many at most. */
+  readonly limit: number;
+}
+
 /** Whose passes are looked for, and for what. */
 export interface PassQuery {
   readonly wallet: string;
@@ -93,10 +107,11 @@ export interface PassQuery {
  */
 export interface PassStore {
   /**
-   * Makes the pass of a payment, or renews the one that it renews; where that was done before, answers what came of it. Each payment
-   * counts once, and of several at once each: the end is what was paid for, from the beginning on.
+   * Makes the pass of a payment, with the events that tell of it, or renews the one that it renews, without them; where that was done
+   * before, answers what came of it. Each payment counts once, and of several at once each: the end is what was paid for, from the
+   * beginning on.
    */
-  open(pass: NewPass): Promise<Pass>;
+  open(pass: NewPass, events?: readonly EventRecord[]): Promise<Pass>;
   /** Takes from the balance of a pass: all of the amount or nothing, and never what is not there. */
   debit(debit: Debit): Promise<DebitResult>;
   /**
@@ -120,6 +135,13 @@ export interface PassStore {
   revoke(id: string): Promise<boolean>;
   /** Ends all tokens of a pass that were given out so far; answers the number of those to come, undefined without a pass. */
   withdrawTokens(id: string): Promise<number | undefined>;
+  /**
+   * Tells passes that are used up or over by time, each once, whoever asks and whatever is given back to it later; revoked ones are
+   * passed over. Call it until it answers fewer than the limit.
+   * @param eventOf - the event that is written with it; undefined where nobody is to be told
+   * @returns those that are told now
+   */
+  tellEnds(ends: PassEnds, eventOf: (pass: Pass) => EventRecord | undefined): Promise<readonly Pass[]>;
   /** The secret that tokens are signed with, 32 bytes, the same for all who share the store. */
   tokenSecret(): Promise<Uint8Array>;
 }

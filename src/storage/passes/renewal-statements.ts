@@ -19,11 +19,11 @@ export const RENEWALS = {
     name: 'tollhouse_open_renewable',
     text: `insert into tollhouse_pass (${PASS_COLUMNS.join(', ')}, over_at)
       select cast($6 as text), cast($5 as text), cast($1 as text), cast($2 as text), cast($3 as text), 'until', null, null, null, 0,
-        cast($4 as bigint), cast($7 as bigint), null, cast($8 as bigint), cast($7 as bigint)
+        cast($4 as bigint), cast($7 as bigint), null, cast($8 as bigint), cast($9 as text), cast($10 as text), cast($7 as bigint)
       where not exists (select 1 from tollhouse_pass where ${RENEWABLE})
         and not exists (select 1 from tollhouse_pass_period join tollhouse_pass on id = pass_id
           where tollhouse_pass_period.payment_id = $5)
-      on conflict (payment_id) do nothing`,
+      on conflict (payment_id) do nothing returning id`,
   },
   note: {
     name: 'tollhouse_note_period',

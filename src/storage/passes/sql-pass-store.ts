@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { eventSteps } from '../events/event-statements.js';
+import type { EventRecord } from '../events/events.js';
 import type { SqlDatabase, Step } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
 import { debitGroups } from './debit-groups.js';
+import { passEnds } from './pass-ends.js';
 import { firstPass, toPass } from './pass-rows.js';
 import { PASSES } from './pass-statements.js';
 import { type Debit, type DebitResult, type NewPass, type Pass, type PassStore, takenByPayment } from './pass-store.js';
@@ -32,7 +35,8 @@ export function createSqlPassStore(database: SqlDatabase, now: () => number = Da
   return {
     ...reads,
     ...passDebits(database, reads, now),
-    open: (pass) => open(database, reads, pass, now()),
+    open: (pass, events = []) => open(database, reads, { pass, events }, now()),
+    tellEnds: passEnds(database, now),
     revoke: async (id) => (await database.query(PASSES.revoke, id, now())).length > 0,
     async withdrawTokens(id) {
       const [row] = await database.query(PASSES.withdrawTokens, id);
@@ -67,35 +71,44 @@ function passReads(database: SqlDatabase, now: () => number): PassReads {
   };
 }
 
-async function open(database: SqlDatabase, reads: PassReads, pass: NewPass, time: number): Promise<Pass> {
-  await (pass.graceMs === undefined ? openNew(database, pass, time) : openOrRenew(database, pass, time));
+interface Opening {
+  readonly pass: NewPass;
+  readonly events: readonly EventRecord[];
+}
+
+async function open(database: SqlDatabase, reads: PassReads, opening: Opening, time: number): Promise<Pass> {
+  const { pass } = opening;
+  await (pass.graceMs === undefined ? openNew(database, opening, time) : openOrRenew(database, opening, time));
   const opened = await reads.findByPayment(pass.paymentId);
   if (opened === undefined) throw new Error('a pass was forgotten while it was opened');
   return opened;
 }
 
-async function openNew(database: SqlDatabase, pass: NewPass, time: number): Promise<void> {
+async function openNew(database: SqlDatabase, { pass, events }: Opening, time: number): Promise<void> {
   const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, lastsMs } = pass;
   const endsAt = lastsMs === undefined ? null : time + lastsMs;
   const named = [id, paymentId, wallet, site, scope, kind, mint] as const;
+  const told = [pass.owner ?? null, pass.projectId ?? null] as const;
   const balance = [bought, left].map((it) => (it === undefined ? null : summand(it)));
   const taken = takenByPayment(pass);
   await database.batchIf(
-    [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt],
-    taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time]],
+    [PASSES.open, ...named, ...balance, time, endsAt, left === 0n ? time : endsAt, ...told],
+    [...(taken === undefined ? [] : [[PASSES.noteDebit, id, paymentId, taken, time] as const]), ...eventSteps(events)],
   );
 }
 
-async function openOrRenew(database: SqlDatabase, pass: NewPass, time: number): Promise<void> {
-  const { id, paymentId, wallet, site, scope, lastsMs = 0, graceMs = 0 } = pass;
+/** The events are of the pass that is opened; who finds one to renew tells nothing. */
+async function openOrRenew(database: SqlDatabase, { pass, events }: Opening, time: number): Promise<void> {
+  const { id, paymentId, wallet, site, scope, lastsMs = 0, graceMs = 0, owner = null, projectId = null } = pass;
   const bought = [wallet, site, scope, time, paymentId] as const;
-  const steps: readonly Step[] = [
-    [RENEWALS.open, ...bought, id, time + lastsMs + graceMs, graceMs],
+  const open: Step = [RENEWALS.open, ...bought, id, time + lastsMs + graceMs, graceMs, owner, projectId];
+  const prolong: readonly Step[] = [
     [RENEWALS.note, ...bought, lastsMs, graceMs],
     [RENEWALS.prolong, paymentId],
   ];
-  const lock: Step = [RENEWALS.lock, `${wallet} ${site} ${scope}`];
-  await database.batch(database.dialect === 'postgres' ? [lock, ...steps] : steps);
+  const lock: readonly Step[] = database.dialect === 'postgres' ? [[RENEWALS.lock, `${wallet} ${site} ${scope}`]] : [];
+  const [opened] = await database.batchIf(open, [...prolong, ...eventSteps(events)], lock);
+  if (opened === undefined) await database.batch([...lock, ...prolong]);
 }
 
 function passDebits(

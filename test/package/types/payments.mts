@@ -109,6 +109,7 @@ function refuse({ reason, message }: Refusal): never {
 export function follow(facilitator: Facilitator): () => void {
   holds<Same<PaymentEvents['payment.settled']['receipt'], Receipt>>();
   facilitator.on('wallet.fee_limit_reached', ({ lamports }) => holds<Same<typeof lamports, bigint>>());
+  facilitator.on('pass.used_up', ({ pass: { left, endsAt } }) => void [left satisfies bigint | undefined, endsAt]);
   // @ts-expect-error there is no such event
   facilitator.on('payment.lost', () => undefined);
   return facilitator.on('payment.failed', ({ reason, terms }) => void [reason satisfies Reason, terms.amount + 1n]);

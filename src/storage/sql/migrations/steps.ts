@@ -22,6 +22,7 @@ import { admitted } from './0021-admitted.js';
 import { priceCredit } from './0022-price-credit.js';
 import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
+import { passEvents } from './0025-pass-events.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -53,4 +54,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0022-price-credit', priceCredit],
   ['0023-project-passes', projectPasses],
   ['0024-renewals', renewals],
+  ['0025-pass-events', passEvents],
 ];
