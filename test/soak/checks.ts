@@ -8,6 +8,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { inParallel } from '../bench/send-all.js';
 import { mistold, readBooks } from '../helpers/crash/books.js';
+import { checkPasses } from './check-passes.js';
 import { USDC } from './goods.js';
 import type { OpenShop } from './open-shop.js';
 import { type Delivery, type Price, runsOf, type SentPayment } from './payment-book.js';
@@ -57,6 +58,7 @@ export function createChecker(shop: OpenShop, rpc: SolanaRpc): Checker {
         await readChain(shop, rpc, chain);
         checkPayments(shop, chain, told);
         checkMoney(shop, chain);
+        await checkPasses(shop, storage.database);
         const differences = await checkBooks(shop, rpc, storage);
         const all = [...chain.values()];
         const failed = all.filter((it) => it.failed).length;
