@@ -10,6 +10,7 @@ import type { Passes } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { CreditHold } from '../../storage/calls/credit-store.js';
+import { firstUse } from './bought-pass.js';
 import { callOf } from './call-request.js';
 import { CREDITED, passOn } from './pass-on.js';
 import { NOT_TAKEN, serveCovered } from './serve-covered.js';
@@ -25,7 +26,10 @@ export type CallServer = Required<Pick<PaymentGate, 'run' | 'useCredit'>> & {
  * hangs up on a call that credit pays, or a pass. What was paid for a call that is not charged is credit of its key at the project, and
  * of a pass nothing is taken, before the caller learns of it.
  */
-export function createCallServer(gateway: Gateway, passes: Pick<Passes, 'findByPayment' | 'giveBack'>): CallServer {
+export function createCallServer(
+  gateway: Gateway,
+  passes: Pick<Passes, 'findByPayment' | 'debit' | 'giveBack'>,
+): CallServer {
   const { calls } = gateway;
   return {
     async run({ req, res, claim, landedHeaders }, receipt, recorded) {
@@ -34,7 +38,7 @@ export function createCallServer(gateway: Gateway, passes: Pick<Passes, 'findByP
       await calls.enter(call);
       const paidIn = await calls.paidToken(call, claim);
       const amount = formatAmount(receipt.amount, paidIn.decimals);
-      const passId = claim.buys && (await passes.findByPayment(claim.id))?.id;
+      const passId = await firstUse(passes, claim);
       const paid = { call, claim, receipt, paidIn, passId, requestId: requestIdOf(res) };
       const { charged, end } = await passOn(gateway, call, {
         ...{ req, res, uncharged: passId === undefined ? CREDITED : NOT_TAKEN },

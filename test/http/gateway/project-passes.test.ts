@@ -1,3 +1,4 @@
+import { TollhouseError } from '../../../src/errors/errors.js';
 import { createGateway } from '../../../src/gateway/create-gateway.js';
 import { createRouter } from '../../../src/http/create-router.js';
 import { createIdentity } from '../../../src/identity/create-identity.js';
@@ -117,6 +118,23 @@ describe.each(BOTH_DATABASES)('passes of a project, on %s', (name, openDatabase)
     const token = { 'access-pass': answer.headers.get('access-pass') ?? '' };
     return { token, ...(await passAnswer(answer)) };
   }
+
+  test('have their first use taken once, by a call that comes again since its failure could not be written', async () => {
+    const project = await newProject([{ ...PACK, pass: { uses: 2 } }]);
+    fixture.upstream.respond((res) => void res.writeHead(500).end());
+    const outage = jest.spyOn(fixture.storage.gateway.book, 'finish');
+    outage.mockRejectedValueOnce(new TollhouseError('store_unavailable', 'The database does not answer.'));
+    const payment = await signPayment(walletOf(caller), urlOf(project), { init: { headers: caller.key.headers } });
+    const send = async () =>
+      passAnswer(await fetch(urlOf(project), { headers: { ...caller.key.headers, ...payment.v2 } }));
+    expect(await send()).toMatchObject({ status: 503 });
+    outage.mockRestore();
+    fixture.upstream.respond((res) => void res.end('paid for'));
+    expect(await send()).toMatchObject({ status: 200, left: '1' });
+    expect(await send()).toMatchObject({ status: 200, left: '1' });
+    expect(await call(project, {})).toMatchObject({ status: 200, left: '0' });
+    expect(await call(project, {})).toMatchObject({ status: 402, code: 'pass_used_up' });
+  });
 
   test('take what a call costs of credit, and give it back where the upstream fails', async () => {
     const offer = { amount: '0.05', token: 'USDC', pass: { credit: true, cost: '0.02', for: '30d' } };
