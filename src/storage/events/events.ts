@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   'payment.settled',
   'payment.failed',
   'payment.expired',
+  'payment.refunded',
   'call.succeeded',
   'call.failed',
   'access.granted',

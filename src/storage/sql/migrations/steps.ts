@@ -19,7 +19,7 @@ import { feePercent } from './0018-fee-percent.js';
 import { answerOwners } from './0019-answer-owners.js';
 import { passes } from './0020-passes.js';
 import { admitted } from './0021-admitted.js';
-import { priceCredit } from './0022-price-credit.js';
+import { compensation } from './0022-compensation.js';
 import type { SchemaStep } from './schema-step.js';
 
 /** Steps with the names that they are booked under, in the order in which they are made. */
@@ -48,5 +48,5 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0019-answer-owners', answerOwners],
   ['0020-passes', passes],
   ['0021-admitted', admitted],
-  ['0022-price-credit', priceCredit],
+  ['0022-compensation', compensation],
 ];
