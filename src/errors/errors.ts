@@ -75,6 +75,8 @@ export const ERRORS = {
   invalid_signature: { status: 400, title: 'This is not a transaction signature', retryable: false },
   invalid_transaction: { status: 400, title: 'The transaction does not pay this payment', retryable: false },
   payment_not_found: { status: 404, title: 'There is no such payment', retryable: false },
+  nothing_to_refund: { status: 409, title: 'Nothing of the payment can be refunded', retryable: false },
+  refund_limit_reached: { status: 409, title: 'The refund is beyond what may be refunded', retryable: false },
   payment_expired: { status: 400, title: 'The payment can no longer be made', retryable: false },
   payment_already_settled: { status: 400, title: 'The payment was settled by another transaction', retryable: false },
   blockchain_error: { status: 500, title: 'The transaction failed on the chain', retryable: false },

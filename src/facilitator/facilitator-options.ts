@@ -8,6 +8,7 @@ import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.
 import type { Ledger } from '../storage/ledger/ledger.js';
 import type { Storage } from '../storage/storage.js';
 import { DEFAULT_LEASE_MS } from './payments/leases.js';
+import { type RefundOptions, refundOptions } from './refunds/refund-options.js';
 
 /** A token as it is configured: its addresses base58 or web3.js `PublicKey`. */
 export interface TokenInput extends Omit<Token, 'mint' | 'program'> {
@@ -34,6 +35,11 @@ export interface FacilitatorOptions {
    * but payouts. Default: none, and then there are no payouts.
    */
   readonly splitKeypair?: KeypairInput | readonly KeypairInput[];
+  /**
+   * How what is left of payments is paid back on the chain, where you ask for that (`facilitator.refund`): the key of the wallet that pays,
+   * and how much it may pay. Needs `storage`. Default: nothing is paid back, and payers are left with credit.
+   */
+  readonly refunds?: RefundOptions;
   /**
    * What `openStorage` answered: payments, responses that can be asked for again and fees are kept there, for all instances that
    * share it; what a dead process left is brought to an end, at once and every few seconds; and what is over is forgotten, what
@@ -173,6 +179,7 @@ export const facilitatorOptions = z.strictObject({
       'the key of the split wallet',
     )
     .optional(),
+  refunds: refundOptions,
   storage: storageOption,
   onFault: z.custom<(error: unknown) => void>((it) => typeof it === 'function', 'a function').default(() => () => {}),
   ledger: ledgerOption,

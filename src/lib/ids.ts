@@ -2,7 +2,20 @@ import { randomBytes } from 'node:crypto';
 import bs58 from 'bs58';
 
 /** Kinds of things that have an id. */
-export type IdPrefix = 'pay' | 'prj' | 'key' | 'evt' | 'whk' | 'dlv' | 'lst' | 'req' | 'call' | 'pyo' | 'aud' | 'pas';
+export type IdPrefix =
+  | 'pay'
+  | 'prj'
+  | 'key'
+  | 'evt'
+  | 'whk'
+  | 'dlv'
+  | 'lst'
+  | 'req'
+  | 'call'
+  | 'pyo'
+  | 'aud'
+  | 'pas'
+  | 'rfd';
 
 const ID_BYTES = 16;
 /** Every response has an id, and asking the system for 16 bytes costs as much as for all of these. */

@@ -12,6 +12,7 @@ import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
+import { createSqlRefundStore } from './refunds/sql-refund-store.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';
@@ -72,6 +73,7 @@ function onSql(database: SqlDatabase, now: () => number, isForgotten = false): S
     ledger,
     counters,
     passes,
+    refunds: createSqlRefundStore(database, now),
     idempotency,
     gateway,
     heldTimes,

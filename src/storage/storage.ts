@@ -4,6 +4,7 @@ import type { HeldTimes } from './held/held-times.js';
 import type { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { PassStore } from './passes/pass-store.js';
+import type { RefundStore } from './refunds/refund-store.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 
 /** Options of `openStorage`. */
@@ -29,6 +30,8 @@ export interface Storage {
   readonly heldTimes: HeldTimes;
   /** What payments have bought for more than one request. */
   readonly passes: PassStore;
+  /** What was paid back on the chain of payments whose requests failed. */
+  readonly refunds: RefundStore;
   /** Answers that can be asked for again, encrypted; for 24 hours, at most 256 MiB. */
   readonly idempotency: IdempotencyStore;
   /**

@@ -59,6 +59,21 @@ export interface PaymentEvents {
   readonly 'pass.used_up': { readonly pass: Pass };
   /** The time of a pass is over, of which something was left. Told once, as `pass.used_up`, and not of one that was used up before. */
   readonly 'pass.expired': { readonly pass: Pass };
+  /** What was left of a payment was paid back to its payer on the chain. */
+  readonly 'payment.refunded': {
+    /** Of the payment. */
+    readonly id: string;
+    readonly refundId: string;
+    /** Who has got it, base58. */
+    readonly payer: string;
+    /** Mint, base58. */
+    readonly asset: string;
+    /** Atomic units. */
+    readonly amount: bigint;
+    /** Of the refund's transaction, base58. */
+    readonly signature: string;
+    readonly slot: number;
+  };
   /** No more network fees are paid until the hour is over; told once in such an hour. */
   readonly 'wallet.fee_limit_reached': {
     /** The fee payer that is offered, base58. */

@@ -20,6 +20,9 @@ export type PreparedPayout =
   | { readonly ok: true; readonly signed: SignedPayout }
   | { readonly ok: false; readonly reason: HeldReason; readonly recipient?: string };
 
+/** What is paid by one transaction: a payout, or a refund. */
+export type SentMoney = Pick<PayoutRecord, 'id' | 'wallet' | 'mint' | 'legs' | 'total'>;
+
 /**
  * Pays out on the chain. Rejects with `chain_unavailable` when the chain cannot be asked, and with `fee_limit_reached` while no
  * network fees are paid; nothing has been signed then.
@@ -35,7 +38,7 @@ export interface PayoutSender {
   /** Which of some recipients cannot receive a token, and why. A missing token account is never created: its rent is theirs to pay. */
   faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, HeldReason>>;
   /** Looks whether a payout from one of `wallets` would succeed, and signs its transaction. It is not sent. */
-  prepare(payout: PayoutRecord): Promise<PreparedPayout>;
+  prepare(payout: SentMoney): Promise<PreparedPayout>;
   /** Sends a signed payout and waits. Never rejects for an outage: it may have left. */
   send(signed: SignedPayout): Promise<PayoutOutcome>;
   /** Finds out what became of a payout that may have been sent before, and sends the same bytes again while they can land. */
@@ -126,7 +129,7 @@ async function readFaults(
   return faults;
 }
 
-async function prepare(parts: PayoutSenderParts, payout: PayoutRecord, token: Token): Promise<PreparedPayout> {
+async function prepare(parts: PayoutSenderParts, payout: SentMoney, token: Token): Promise<PreparedPayout> {
   const { rpc, blockhashes, feePayers, splitWallets, feeLimit } = parts;
   const [feePayer] = feePayers.values();
   if (feePayer === undefined) throw new Error('there is no key that pays network fees');

@@ -8,6 +8,8 @@ export interface UpkeepParts {
   readonly storage: Pick<Storage, 'prune' | 'gateway'>;
   readonly events: Pick<PaymentEventBus, 'emit'>;
   recover(): Promise<Recovered>;
+  /** Goes on with refunds that were left alone. Default: there are none. */
+  readonly goOn?: (() => Promise<void>) | undefined;
   /** Told of what went wrong; it is tried again. */
   readonly onFault: (error: unknown) => void;
   /** Clock, milliseconds since the epoch. */
@@ -24,7 +26,7 @@ const PRUNE_EVERY_MS = 60_000;
  * few seconds, and what is of no more use is forgotten. Instances that share the storage share the work.
  * @returns ends that; resolves when nothing of it is under way any more
  */
-export function startUpkeep({ storage, events, recover, onFault, now }: UpkeepParts): () => Promise<void> {
+export function startUpkeep({ storage, events, recover, goOn, onFault, now }: UpkeepParts): () => Promise<void> {
   const stop = new AbortController();
   const attempt = (work: () => Promise<void>) => () => work().catch(onFault);
   const recovering = repeat(
@@ -34,13 +36,15 @@ export function startUpkeep({ storage, events, recover, onFault, now }: UpkeepPa
       if (found.settled + found.failed + found.expired > 0) events.emit('payments.recovered', found);
     }),
   );
+  const refunding = goOn && repeat(RECOVER_EVERY_MS, attempt(goOn));
   const pruning = repeat(
     PRUNE_EVERY_MS,
     attempt(async () => void (await pruneAll({ storage, now, stopped: stop.signal }))),
   );
   recovering.run();
+  refunding?.run();
   return async () => {
     stop.abort();
-    await Promise.all([recovering.stop(), pruning.stop()]);
+    await Promise.all([recovering.stop(), refunding?.stop(), pruning.stop()]);
   };
 }

@@ -7,6 +7,7 @@ export const EVENT_TYPES = [
   'payment.settled',
   'payment.failed',
   'payment.expired',
+  'payment.refunded',
   'pass.created',
   'pass.used_up',
   'pass.expired',

@@ -138,12 +138,18 @@ export const PASSES = {
         select id from tollhouse_pass where over_at < $1 and ${NO_PAYMENT} order by over_at limit $2)
       returning id`,
   },
-  /** What a payment has taken whose response is owed says that it may be served, and that nothing was given back. */
+  /**
+   * What a payment has taken whose response is owed says that it may be served, and that nothing was given back. What a refund has
+   * taken is given back where it fails.
+   */
   pruneDebits: {
     name: 'tollhouse_prune_debits',
     text: `delete from tollhouse_pass_debit where (pass_id, request) in (
         select pass_id, request from tollhouse_pass_debit where at < $1 and not exists (
           select 1 from tollhouse_payment p where p.id = tollhouse_pass_debit.request and p.state in ('broadcast', 'confirmed'))
+        and not exists (
+          select 1 from tollhouse_refund r
+          where r.id = tollhouse_pass_debit.request and r.state in ('planned', 'taken', 'broadcast'))
         order by at limit $2)
       returning request`,
   },

@@ -68,7 +68,8 @@ export function toPayout(row: Row): PayoutRecord {
   };
 }
 
-function signedOf(row: Row): SignedPayout {
+/** What was signed of a payout or a refund, from its row. */
+export function signedOf(row: Row): SignedPayout {
   return {
     signature: String(row.signature),
     transaction: Buffer.from(String(row.signed), 'base64'),

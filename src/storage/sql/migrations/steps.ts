@@ -19,7 +19,7 @@ import { feePercent } from './0018-fee-percent.js';
 import { answerOwners } from './0019-answer-owners.js';
 import { passes } from './0020-passes.js';
 import { admitted } from './0021-admitted.js';
-import { priceCredit } from './0022-price-credit.js';
+import { compensation } from './0022-compensation.js';
 import { projectPasses } from './0023-project-passes.js';
 import { renewals } from './0024-renewals.js';
 import { passEvents } from './0025-pass-events.js';
@@ -51,7 +51,7 @@ export const SCHEMA_STEPS: NamedSteps = [
   ['0019-answer-owners', answerOwners],
   ['0020-passes', passes],
   ['0021-admitted', admitted],
-  ['0022-price-credit', priceCredit],
+  ['0022-compensation', compensation],
   ['0023-project-passes', projectPasses],
   ['0024-renewals', renewals],
   ['0025-pass-events', passEvents],

@@ -1,0 +1,90 @@
+import type { PassStore } from '../../storage/passes/pass-store.js';
+import type { RefundFault, RefundRecord, RefundStore } from '../../storage/refunds/refund-store.js';
+import type { PayoutOutcome } from '../payouts/payout-fate.js';
+import type { PayoutSender } from '../payouts/payout-sender.js';
+
+/** What refunds are made with. */
+export interface RefundWorkParts {
+  readonly book: RefundStore;
+  readonly passes: Pick<PassStore, 'debit'>;
+  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume'>;
+  /** Told when one has landed. */
+  readonly onPaid: (refund: RefundRecord) => void;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Longer than a refund can take: looking, signing, sending and waiting. */
+export const REFUND_LEASE_MS = 120_000;
+const RETRY_MS = 5_000;
+/** How long a refund is left alone of which those who are asked cannot say any more whether it has landed. */
+const FORGOTTEN_MS = 600_000;
+
+/**
+ * Brings a refund as far as it goes, each step written down before the next begins: its credit is taken, its transaction signed,
+ * recorded, sent, and what became of it. One that was recorded before is never signed again: the chain is asked, and the same bytes are
+ * sent. What is not known yet is given back, and found again by whoever takes it next.
+ * @param lease - under which it was taken
+ */
+export async function advanceRefund(parts: RefundWorkParts, refund: RefundRecord, lease: string): Promise<void> {
+  const { book, now } = parts;
+  try {
+    await advance(parts, refund, lease);
+  } catch (error) {
+    await book.release(refund.id, lease, now() + RETRY_MS).catch(() => false);
+    throw error;
+  }
+}
+
+async function advance(parts: RefundWorkParts, refund: RefundRecord, lease: string): Promise<void> {
+  const { book, sender } = parts;
+  const { id, signed } = refund;
+  if (signed !== undefined) return conclude(parts, refund, lease, await sender.resume(signed));
+  const fault = refund.state === 'planned' ? await takeCredit(parts, refund, lease) : undefined;
+  if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
+  const { wallet, mint, recipient, amount } = refund;
+  const prepared = await sender.prepare({ id, wallet, mint, legs: [{ recipient, amount }], total: amount });
+  if (!prepared.ok) return void (await book.recordFailed(id, lease, prepared.reason));
+  // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
+  if (!(await book.recordSigned(id, lease, prepared.signed))) return;
+  await conclude(parts, { ...refund, signed: prepared.signed }, lease, await sender.send(prepared.signed));
+}
+
+/** Under the name of the refund: taken once, however often it is begun. */
+async function takeCredit(
+  { book, passes }: RefundWorkParts,
+  { id: requestId, passId, taken: amount }: RefundRecord,
+  lease: string,
+): Promise<RefundFault | undefined> {
+  const taken = await passes.debit({ passId, requestId, amount });
+  if (!taken.ok) return 'credit_used';
+  await book.recordTaken(requestId, lease);
+  return undefined;
+}
+
+/** It fails, and its credit is given back, only when it provably never lands; where nobody can say so it stays sent. */
+async function conclude(
+  { book, onPaid, now }: RefundWorkParts,
+  refund: RefundRecord,
+  lease: string,
+  outcome: PayoutOutcome,
+): Promise<void> {
+  const { id } = refund;
+  switch (outcome.status) {
+    case 'paid': {
+      const { slot } = outcome;
+      if (await book.recordPaid(id, lease, slot)) onPaid({ ...refund, state: 'paid', slot });
+      return;
+    }
+    case 'failed':
+      return void (await book.recordFailed(id, lease, 'failed_on_chain'));
+    case 'expired':
+      return void (await book.recordFailed(id, lease, 'expired'));
+    case 'unknown': {
+      const [restMs, reason] = outcome.isForgotten
+        ? ([FORGOTTEN_MS, 'outcome_unknown'] as const)
+        : ([RETRY_MS] as const);
+      await book.release(id, lease, now() + restMs, reason);
+    }
+  }
+}

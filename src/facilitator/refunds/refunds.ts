@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { TollhouseError } from '../../errors/errors.js';
+import { newId } from '../../lib/ids.js';
+import { withAmountJson } from '../../protocol/money/amount-json.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
+import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
+import type { NewRefund, RefundRecord, RefundStore } from '../../storage/refunds/refund-store.js';
+import type { PaymentEventBus } from '../events/events.js';
+import type { PayoutSender } from '../payouts/payout-sender.js';
+import type { RefundBounds } from './refund-options.js';
+import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
+
+/** A refund, as its caller sees it. In JSON its amount is decimal digits. */
+export type Refund = Pick<
+  RefundRecord,
+  'id' | 'paymentId' | 'recipient' | 'mint' | 'amount' | 'state' | 'reason' | 'slot' | 'createdAt'
+> & {
+  /** Of its transaction, base58; missing where none was signed. */
+  readonly signature?: string;
+};
+
+/** Pays back on the chain what payers are left with. */
+export interface Refunds {
+  /** See `EmbeddedFacilitator.refund`. */
+  refund(paymentId: string): Promise<Refund>;
+  /** Goes on with refunds that were begun and left alone. Rejects with `store_unavailable`, or when the chain cannot be asked. */
+  goOn(): Promise<void>;
+}
+
+/** What {@link createRefunds} works with. */
+export interface RefundParts {
+  readonly network: NetworkId;
+  readonly ledger: Pick<Ledger, 'find'>;
+  readonly passes: Pick<PassStore, 'findByPayment' | 'debit'>;
+  readonly book: RefundStore;
+  readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'wallet'>;
+  readonly bounds: RefundBounds;
+  readonly events: Pick<PaymentEventBus, 'emit'>;
+  /** Clock, milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+const DAY_MS = 86_400_000;
+const AT_ONCE = 20;
+const RETRY_SECONDS = 2;
+
+/** Makes what pays back what payers are left with. */
+export function createRefunds(parts: RefundParts): Refunds {
+  const { network, book, passes, sender, events, now } = parts;
+  const work: RefundWorkParts = { book, passes, sender, now, onPaid: (refund) => tell(events, refund) };
+  return {
+    async refund(paymentId) {
+      const underWay = await openOf(parts, paymentId);
+      if (underWay !== undefined) return viewOf(underWay);
+      const wanted = await whatIsLeft(parts, paymentId);
+      const lease = randomUUID();
+      if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
+        return viewOf(await whyNot(parts, wanted));
+      }
+      const planned = await book.find(wanted.id);
+      if (planned !== undefined) await advanceRefund(work, planned, lease);
+      return viewOf(await mustFind(parts, wanted.id));
+    },
+    async goOn() {
+      const lease = randomUUID();
+      const left = await book.take(network, lease, REFUND_LEASE_MS, AT_ONCE);
+      const done = await Promise.allSettled(left.map((it) => advanceRefund(work, it, lease)));
+      const failed = done.find((it) => it.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+  };
+}
+
+/** All that is left of the pass of a payment: of credit the amount, of uses the whole price as long as none was used. */
+async function whatIsLeft({ network, ledger, passes, sender }: RefundParts, paymentId: string): Promise<NewRefund> {
+  const payment = await ledger.find(paymentId);
+  if (payment === undefined) throw new TollhouseError('payment_not_found', `There is no payment ${paymentId}.`);
+  if (payment.state !== 'confirmed' && payment.state !== 'served') throw nothingLeft(`it is ${payment.state}`);
+  const pass = await passes.findByPayment(paymentId);
+  if (pass === undefined) throw nothingLeft('it has left its payer no credit');
+  const { payer: recipient, projectId, owner = payment.terms.payTo } = payment;
+  return {
+    id: newId('rfd'),
+    ...{ paymentId, passId: pass.id, network, wallet: sender.wallet, recipient, owner, mint: payment.terms.asset },
+    ...(projectId === undefined ? {} : { projectId }),
+    ...worthOf(payment, pass),
+  };
+}
+
+function worthOf(
+  { terms }: PaymentRecord,
+  { kind, left = 0n, bought, over }: Pass,
+): Pick<NewRefund, 'amount' | 'taken'> {
+  if (over !== undefined) throw nothingLeft(`its pass is ${over === 'used_up' ? 'used up' : over}`);
+  if (kind === 'credit') return { amount: left, taken: left };
+  if (kind === 'until') throw nothingLeft('it has bought a time, which is not paid back');
+  if (left !== bought)
+    throw nothingLeft(`${left} of ${bought} uses are left of its pass, and only an untouched one is paid back`);
+  return { amount: terms.amount, taken: left };
+}
+
+async function boundOf({ bounds, now }: RefundParts, { mint, amount }: NewRefund) {
+  const [most, perDay] = [bounds.max.get(mint), bounds.maxPerDay.get(mint)];
+  if (most === undefined || perDay === undefined) {
+    throw beyond(
+      `Refunds in the token ${mint} have no bound: name it in "max" and "maxPerDay" of the option "refunds".`,
+    );
+  }
+  if (amount <= most) return { amount: perDay, since: now() - DAY_MS };
+  throw beyond(
+    `${amount} atomic units are left, and one refund pays ${most} at most: raise "max" of the option "refunds".`,
+  );
+}
+
+/** Somebody else has begun it, or too much was refunded. */
+async function whyNot(parts: RefundParts, { paymentId, network, mint, amount }: NewRefund): Promise<RefundRecord> {
+  const other = await openOf(parts, paymentId);
+  if (other !== undefined) return other;
+  const most = parts.bounds.maxPerDay.get(mint) ?? 0n;
+  const sum = await parts.book.sumSince(network, mint, parts.now() - DAY_MS);
+  if (sum + amount > most) {
+    const detail = `${sum} atomic units were refunded within 24 hours, and ${most} are the most, with these ${amount}: come again later, or raise "maxPerDay" of the option "refunds".`;
+    throw beyond(detail);
+  }
+  const detail = 'Another refund of this payment was under way; try again.';
+  throw new TollhouseError('payment_in_progress', detail, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+async function openOf({ book }: RefundParts, paymentId: string): Promise<RefundRecord | undefined> {
+  return (await book.ofPayment(paymentId)).find(({ state }) => state !== 'paid' && state !== 'failed');
+}
+
+async function mustFind({ book }: RefundParts, id: string): Promise<RefundRecord> {
+  const refund = await book.find(id);
+  if (refund === undefined) throw new Error(`the refund ${id} was forgotten while it was made`);
+  return refund;
+}
+
+function viewOf(refund: RefundRecord): Refund {
+  const { id, paymentId, recipient, mint, amount, state, reason, slot, createdAt, signed } = refund;
+  return withAmountJson({
+    ...{ id, paymentId, recipient, mint, amount, state, createdAt },
+    ...(reason === undefined ? {} : { reason }),
+    ...(slot === undefined ? {} : { slot }),
+    ...(signed === undefined ? {} : { signature: signed.signature }),
+  });
+}
+
+function tell(events: Pick<PaymentEventBus, 'emit'>, refund: RefundRecord): void {
+  const { id: refundId, paymentId: id, recipient: payer, mint: asset, amount, signed, slot = 0 } = refund;
+  const signature = signed?.signature ?? '';
+  events.emit('payment.refunded', withAmountJson({ id, refundId, payer, asset, amount, signature, slot }));
+}
+
+function nothingLeft(why: string): TollhouseError {
+  return new TollhouseError('nothing_to_refund', `Nothing of the payment can be refunded: ${why}.`);
+}
+
+function beyond(detail: string): TollhouseError {
+  return new TollhouseError('refund_limit_reached', detail);
+}

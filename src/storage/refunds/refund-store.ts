@@ -1,0 +1,87 @@
+import type { NetworkId } from '../../protocol/types.js';
+import type { HeldReason, SignedPayout } from '../payouts/payout-store.js';
+
+/**
+ * Where a refund stands: `planned → taken → broadcast → paid`, or `failed`. `planned`: it counts, and nothing is done yet. `taken`: the
+ * credit that it pays out is out of use. What a failed one has taken is given back in the same step, so that it is only failed when its
+ * transaction can never land.
+ */
+export type RefundState = 'planned' | 'taken' | 'broadcast' | 'paid' | 'failed';
+
+/** Why a refund is not paid: what a payout can fail by, or its credit was used before it could be taken. */
+export type RefundFault = HeldReason | 'credit_used';
+
+/** What is to be refunded. */
+export interface NewRefund {
+  /** `rfd_` and base58 of 16 random bytes; the memo of its transaction, and the name of its debit. */
+  readonly id: string;
+  readonly paymentId: string;
+  /** The pass that the payment has made. */
+  readonly passId: string;
+  readonly network: NetworkId;
+  /** The wallet that pays it, base58. */
+  readonly wallet: string;
+  /** The payer, base58. */
+  readonly recipient: string;
+  /** Who is told of it: the wallet that was paid, or the project's owner, base58. */
+  readonly owner: string;
+  readonly projectId?: string;
+  /** Base58. */
+  readonly mint: string;
+  /** Atomic units. */
+  readonly amount: bigint;
+  /** What it takes of the pass: uses, or atomic units. */
+  readonly taken: bigint;
+}
+
+/** A refund: one transaction to the payer. */
+export interface RefundRecord extends NewRefund {
+  readonly state: RefundState;
+  /** From `broadcast` on. */
+  readonly signed?: SignedPayout;
+  /** Slot it landed in. */
+  readonly slot?: number;
+  /** Why it failed, or why nothing is known. */
+  readonly reason?: RefundFault;
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** How much may be refunded in a token. */
+export interface RefundBound {
+  /** Atomic units, in all. */
+  readonly amount: bigint;
+  /** Counted are refunds since then that have not failed, milliseconds since the epoch. */
+  readonly since: number;
+}
+
+/**
+ * The book of refunds. One is under way for a payment at most. Every method is one atomic step. Methods that take a lease return false,
+ * and change nothing, when the lease has passed to somebody else. Rejects with `store_unavailable` when the database cannot be reached.
+ */
+export interface RefundStore {
+  /** Begins a refund for the caller, who holds it; false where one is under way for the payment, or it would pass the bound. */
+  plan(refund: NewRefund, bound: RefundBound, lease: string, leaseMs: number): Promise<boolean>;
+  /** A refund by its id. */
+  find(id: string): Promise<RefundRecord | undefined>;
+  /** The refunds of a payment, the newest first, at most {@link MOST_REFUNDS}. */
+  ofPayment(paymentId: string): Promise<readonly RefundRecord[]>;
+  /** What refunds since a time have paid, or may still pay, in a token, atomic units. */
+  sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
+  /** Takes refunds that are under way and that nobody holds, the oldest first. */
+  take(network: NetworkId, lease: string, leaseMs: number, limit: number): Promise<readonly RefundRecord[]>;
+  /** Its credit is taken. */
+  recordTaken(id: string, lease: string): Promise<boolean>;
+  /** Notes the transaction, before it is sent. Only a refund that has none gets one. */
+  recordSigned(id: string, lease: string, signed: SignedPayout): Promise<boolean>;
+  /** It has landed; with the event `payment.refunded`. */
+  recordPaid(id: string, lease: string, slot: number): Promise<boolean>;
+  /** It never lands: what it has taken is given back to the pass. */
+  recordFailed(id: string, lease: string, reason: RefundFault): Promise<boolean>;
+  /** Gives it back, to be taken again after a time (milliseconds since the epoch), and notes why where that is known. */
+  release(id: string, lease: string, until: number, reason?: RefundFault): Promise<boolean>;
+}
+
+/** How many refunds of a payment are listed. */
+export const MOST_REFUNDS = 100;

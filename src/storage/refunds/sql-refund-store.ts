@@ -1,0 +1,100 @@
+import { defined } from '../../lib/defined.js';
+import type { NetworkId } from '../../protocol/types.js';
+import { eventSteps } from '../events/event-statements.js';
+import { type EventRecord, newEvent } from '../events/events.js';
+import { PASSES } from '../passes/pass-statements.js';
+import { signedOf } from '../payouts/payout-rows.js';
+import { HELD_REASONS } from '../payouts/payout-store.js';
+import type { Row, SqlDatabase } from '../sql/sql-database.js';
+import { summand } from '../sql/sql-sums.js';
+import { REFUNDS } from './refund-statements.js';
+import type { RefundFault, RefundRecord, RefundState, RefundStore } from './refund-store.js';
+
+/**
+ * A book of refunds on SQLite or Postgres, in the database of the passes. The database is not closed with it.
+ * @param now - clock, milliseconds since the epoch
+ */
+export function createSqlRefundStore(database: SqlDatabase, now: () => number = Date.now): RefundStore {
+  const all = async (...step: Parameters<SqlDatabase['query']>) => (await database.query(...step)).map(toRefund);
+  const isDone = async (...step: Parameters<SqlDatabase['query']>) => (await database.query(...step)).length > 0;
+  const find = async (id: string) => (await all(REFUNDS.find, id))[0];
+  return {
+    find,
+    ofPayment: (paymentId) => all(REFUNDS.ofPayment, paymentId),
+    async sumSince(network, mint, since) {
+      const [row] = await database.query(REFUNDS.sumSince, network, mint, since);
+      return BigInt(String(row?.sum ?? 0));
+    },
+    async plan({ projectId = null, ...refund }, { amount: most, since }, lease, leaseMs) {
+      const { id, paymentId, passId, network, wallet, recipient, owner, mint } = refund;
+      const [amount, taken] = [summand(refund.amount), summand(refund.taken)];
+      const named = [id, paymentId, passId, network, wallet, recipient, owner, projectId, mint] as const;
+      const time = now();
+      const values = [...named, amount, taken, time, lease, time + leaseMs, since, summand(most)] as const;
+      return (await database.batchIf([REFUNDS.plan, ...values], [], [[REFUNDS.turn]])).length > 0;
+    },
+    take: (network, lease, leaseMs, limit) => all(REFUNDS.take, network, lease, now() + leaseMs, now(), limit),
+    recordTaken: (id, lease) => isDone(REFUNDS.recordTaken, id, lease, now()),
+    recordSigned(id, lease, { signature, transaction, blockhash, lastValidBlockHeight, signedSlot = null }) {
+      const bytes = Buffer.from(transaction).toString('base64');
+      const values = [signature, bytes, blockhash, lastValidBlockHeight, now(), signedSlot] as const;
+      return isDone(REFUNDS.recordSigned, id, lease, ...values);
+    },
+    async recordPaid(id, lease, slot) {
+      const refund = await find(id);
+      if (refund === undefined) return false;
+      const told = eventSteps([refundEvent({ ...refund, slot }, now())]);
+      return (await database.batchIf([REFUNDS.recordPaid, id, lease, slot, now()], told)).length > 0;
+    },
+    async recordFailed(id, lease, reason) {
+      const refund = await find(id);
+      if (refund === undefined) return false;
+      const of = [refund.passId, id] as const;
+      const steps = [[PASSES.giveBack, ...of] as const, [PASSES.endDebit, ...of] as const];
+      const guard = [REFUNDS.recordFailed, id, lease, reason, now()] as const;
+      return (await database.batchIf(guard, steps, [[PASSES.lock, refund.passId]])).length > 0;
+    },
+    release: (id, lease, until, reason) => isDone(REFUNDS.release, id, lease, until, reason ?? null),
+  };
+}
+
+function toRefund(row: Row): RefundRecord {
+  const reason = reasonOf(row.reason);
+  const projectId = row.project_id === null ? undefined : String(row.project_id);
+  return {
+    id: String(row.id),
+    paymentId: String(row.payment_id),
+    passId: String(row.pass_id),
+    network: row.network as NetworkId,
+    wallet: String(row.wallet),
+    recipient: String(row.recipient),
+    owner: String(row.owner),
+    mint: String(row.mint),
+    amount: BigInt(String(row.amount)),
+    taken: BigInt(String(row.taken)),
+    state: row.state as RefundState,
+    createdAt: Number(row.created_at),
+    updatedAt: Number(row.updated_at),
+    ...(row.signature === null ? {} : { signed: signedOf(row) }),
+    ...(row.slot === null ? {} : { slot: Number(row.slot) }),
+    ...defined({ reason, projectId }),
+  };
+}
+
+function reasonOf(value: Row[string] | undefined): RefundFault | undefined {
+  return value === 'credit_used' ? value : HELD_REASONS.find((reason) => reason === value);
+}
+
+function refundEvent(refund: RefundRecord, at: number): EventRecord {
+  const { id, paymentId, recipient, owner, projectId, network, mint, amount, signed, slot } = refund;
+  const data = {
+    payment_id: paymentId,
+    refund_id: id,
+    payer: recipient,
+    ...{ network, asset: mint },
+    amount_atomic: String(amount),
+    tx_signature: signed?.signature ?? null,
+    slot: slot ?? null,
+  };
+  return newEvent({ type: 'payment.refunded', owner, ...defined({ projectId }), data }, at);
+}
