@@ -103,6 +103,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'service-key/',
     'rate-limit/',
     'passes/',
+    'holders/',
     'payment/',
     'paywall/',
   ],

@@ -35,6 +35,9 @@ export async function checkPasses(parts: PassCheckParts, findings: Findings): Pr
   for await (const page of passes.paid(network, from)) {
     for (const paid of page) await checkPaid(parts, paid, findings);
   }
+  for await (const page of passes.allowances(booksFrom)) {
+    for (const { pass, taken } of page) checkCount(parts, pass, { left: pass.bought ?? 0n, taken }, findings);
+  }
   for (const { id, paymentId, state } of await passes.strays(network, booksFrom)) {
     const ids = [id, paymentId];
     if (state === undefined) {
@@ -54,10 +57,22 @@ async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findin
   const differs = whatDiffers(paid, pass);
   if (differs.length > 0) findings.differs({ kind: 'pass', ids, detail: differs.join('; '), advice: BOUGHT });
   if (buys.kind === 'until') return;
-  const detail = countFault(paid, pass, pass.openedAt >= parts.debitsFrom);
+  // The paid request is the first of the uses, and takes of credit as all do.
+  const { left = 0n } = buys.kind === 'credit' ? { left: buys.bought } : buys;
+  checkCount(parts, pass, { left, taken }, findings);
+}
+
+/** What a pass began with, and what requests have taken of it. */
+interface Count {
+  readonly left: bigint;
+  readonly taken: bigint;
+}
+
+function checkCount(parts: PassCheckParts, pass: Pass, count: Count, findings: Findings): void {
+  const detail = countFault(count, pass, pass.openedAt >= parts.debitsFrom);
   if (detail === undefined) return;
-  const shown = `${detail}: ${pass.left} of ${pass.bought} are left, and requests took ${taken}`;
-  findings.differs({ kind: 'pass', ids, detail: shown, advice: COUNTED });
+  const shown = `${detail}: ${pass.left} of ${pass.bought} are left, and requests took ${count.taken}`;
+  findings.differs({ kind: 'pass', ids: [pass.id, pass.paymentId], detail: shown, advice: COUNTED });
 }
 
 async function tellMissing(
@@ -100,9 +115,8 @@ function whatDiffers({ paymentId, payer, buys, period }: PaidPass, pass: Pass): 
     .map(([what, is = 'none', bought = 'none']) => `its ${what} is ${is}, and ${bought} was bought`);
 }
 
-/** The paid request is the first of the uses, and takes of credit as all do; what requests took and what is left is the rest. */
-function countFault({ buys, taken }: PaidPass, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
-  const { left: others = 0n } = buys.kind === 'credit' ? { left: buys.bought } : buys;
+/** What requests took and what is left is what it began with. */
+function countFault({ left: others, taken }: Count, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
   if (left < 0n) return 'less than nothing is left';
   if (left + taken > others) return 'more is left than can be';
   return isRemembered && left + taken < others ? 'less is left than requests have taken it to' : undefined;

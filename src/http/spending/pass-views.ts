@@ -1,4 +1,5 @@
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import { isAllowance } from '../../facilitator/payments/allowance.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type { passesResponse } from './pass-schemas.js';
 
@@ -24,7 +25,7 @@ export function passView(pass: Pass): ResponseBody<typeof passesResponse>['data'
     over,
   } = pass;
   return {
-    ...{ id, payment_id: paymentId, wallet, site, covers: scope, kind, mint },
+    ...{ id, payment_id: isAllowance(paymentId) ? null : paymentId, wallet, site, covers: scope, kind, mint },
     bought: bought === undefined ? null : String(bought),
     left: left === undefined ? null : String(left),
     opened_at: timeText(openedAt),

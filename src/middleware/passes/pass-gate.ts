@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { allowanceFor } from '../../facilitator/payments/allowance.js';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import { passTokensOf } from '../../identity/default-pass-tokens.js';
@@ -58,6 +59,8 @@ export interface PassGate {
    * @param isTheirs - whether it is certain who is told: without that the token is left out, and the cookie too
    */
   tellOf(req: Request, paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
+  /** Lets a request in by the allowance of its wallet, which begins with each period. Undefined where it is used up. */
+  coverByAllowance(req: Request, res: Response, wallet: string, allowance: SoldPass): Promise<Admitted | undefined>;
 }
 
 /** A pass as a payment buys it. */
@@ -68,21 +71,30 @@ export type PassHeaders = Readonly<Record<string, string>>;
 
 const EXPOSED = [PASS_HEADER, REMAINING_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
 
+/** What is sold, and had, at a gate. */
+export interface PassOffers {
+  /** What each kind of callers may buy, strangers first; undefined for those who buy single requests. */
+  readonly sold: readonly (SoldPasses | undefined)[];
+  /** What wallets have without paying. */
+  readonly allowances: readonly SoldPass[];
+}
+
 /**
- * The passes of a gate that sells some; undefined for others.
- * @param sold - what may be bought
+ * The passes of a gate, for each kind of its callers: all of them are covered by whatever any of them has bought. None where nothing is
+ * sold or had for more than one request.
  * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @param route - as a table of routes has it
  */
-export function createPassGate(
+export function createPassGates(
   where: string,
   options: ResolvedPaymentOptions,
-  sold: SoldPasses | undefined,
+  { sold, allowances }: PassOffers,
   asks: Pick<PassParts, 'charges' | 'refuse'>,
   route: string | undefined,
-): PassGate | undefined {
-  if (sold === undefined) return undefined;
-  const hasCookies = sold.rules.some(({ cookie }) => cookie);
+): readonly PassGate[] {
+  const rules = [...sold.flatMap((it) => it?.rules ?? []), ...allowances];
+  if (rules.length === 0) return [];
+  const hasCookies = rules.some(({ cookie }) => cookie);
   const parts = partsOf(where, options, asks, hasCookies);
   const { passes, tokens, site, baseUrl, vary } = parts;
   const written = readRoute(route);
@@ -97,9 +109,9 @@ export function createPassGate(
     enter: (next) => enterByPass(parts, req, res, used, next),
   });
 
-  return {
+  const gateOf = (ruleOf: SoldPasses['ruleOf']): PassGate => ({
     async admit(req, res, isPaying) {
-      const places = sold.rules.map((rule) => placeOf(req, rule));
+      const places = rules.map((rule) => placeOf(req, rule));
       if (hasCookies) carryCookies(res);
       const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, places);
       // Scripts of other origins are the only ones who ask for leave to read.
@@ -111,8 +123,8 @@ export function createPassGate(
       return used;
     },
     boughtWith(req, terms) {
-      const rule = sold.ruleOf(terms);
-      const scope = rule && placesOf.of(req)?.[sold.rules.indexOf(rule)]?.scope;
+      const rule = ruleOf(terms);
+      const scope = rule && placesOf.of(req)?.[rules.indexOf(rule)]?.scope;
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
     },
@@ -121,17 +133,7 @@ export function createPassGate(
       const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []));
       return used?.admitted ? admitBy(req, res, used) : undefined;
     },
-    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
-      if (buys?.kind !== 'credit') return undefined;
-      const { bought = 0n, left = bought } = buys;
-      // What was offered when it was paid, though another offer stands here today.
-      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
-      return meterFor(parts, req, { cost, isTakenBefore }, async (amount) => {
-        const pass = await passes.findByPayment(paymentId);
-        if (pass === undefined) return { ok: false, fault: 'unknown' };
-        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
-      });
-    },
+    meterOf: (req, claim) => meterOfPurchase(parts, req, claim, ruleOf(claim.terms)?.stream ?? false),
     async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
       if (pass === undefined) return {};
@@ -143,7 +145,31 @@ export function createPassGate(
       if (cookie !== undefined && req.res !== undefined) giveCookie(req.res, cookie, token, claims.endsAt);
       return { ...left, [PASS_HEADER]: token };
     },
-  };
+    async coverByAllowance(req, res, wallet, { uses = 0n, forMs = 0, ...rule }) {
+      const scope = passScope(req, rule, written);
+      const pass = await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs: forMs }));
+      const used = await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []);
+      return used.admitted ? admitBy(req, res, used) : undefined;
+    },
+  });
+  return sold.map((it) => gateOf(it?.ruleOf ?? (() => undefined)));
+}
+
+function meterOfPurchase(
+  parts: PassParts,
+  req: Request,
+  { id: paymentId, terms, buys, resumed: isTakenBefore }: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>,
+  stream: boolean,
+): CreditMeter | undefined {
+  if (buys?.kind !== 'credit') return undefined;
+  const { bought = 0n, left = bought } = buys;
+  // What was offered when it was paid, though another offer stands here today.
+  const cost = { mint: terms.asset, amount: bought - left, stream };
+  return meterFor(parts, req, { cost, isTakenBefore }, async (amount) => {
+    const pass = await parts.passes.findByPayment(paymentId);
+    if (pass === undefined) return { ok: false, fault: 'unknown' };
+    return parts.passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+  });
 }
 
 /** The pass that a purchase would prolong, where that ends later than a time of it from now. */

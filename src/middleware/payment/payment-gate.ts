@@ -3,6 +3,8 @@ import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.j
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement } from '../../protocol/types.js';
+import type { HolderGate } from '../holders/holder-gate.js';
+import type { HolderRule } from '../holders/holder-rules.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
 import type { CreditMeter } from '../passes/pass-types.js';
@@ -21,6 +23,12 @@ export interface PaymentGate {
   readonly termsFor: TermsFor;
   /** The passes that are sold here. Default: none are. */
   readonly passes?: PassGate | undefined;
+  /** What those are asked for who hold something. Default: what everybody is. */
+  readonly holders?: {
+    readonly standing: HolderGate;
+    /** The gate for those whom a rule is for. */
+    readonly gateOf: (rule: HolderRule) => PaymentGate | undefined;
+  };
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */

@@ -23,7 +23,7 @@ type SoldOptions = Pick<ResolvedPaymentOptions, 'pass' | 'price' | 'payTo' | 'me
 /** What is the same for all requests where a pass is sold, and why. */
 const SAME_FOR_ALL = {
   price:
-    'a pass covers every request to its routes, and would be bought where option "price" asks for little: give fixed prices and no function; what costs more is a route with a gate of its own',
+    'a pass covers every request to its routes, and would be bought where option "price" asks for little: give fixed prices and no function. What members pay belongs in option "holders"; what costs more is a route with a gate of its own',
   payTo: 'a pass is sold by one wallet: give option "payTo" as an address and no function',
   memo: 'a pass covers every request to its routes, and not what option "memo" says of one: give a text and no function, or sell single requests',
 } as const;
@@ -76,7 +76,11 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
   return soldPasses(where, options, { rules, prices, ruleOf, inWords: `Offered are ${words.join(', or ')}.` });
 }
 
-function refuseFunctions(where: string, options: SoldOptions): void {
+/**
+ * Makes sure that what a pass covers has one price, one seller and one memo.
+ * @throws TollhouseError `bad_option` where one of them depends on the request
+ */
+export function refuseFunctions(where: string, options: Pick<SoldOptions, keyof typeof SAME_FOR_ALL>): void {
   for (const name of ['price', 'payTo', 'memo'] as const) {
     if (typeof options[name] === 'function') throw badOption(where, SAME_FOR_ALL[name], name);
   }
@@ -115,7 +119,8 @@ function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: read
   return `One payment buys ${bought.join(', or ')}.`;
 }
 
-function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
+/** A price and what it buys, in words: `0.5 USDC for 100 requests`. */
+export function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
   if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, price, tokens);
   const text = amountText(price.amount, price.asset, tokens);
   return `${text} for ${rule === undefined ? '1 request' : passInWords(rule)}`;
