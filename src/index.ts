@@ -92,6 +92,7 @@ export { createRateLimits, type RateLimitOptions, type RateLimits } from './midd
 export type { KeyGateway } from './middleware/service-key/key-gateway.js';
 export { type ServiceKeyAuthOptions, serviceKeyAuth } from './middleware/service-key/service-key-auth.js';
 export type { DiscoveryOptions } from './middleware/terms/discovery-options.js';
+export type { AllowanceOption, HolderOffer } from './middleware/terms/holder-offers.js';
 export type { Offer, PassOption } from './middleware/terms/pass-option.js';
 export type { FailedPayment, Price, RequirePaymentOptions } from './middleware/terms/payment-options.js';
 export type { AdmissionOptions } from './middleware/wallet/admission.js';

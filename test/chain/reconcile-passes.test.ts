@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Request, Response } from 'express';
+import { allowanceFor } from '../../src/facilitator/payments/allowance.js';
 import type { Finding } from '../../src/facilitator/reconcile/finding.js';
 import { chargeCredit } from '../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
@@ -261,6 +262,20 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
     expect(await compare({ opensIn: facilitator.passes })).toMatchObject({ found: [] });
     expect((await passOf('GET /month')).id).not.toBe(id);
     expect(await compare()).toMatchObject({ found: [], notes: [] });
+  });
+
+  test('know an allowance, which no payment has bought, and say it where its requests do not add up', async () => {
+    const place = { wallet: 'a member', site: 'https://shop.example', scope: 'GET /day' };
+    const had = allowanceFor(place, { uses: 9n, perMs: DAY_MS });
+    const { id } = await facilitator.passes.open(had);
+    await facilitator.passes.debit({ passId: id, requestId: 'one', amount: 1n });
+    expect(await compare()).toMatchObject({ found: [], notes: [] });
+    await change(`${UPDATE} remaining = 9 where id = '${id}'`);
+    expect(only(await compare())).toMatchObject({
+      ids: [id, had.paymentId],
+      detail: expect.stringMatching(/^more is left than can be: 9 of 9 are left, and requests took 1$/),
+    });
+    await change(`delete from tollhouse_pass where id = '${id}'`);
   });
 
   test('note a pass that nobody has paid for, which is no difference', async () => {

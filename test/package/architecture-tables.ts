@@ -105,6 +105,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'service-key/',
     'rate-limit/',
     'passes/',
+    'holders/',
     'payment/',
     'paywall/',
   ],

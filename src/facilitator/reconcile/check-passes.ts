@@ -36,6 +36,9 @@ export async function checkPasses(parts: PassCheckParts, findings: Findings): Pr
   for await (const page of passes.paid(network, from)) {
     for (const paid of page) await checkPaid(parts, paid, findings);
   }
+  for await (const page of passes.allowances(booksFrom)) {
+    for (const { pass, taken } of page) checkCount(parts, pass, { bought: pass.bought ?? 0n, taken }, findings);
+  }
   for (const { id, paymentId, state } of await passes.strays(network, booksFrom)) {
     const ids = [id, paymentId];
     if (state === undefined) {
@@ -55,10 +58,20 @@ async function checkPaid(parts: PassCheckParts, paid: PaidPass, findings: Findin
   const differs = whatDiffers(paid, pass);
   if (differs.length > 0) findings.differs({ kind: 'pass', ids, detail: differs.join('; '), advice: BOUGHT });
   if (buys.kind === 'until') return;
-  const detail = countFault(paid, pass, pass.openedAt >= parts.debitsFrom);
+  checkCount(parts, pass, { bought: buys.bought ?? 0n, taken }, findings);
+}
+
+/** What a pass began with, and what requests have taken of it. */
+interface Count {
+  readonly bought: bigint;
+  readonly taken: bigint;
+}
+
+function checkCount(parts: PassCheckParts, pass: Pass, { bought, taken }: Count, findings: Findings): void {
+  const detail = countFault(bought, taken, pass, pass.openedAt >= parts.debitsFrom);
   if (detail === undefined) return;
-  const shown = `${detail}: ${pass.left} of ${pass.bought} are left, and requests took ${taken}`;
-  findings.differs({ kind: 'pass', ids, detail: shown, advice: COUNTED });
+  const shown = `${detail}: ${pass.left} of ${bought} are left, and requests took ${taken}`;
+  findings.differs({ kind: 'pass', ids: [pass.id, pass.paymentId], detail: shown, advice: COUNTED });
 }
 
 async function tellMissing(
@@ -103,9 +116,8 @@ function whatDiffers({ paymentId, payer, buys, period }: PaidPass, pass: Pass): 
     .map(([what, is = 'none', bought = 'none']) => `its ${what} is ${is}, and ${bought} was bought`);
 }
 
-/** What requests took, the paid one among them, and what is left is what was bought. */
-function countFault({ buys, taken }: PaidPass, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
-  const { bought = 0n } = buys;
+/** What requests took, the paid one among them, and what is left is what there was. */
+function countFault(bought: bigint, taken: bigint, { left = -1n }: Pass, isRemembered: boolean): string | undefined {
   if (left < 0n) return 'less than nothing is left';
   if (left + taken > bought) return 'more is left than can be';
   return isRemembered && left + taken < bought ? 'less is left than requests have taken it to' : undefined;

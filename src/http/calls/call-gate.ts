@@ -80,11 +80,11 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
   const keyOwner: PassParts['keyOwner'] = (req) => callOf(req).key.owner;
   const asks = { charges: (res: Response) => isCharged(price, res.statusCode), refuse, keyOwner };
   const soldAt = { seller: owner, scope: projectScope(projectId), serve: serveCovered };
-  const sales = sold && createPassSales(WHERE, options, sold, asks, soldAt);
+  const sales = sold && createPassSales(WHERE, options, sold.rules, asks, soldAt)(sold.ruleOf);
   return {
     ...gate,
     // What a call that bought nothing was paid is credit of its key.
-    passes: sales && { admit: sales.admit, sales, compensation: undefined },
+    passes: sales && { sales, compensation: undefined },
     isOffered: payTo !== undefined,
     useFor: (req) => ({ resource: callResource(callOf(req)) }),
     sellerFor({ amount }) {

@@ -11,7 +11,10 @@ const amount = z.string().nullable();
 /** Fields of a pass as its wallet sees it. */
 export const passFields = {
   id: z.string(),
-  payment_id: z.string().describe('The payment that has bought it.'),
+  payment_id: z
+    .string()
+    .nullable()
+    .describe('The payment that has bought it. Null for an allowance, which the wallet has for what it holds.'),
   wallet: address,
   site: z
     .string()

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { EmbeddedFacilitator } from '../../facilitator/create-facilitator.js';
+import { isAllowance } from '../../facilitator/payments/allowance.js';
 import type { ResponseBody } from '../framework/fields.js';
 import type { passFields } from './pass-schemas.js';
 
@@ -12,7 +13,7 @@ export function passView(pass: Pass): ResponseBody<z.ZodObject<typeof passFields
   const { id, paymentId, wallet, site, scope, kind, mint = null, bought, left, openedAt, over } = pass;
   const { endsAt, graceMs = 0 } = pass;
   return {
-    ...{ id, payment_id: paymentId, wallet, site, covers: scope, kind, mint },
+    ...{ id, payment_id: isAllowance(paymentId) ? null : paymentId, wallet, site, covers: scope, kind, mint },
     bought: bought === undefined ? null : String(bought),
     left: left === undefined ? null : String(left),
     opened_at: timeText(openedAt),

@@ -2,7 +2,6 @@ import { defined } from '../../lib/defined.js';
 import type { Token } from '../../protocol/types.js';
 import { ENDS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
 import { creditText } from '../terms/credit-costs.js';
-import type { KeptPass } from './pass-types.js';
 
 /** When a pass ends, as it was sold, and until when it can be renewed and still covers; milliseconds since the epoch. */
 export interface PassEnd {
@@ -13,14 +12,14 @@ export interface PassEnd {
 }
 
 /** What can be said of the end of a pass. */
-export function endOf({ endsAt, graceMs }: Pick<KeptPass, 'endsAt' | 'graceMs'>): PassEnd {
+export function endOf({ endsAt, graceMs }: { readonly endsAt?: number; readonly graceMs?: number }): PassEnd {
   if (endsAt === undefined || graceMs === undefined) return defined({ endsAt });
   return { endsAt: endsAt - graceMs, renewableUntil: endsAt };
 }
 
 /** Headers that tell what is left of a pass: uses, an amount of credit, or the seconds until its end; and the end of one that can be renewed. */
 export function remainingHeaders(
-  { mint, endsAt = 0, renewableUntil }: PassEnd & Pick<KeptPass, 'mint'>,
+  { mint, endsAt = 0, renewableUntil }: PassEnd & { readonly mint?: string },
   left: bigint | undefined,
   symbols: readonly Token[],
 ): Readonly<Record<string, string>> {

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { Terms } from '../../protocol/types.js';
-import { varyBy } from '../gate/cache-control.js';
+import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
@@ -13,7 +13,6 @@ import { createPassSales, type PassSales } from './sold-passes.js';
 
 /** What was paid at a gate before and covers requests to it: passes that are sold there, and what is left of payments whose requests failed. */
 export interface PassGate {
-  readonly admit: Compensation['admit'];
   /** The passes that are sold; undefined where none are. */
   readonly sales: PassSales | undefined;
   /** Undefined where a request that fails leaves its payment owed. */
@@ -22,52 +21,56 @@ export interface PassGate {
 
 /** What gates with passes ask of theirs. */
 export interface PassGateAsks extends Pick<PassParts, 'charges' | 'refuse'> {
-  /** What a request costs. */
-  readonly termsFor: TermsFor;
   /** Told that a request has paid by credit for its price: what a gate behind it asks for as well is paid once. */
   readonly paid: (req: Request, terms: Terms) => void;
 }
 
-/**
- * The passes of a gate that sells some, or makes good for requests that fail; undefined for others.
- * @param sold - what may be bought; undefined where nothing is but responses one by one
- * @param asks - whether a response has its price, what has a request asked to pay that was let in, and what it costs
- * @param route - as a table of routes has it
- */
-export function createPassGate(
-  where: string,
-  options: ResolvedPaymentOptions,
-  sold: SoldPasses | undefined,
-  asks: PassGateAsks,
-  route: string | undefined,
-): PassGate | undefined {
-  // What is left of a pass is its wallet's, whenever the money is taken today.
-  const isMadeGood = options.compensate && (sold !== undefined || options.settle === 'before');
-  const written = readRoute(route);
-  const sales = sold && createPassSales(where, options, sold, asks, { written });
-  if (!isMadeGood) return sales && { admit: sales.admit, sales, compensation: undefined };
-  const { facilitator, baseUrl } = options;
-  const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor: asks.termsFor, sold, written });
-  const partsAt = partsAtSite(options, asks, PASS_VARY);
-  const compensation = createCompensation({ facilitator, baseUrl, partsAt, prices, sales, paid: asks.paid });
-  return { admit: admitAt(sales, compensation, sold?.hasSingles ?? true), sales, compensation };
+/** What one kind of callers is asked for. */
+export interface CallerOffer {
+  readonly options: ResolvedPaymentOptions;
+  /** What they may buy for more than one request; undefined where that is nothing. */
+  readonly sold: SoldPasses | undefined;
+  /** What a request costs. */
+  readonly termsFor: TermsFor;
 }
 
-/** By a pass, and where none covers the request by credit for its price. */
-function admitAt(sales: PassSales | undefined, compensation: Compensation, hasPrice: boolean): PassGate['admit'] {
-  if (sales === undefined) {
-    return (req, res, isPaying) => {
-      varyBy(res, PASS_VARY);
-      return compensation.admit(req, res, isPaying);
+/** What is sold, and had, at a gate. */
+export interface PassOffers {
+  /** Of each kind of callers, strangers first. */
+  readonly kinds: readonly CallerOffer[];
+  /** What wallets have without paying. */
+  readonly allowances: readonly SoldPass[];
+}
+
+/**
+ * The passes of a gate, for each kind of its callers: all of them are covered by whatever any of them has bought. None where nothing is
+ * sold or had for more than one request, and requests that fail leave their payments owed.
+ * @param asks - whether a response has its price, and what has a request asked to pay that was let in
+ * @param route - as a table of routes has it
+ * @throws TollhouseError `bad_option` where it is not certain who sells them
+ */
+export function createPassGates(
+  where: string,
+  options: ResolvedPaymentOptions,
+  { kinds, allowances }: PassOffers,
+  asks: PassGateAsks,
+  route: string | undefined,
+): readonly PassGate[] {
+  const rules = [...kinds.flatMap(({ sold }) => sold?.rules ?? []), ...allowances];
+  const written = readRoute(route);
+  const salesFor = rules.length === 0 ? undefined : createPassSales(where, options, rules, asks, { written });
+  // What is left of a pass is its wallet's, whenever the money is taken today.
+  const isMadeGood = options.compensate && (salesFor !== undefined || options.settle === 'before');
+  if (salesFor === undefined && !isMadeGood) return [];
+  const partsAt = partsAtSite(options, asks, PASS_VARY);
+  const { facilitator, baseUrl } = options;
+  return kinds.map(({ sold, termsFor }) => {
+    const sales = salesFor?.(sold?.ruleOf ?? (() => undefined));
+    if (!isMadeGood) return { sales, compensation: undefined };
+    const prices = gatePrices({ network: facilitator.network, baseUrl, termsFor, sold, written });
+    return {
+      sales,
+      compensation: createCompensation({ facilitator, baseUrl, partsAt, prices, sales, paid: asks.paid }),
     };
-  }
-  if (!hasPrice) return sales.admit;
-  return async (req, res, isPaying) => {
-    const byPass = await sales.admit(req, res, isPaying);
-    if (byPass?.admitted) return byPass;
-    const byCredit = await compensation.admit(req, res, isPaying);
-    // Of a token that both refuse the other one knows what it is for.
-    if (byPass === undefined || byPass.cause.code === 'pass_of_another_route') return byCredit ?? byPass;
-    return byCredit?.admitted ? byCredit : byPass;
-  };
+  });
 }

@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
+import { allowanceFor } from '../../facilitator/payments/allowance.js';
 import type { Claim, PaymentUse } from '../../facilitator/types.js';
 import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
 import { ENDS_HEADER, PASS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
-import { createRequestNote } from '../gate/request-note.js';
+import { createRequestNote, type RequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPass } from '../terms/credit-costs.js';
 import type { SoldPasses } from '../terms/offers.js';
@@ -50,6 +51,8 @@ export interface PassSales {
    * by a mistake. The payment itself shows whose it is. Undefined for others.
    */
   coverInstead(req: Request, res: Response, claim: Pick<Claim, 'payer' | 'buys'>): Promise<Admitted | undefined>;
+  /** Lets a request in by the allowance of its wallet, which begins with each period. Undefined where it is used up. */
+  coverByAllowance(req: Request, res: Response, wallet: string, allowance: SoldPass): Promise<Admitted | undefined>;
   /**
    * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
    * taken beyond the cost before its money has landed.
@@ -81,54 +84,58 @@ export interface SoldAt {
 
 const EXPOSED = [PASS_HEADER, REMAINING_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
 
+/** What the kinds of callers of a gate share. */
+interface PassShop {
+  readonly parts: PassParts;
+  /** All that may be bought or had. */
+  readonly rules: readonly SoldPass[];
+  readonly admitBy: AdmitBy;
+  /** What passes of a rule are for that are bought with a request. */
+  readonly placeOf: (req: Request, rule: SoldPass) => PassPlace;
+  /** Of the requests that were asked for admission. */
+  readonly places: RequestNote<Request, readonly PassPlace[]>;
+}
+
 /**
- * The passes of a gate that sells some.
- * @param sold - what may be bought
+ * The passes of a gate that sells some, or has them to give: answers them for each kind of its callers, who may buy different ones and are
+ * covered by all.
+ * @param rules - all that may be bought or had
  * @param asks - whether a response has its price, and what has a request asked to pay that was let in
  * @throws TollhouseError `bad_option` where it is not certain who sells them
  */
 export function createPassSales(
   where: string,
   options: ResolvedPaymentOptions,
-  sold: SoldPasses,
+  rules: readonly SoldPass[],
   asks: GateAsks,
   { written, seller, scope, serve }: SoldAt = {},
-): PassSales {
-  const hasCookies = sold.rules.some(({ cookie }) => cookie);
-  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
-  const parts = partsAtSite(
-    options,
-    asks,
-    vary,
-  )(siteOfGate(options.baseUrl, seller ?? recipientOf(where, options.payTo, options.facilitator.tokens)));
-  const { passes, site, baseUrl } = parts;
-  const admitBy = admission(parts, serve);
-  const places = createRequestNote<Request, readonly PassPlace[]>();
-  const placesOf = (req: Request) => places.of(req) ?? [];
-  const placeOf = (req: Request, rule: SoldPass): PassPlace => {
-    const own = rule.group === undefined ? scope : undefined;
-    const at = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
-    return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
+): (ruleOf: SoldPasses['ruleOf']) => PassSales {
+  const { baseUrl, payTo, facilitator } = options;
+  const site = siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, facilitator.tokens));
+  const vary = rules.some(({ cookie }) => cookie) ? `${PASS_VARY}, Cookie` : PASS_VARY;
+  const parts = partsAtSite(options, asks, vary)(site);
+  const shop: PassShop = {
+    ...{ parts, rules, admitBy: admission(parts, serve), places: createRequestNote() },
+    placeOf(req, rule) {
+      const own = rule.group === undefined ? scope : undefined;
+      const at = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
+      return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
+    },
   };
+  return (ruleOf) => salesOf(shop, ruleOf);
+}
 
+function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
+  const { parts, rules, admitBy, placeOf } = shop;
+  const { passes, site } = parts;
+  const placesOf = (req: Request) => shop.places.of(req) ?? [];
   return {
     parts,
     placesOf,
-    async admit(req, res, isPaying) {
-      const here = sold.rules.map((rule) => placeOf(req, rule));
-      if (hasCookies) carryCookies(res);
-      const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
-      // Scripts of other origins are the only ones who ask for leave to read.
-      if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
-      if (used?.admitted) return admitBy(req, res, used);
-      varyBy(res, vary);
-      places.put(req, here);
-      offerSignIn(req, parts);
-      return used;
-    },
+    admit: (req, res, isPaying) => admitShown(shop, req, res, isPaying),
     boughtWith(req, terms) {
-      const rule = sold.ruleOf(terms);
-      const scope = rule && placesOf(req)[sold.rules.indexOf(rule)]?.scope;
+      const rule = ruleOf(terms);
+      const scope = rule && placesOf(req)[rules.indexOf(rule)]?.scope;
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
     },
@@ -137,23 +144,55 @@ export function createPassSales(
       const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []));
       return used?.admitted ? admitBy(req, res, used) : undefined;
     },
-    meterOf(req, { id: paymentId, terms, buys, resumed: isTakenBefore }) {
-      if (buys?.kind !== 'credit') return undefined;
-      const { bought = 0n, left = bought } = buys;
-      // What was offered when it was paid, though another offer stands here today.
-      const cost = { mint: terms.asset, amount: bought - left, stream: sold.ruleOf(terms)?.stream ?? false };
-      const whose = `the pass of the payment ${paymentId}`;
-      return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
-        const pass = await passes.findByPayment(paymentId);
-        if (pass === undefined) return { ok: false, fault: 'unknown' };
-        return passes.adjust({ passId: pass.id, requestId: paymentId, amount });
-      });
+    async coverByAllowance(req, res, wallet, rule) {
+      const { uses = 0n, forMs: perMs = 0 } = rule;
+      const { scope } = placeOf(req, rule);
+      const pass = await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs }));
+      const used = await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []);
+      return used.admitted ? admitBy(req, res, used) : undefined;
     },
+    meterOf: (req, claim) => meterOfPurchase(parts, req, claim, ruleOf(claim.terms)?.stream ?? false),
     async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
       return pass === undefined ? {} : passHeaders(parts, req, pass, placesOf(req), isTheirs);
     },
   };
+}
+
+async function admitShown(
+  { parts, rules, placeOf, places, admitBy }: PassShop,
+  req: Request,
+  res: Response,
+  isPaying: boolean,
+): Promise<Admitted | PassRefusal | undefined> {
+  const here = rules.map((rule) => placeOf(req, rule));
+  if (rules.some(({ cookie }) => cookie)) carryCookies(res);
+  const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
+  // Scripts of other origins are the only ones who ask for leave to read.
+  if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);
+  if (used?.admitted) return admitBy(req, res, used);
+  varyBy(res, parts.vary);
+  places.put(req, here);
+  offerSignIn(req, parts);
+  return used;
+}
+
+function meterOfPurchase(
+  parts: PassParts,
+  req: Request,
+  { id: paymentId, terms, buys, resumed: isTakenBefore }: Pick<Claim, 'id' | 'terms' | 'buys' | 'resumed'>,
+  stream: boolean,
+): CreditMeter | undefined {
+  if (buys?.kind !== 'credit') return undefined;
+  const { bought = 0n, left = bought } = buys;
+  // What was offered when it was paid, though another offer stands here today.
+  const cost = { mint: terms.asset, amount: bought - left, stream };
+  const whose = `the pass of the payment ${paymentId}`;
+  return meterFor(parts, req, { whose, cost, isTakenBefore }, async (amount) => {
+    const pass = await parts.passes.findByPayment(paymentId);
+    if (pass === undefined) return { ok: false, fault: 'unknown' };
+    return parts.passes.adjust({ passId: pass.id, requestId: paymentId, amount });
+  });
 }
 
 type AdmitBy = (req: Request, res: Response, used: UsedPass) => Admitted;

@@ -1,9 +1,12 @@
+import type { Response } from 'express';
 import { defined } from '../../lib/defined.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
-import { createPassGate, type PassGateAsks } from '../passes/pass-gate.js';
+import { createHolderGate } from '../holders/holder-gate.js';
+import { type HolderRule, readHolderRules } from '../holders/holder-rules.js';
+import { createPassGates, type PassGate, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
@@ -26,27 +29,52 @@ import { sendPaymentRequired, UNPAID, withOffers } from './payment-required.js';
 export function createPaymentGate(where: string, options: unknown, route?: string): PaymentGate {
   const resolved = resolveOptions(where, requirePaymentOptions, options);
   const listed = listRoute(where, declareIdentifiers(resolved));
-  const gate = { where, options: listed };
   const sold = readSoldPasses(where, listed);
+  const rules = readHolderRules(where, listed);
   const termsFor = soldTerms(termsForRequest(where, listed), sold);
+  const gate = { where, options: listed, termsFor };
   const refuse: Refuse = async (req, res, cause) => {
-    const offered = await offeredTerms({ ...gate, termsFor }, req);
+    const offered = await offeredTerms(gate, req);
     return () => sendPaymentRequired(req, res, listed, offered, cause);
   };
   const paid: PassGateAsks['paid'] = (req, terms) => notePaid(req, gate, terms);
+  const ofRules = rules.map((rule) => ({
+    ...rule,
+    termsFor: soldTerms(termsForRequest(where, rule.options), rule.sold),
+  }));
+  const offers = {
+    kinds: [{ options: listed, sold, termsFor }, ...ofRules],
+    allowances: rules.map(({ allowance }) => allowance).filter((it) => it !== undefined),
+  };
+  const asks = { charges: (res: Response) => charges(gate, res), refuse, paid };
+  const [passes, ...ofHolders] = createPassGates(where, listed, offers, asks, route);
+  const words = [sold?.inWords, holdersInWords(rules)].filter((it) => it !== undefined).join(' ');
+  const gates = ofRules.map((rule, at) => holderGate(where, rule, ofHolders[at]));
+  const holders = rules.length === 0 ? undefined : createHolderGate(where, rules, passes?.sales);
   return {
     ...gate,
-    ...(sold === undefined ? {} : { unpaid: withOffers(UNPAID, sold.inWords) }),
-    passes: createPassGate(
-      where,
-      listed,
-      sold,
-      { charges: (res) => charges(gate, res), refuse, termsFor, paid },
-      route,
-    ),
-    termsFor,
+    ...(words === '' ? {} : { unpaid: withOffers(UNPAID, words) }),
+    passes,
     watch: watchSetup(where, listed),
+    ...(holders === undefined ? {} : { holders: { standing: holders, gateOf: (rule) => gates[rules.indexOf(rule)] } }),
   };
+}
+
+/** The gate for those who hold something. */
+function holderGate(
+  where: string,
+  { options, termsFor, who, inWords }: HolderRule & Pick<PaymentGate, 'termsFor'>,
+  passes: PassGate | undefined,
+): PaymentGate {
+  const words = `You hold ${who.inWords}, and for you it is ${inWords}.`;
+  return { where, options, termsFor, passes, unpaid: withOffers(UNPAID, words), watch: watchSetup(where, options) };
+}
+
+/** What a stranger is told of them. */
+function holdersInWords(rules: readonly HolderRule[]): string | undefined {
+  if (rules.length === 0) return undefined;
+  const each = rules.map(({ who, inWords }) => `for holders of ${who.inWords} it is ${inWords}`);
+  return `Sign in first where you hold something: ${each.join('; ')}.`;
 }
 
 /** Terms that say what they buy. */

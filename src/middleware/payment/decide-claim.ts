@@ -1,6 +1,9 @@
 import type { Claim } from '../../facilitator/types.js';
 import type { Decision } from '../gate/gate.js';
+import { entitledWallet } from '../holders/holder-gate.js';
 import type { PaymentAttempt } from './payment-gate.js';
+import { NO_MATCH } from './payment-required.js';
+import { refused } from './payment-responses.js';
 
 /**
  * What is decided about a payment that is held before any money is taken: whether its gate accepts it, and whether its payer is
@@ -12,11 +15,20 @@ export async function decideClaim(attempt: PaymentAttempt, claim: Claim): Promis
   try {
     await gate.accept?.(req, claim);
     // Whose money has landed gets what it has bought.
-    const decision = claim.receipt === undefined ? await gate.passes?.sales?.coverInstead(req, res, claim) : undefined;
+    if (claim.receipt !== undefined) return undefined;
+    const decision = refuseOtherPayer(attempt, claim) ?? (await gate.passes?.sales?.coverInstead(req, res, claim));
     if (decision !== undefined) await claim.forget();
     return decision;
   } catch (error) {
     await (claim.receipt === undefined ? claim.forget() : claim.keep());
     throw error;
   }
+}
+
+/** What holders pay is paid by the wallet that has signed in. */
+function refuseOtherPayer({ req, challenge }: PaymentAttempt, { payer }: Claim): Decision | undefined {
+  const wallet = entitledWallet(req);
+  if (wallet === undefined || wallet === payer) return undefined;
+  const detail = `What holders pay is taken from the wallet alone that has signed in, ${wallet}, and the payment is of ${payer}. Nothing was charged: pay with that wallet, or what everybody pays, without a sign-in.`;
+  return refused(true, () => challenge({ ...NO_MATCH, detail }));
 }

@@ -7,7 +7,7 @@ import { createRequestNote } from '../gate/request-note.js';
 import type { PaymentGate } from './payment-gate.js';
 
 interface PaidBefore {
-  readonly gate: Pick<PaymentGate, 'options' | 'useFor'>;
+  readonly gate: Pick<PaymentGate, 'where' | 'options' | 'useFor'>;
   readonly terms: Terms;
 }
 
@@ -44,6 +44,8 @@ async function asksTheSame(
   { gate: other, terms: paid }: PaidBefore,
   req: Request,
 ): Promise<boolean> {
+  // What is asked for depends on who signs in: another gate may know him otherwise.
+  if (gate.holders !== undefined) return gate.where === other.where && gate.options.holders === other.options.holders;
   const { facilitator, settle, commitment } = gate.options;
   const isAlike =
     facilitator === other.options.facilitator &&

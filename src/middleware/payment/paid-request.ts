@@ -3,9 +3,8 @@ import { TollhouseError } from '../../errors/errors.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
-import { keepPrivate, varyBy } from '../gate/cache-control.js';
+import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
-import { readPayment } from '../gate/presented-payment.js';
 import { exposeHeaders, sendError, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
@@ -14,6 +13,7 @@ import { bufferResponse, sendStored } from '../response/response-buffer.js';
 import { delivered, isClientGone, limitDelivery } from '../response/response-end.js';
 import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
+import { beforePayment } from './before-payment.js';
 import { admitOnCredit, enterOnCredit } from './compensated.js';
 import { decideClaim } from './decide-claim.js';
 import { callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
@@ -21,7 +21,7 @@ import { identifierFault } from './identified-payment.js';
 import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
 import { openedRequest } from './opened-request.js';
-import { decidePaidBefore, notePaid } from './paid-before.js';
+import { notePaid } from './paid-before.js';
 import { paidResponse } from './paid-responses.js';
 import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js';
 import * as required from './payment-required.js';
@@ -35,16 +35,11 @@ const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', '
  * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
  * good for one request, and for the one who brought it first; nothing is sent yet.
  */
-export async function decidePayment(gate: PaymentGate, req: Request, res: Response): Promise<Decision> {
-  gate.watch?.();
+export async function decidePayment(shop: PaymentGate, req: Request, res: Response): Promise<Decision> {
+  const approach = await beforePayment(shop, req, res);
+  if (approach.decision !== undefined) return approach.decision;
+  const { gate, presented, shown } = approach;
   const { options } = gate;
-  const paidBefore = decidePaidBefore(gate, req);
-  if (paidBefore !== undefined) return paidBefore;
-  const presented = readPayment(req);
-  const shown = gate.passes && (await gate.passes.admit(req, res, presented !== undefined));
-  if (shown?.admitted) return shown;
-  if (gate.passes === undefined) varyBy(res, required.PAYMENT_VARY);
-  exposeHeaders(res, required.EXPOSED_HEADERS);
   const reading = presented?.reading;
   if (reading?.ok === false && reading.code === 'invalid_payment_header') {
     return refused(true, () => sendProblem(res, reading.code, reading.detail));

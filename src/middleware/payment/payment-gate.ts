@@ -4,6 +4,8 @@ import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement, Terms } from '../../protocol/types.js';
 import type { Admitted } from '../gate/gate.js';
+import type { HolderGate } from '../holders/holder-gate.js';
+import type { HolderRule } from '../holders/holder-rules.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
 import type { CreditMeter, PassRefusal } from '../passes/pass-types.js';
@@ -24,6 +26,12 @@ export interface PaymentGate {
   readonly termsFor: TermsFor;
   /** What was paid here before: passes that are sold, and credit for requests that have failed. Default: nothing is kept. */
   readonly passes?: PassGate | undefined;
+  /** What those are asked for who hold something. Default: what everybody is. */
+  readonly holders?: {
+    readonly standing: HolderGate;
+    /** The gate for those whom a rule is for. */
+    readonly gateOf: (rule: HolderRule) => PaymentGate | undefined;
+  };
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource'>;
   /** On whose behalf a payment of some terms is taken. Default: the wallet that is paid. */

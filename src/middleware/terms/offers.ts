@@ -16,8 +16,6 @@ export interface SoldPasses {
   readonly wordsFor: (terms: Pick<Terms, 'asset' | 'amount'>) => string | undefined;
   /** All offers in a sentence. */
   readonly inWords: string;
-  /** Whether one response can be bought as well. */
-  readonly hasSingles: boolean;
 }
 
 /** What of the options of a gate says what is sold. */
@@ -29,7 +27,7 @@ type SoldOptions = Partial<Pick<ResolvedPaymentOptions, 'pass' | 'payTo' | 'memo
 /** What is the same for all requests where a pass is sold, and why. */
 const SAME_FOR_ALL = {
   price:
-    'a pass covers every request to its routes, and would be bought where option "price" asks for little: give fixed prices and no function; what costs more is a route with a gate of its own',
+    'a pass covers every request to its routes, and would be bought where option "price" asks for little: give fixed prices and no function. What members pay belongs in option "holders"; what costs more is a route with a gate of its own',
   payTo: 'a pass is sold by one wallet: give option "payTo" as an address and no function',
   memo: 'a pass covers every request to its routes, and not what option "memo" says of one: give a text and no function, or sell single requests',
 } as const;
@@ -59,7 +57,7 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
     const rule = { ...pass, byMint: readCosts(where, pass, tokens, 'option "pass"') };
     const prices = offers.map((it) => parsePrice(isOffer(it) ? it.price : it, tokens, where));
     const inWords = onePayment(rule, prices, tokens);
-    return soldPasses(where, options, { rules: [rule], prices, ruleOf: () => rule, inWords, hasSingles: false });
+    return soldPasses(where, options, { rules: [rule], prices, ruleOf: () => rule, inWords });
   }
   const byTerms = new Map<string, SoldPass | undefined>();
   const prices: ParsedPrice[] = [];
@@ -76,10 +74,14 @@ export function readSoldPasses(where: string, options: SoldOptions): SoldPasses 
   const rules = [...byTerms.values()].filter((it) => it !== undefined);
   const inWords = `Offered are ${words.join(', or ')}.`;
   const ruleOf: SoldPasses['ruleOf'] = (terms) => byTerms.get(keyOf(terms));
-  return soldPasses(where, options, { rules, prices, ruleOf, inWords, hasSingles: rules.length < byTerms.size });
+  return soldPasses(where, options, { rules, prices, ruleOf, inWords });
 }
 
-function refuseFunctions(where: string, options: SoldOptions): void {
+/**
+ * Makes sure that what a pass covers has one price, one seller and one memo.
+ * @throws TollhouseError `bad_option` where one of them depends on the request
+ */
+export function refuseFunctions(where: string, options: Pick<SoldOptions, keyof typeof SAME_FOR_ALL>): void {
   for (const name of ['price', 'payTo', 'memo'] as const) {
     if (typeof options[name] === 'function') throw badOption(where, SAME_FOR_ALL[name], name);
   }
@@ -119,7 +121,8 @@ function onePayment(rule: SoldPass, prices: readonly ParsedPrice[], tokens: read
   return `One payment buys ${bought.join(', or ')}.`;
 }
 
-function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
+/** A price and what it buys, in words: `0.5 USDC for 100 requests`. */
+export function offerInWords(rule: SoldPass | undefined, price: ParsedPrice, tokens: readonly Token[]): string {
   if (rule?.byMint !== undefined) return creditInWords(rule, rule.byMint, price, tokens);
   const text = amountText(price.amount, price.asset, tokens);
   return `${text} for ${rule === undefined ? '1 request' : passInWords(rule)}`;

@@ -65,14 +65,23 @@ const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_6
 const MOST_GRACE_MS = 3 * 86_400_000;
 const TIME = 'a time such as "15m", "24h" or "30d", at most ten years';
 
-const duration = z
+/** A length of time such as `30d`, in milliseconds. */
+export const duration = z
   .string(TIME)
   .transform((text) => millisecondsOf(text) ?? 0)
   .refine((ms) => ms > 0 && ms <= MAX_DAYS * 86_400_000, TIME);
 
 const EXAMPLE = 'an object such as { uses: 100 } or { for: "24h" }';
+/** A number of requests. */
+export const usesCount = z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion');
+
+/** Name of a group of gates. */
+export const groupName = z
+  .string('a name')
+  .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"');
+
 const fields = {
-  uses: z.int('a whole number of requests').min(1, 'at least 1').max(MAX_USES, 'at most a billion').optional(),
+  uses: usesCount.optional(),
   credit: z.boolean('true or false').default(false),
   cost: z.custom<PriceInput | readonly PriceInput[]>((it) => it !== null, 'a price such as "$0.001"').optional(),
   stream: z.boolean('true or false').optional(),
@@ -80,10 +89,7 @@ const fields = {
   renew: z
     .union([z.boolean(), z.strictObject({ grace: duration })], 'true, or { grace: "3d" }, a time such as "12h" or "3d"')
     .default(false),
-  group: z
-    .string('a name')
-    .regex(/^[\w.-]{1,64}$/, 'a name of 1 to 64 letters, digits, ".", "_" or "-"')
-    .optional(),
+  group: groupName.optional(),
   cookie: z.boolean('true or false').default(false),
 };
 

@@ -8,6 +8,7 @@ import type { PriceInput } from '../../protocol/money/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../../protocol/types.js';
 import { type RequestNames, requestNamesOption } from '../gate/request-properties.js';
 import { type DiscoveryOptions, discoveryOptions } from './discovery-options.js';
+import { type HolderOffer, holderOffers } from './holder-offers.js';
 import { type Offer, type PassOption, passOption } from './pass-option.js';
 
 /** One price, or several of which the payer chooses. */
@@ -39,7 +40,13 @@ export interface RequirePaymentOptions {
    * all of them. Default: one request.
    */
   readonly pass?: PassOption;
-  /** With `pass`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */
+  /**
+   * What wallets pay that hold something: `[{ tier: 'gold', price: '$0.001' }, { mint, minBalance: 100, free: true }, { tier: 'silver',
+   * allowance: { uses: 1000, per: '30d' } }]`. The first that fits counts, for who signs in; the 402 tells strangers of all of them,
+   * and asks them for `price`. A holder's price is taken from the wallet alone that has signed in. Default: all pay the same.
+   */
+  readonly holders?: readonly HolderOffer[];
+  /** With `pass` or `holders`: who finds out which wallet signs in, made by `createIdentity`. Default: that of all gates on this facilitator. */
   readonly identity?: Identity;
   /** What is sold, in a sentence for people; also the title of the paywall page. */
   readonly description?: string;
@@ -96,9 +103,10 @@ export interface RequirePaymentOptions {
   readonly discovery?: DiscoveryOptions;
   /**
    * `{ payment: 'x402' }` tells the handler on `req.x402`, `{ payment: false }` on no property of the request, for apps that have
-   * a `req.payment` of their own; `paymentOf(req)` returns it either way, and `passOf(req)` the pass. Default: `req.payment`, `req.pass`.
+   * a `req.payment` of their own; `paymentOf(req)` returns it either way, `passOf(req)` the pass, and with
+   * `holders` `walletOf(req)` and `tierOf(req)` who has signed in. Default: `req.payment`, `req.pass`, `req.wallet`, `req.tier`.
    */
-  readonly requestNames?: RequestNames<'payment' | 'pass'>;
+  readonly requestNames?: RequestNames<'payment' | 'pass' | 'wallet' | 'tier'>;
   /** Called when a payment is good, before the handler runs. */
   readonly onVerified?: (event: { readonly req: Request; readonly payer: string; readonly terms: Terms }) => void;
   /** Called when the money has landed; again for the same receipt where a response that did not arrive is asked for again. */
@@ -145,6 +153,7 @@ export const requirePaymentOptions = z.strictObject({
   price: z.custom<RequirePaymentOptions['price']>((it) => it !== undefined && it !== null, 'a price such as "$0.01"'),
   payTo: z.custom<RequirePaymentOptions['payTo']>((it) => it !== undefined && it !== null, PAY_TO),
   pass: passOption.optional(),
+  holders: holderOffers.default([]),
   identity: z
     .custom<Identity>((it) => typeof Reflect.get(Object(it), 'prove') === 'function', 'an identity')
     .optional(),
@@ -170,7 +179,7 @@ export const requirePaymentOptions = z.strictObject({
   extensions: z.record(z.string(), z.unknown()).optional(),
   paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
   discovery: discoveryOptions.optional(),
-  requestNames: requestNamesOption('payment', 'pass'),
+  requestNames: requestNamesOption('payment', 'pass', 'wallet', 'tier'),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),
   onSettled: callable<NonNullable<RequirePaymentOptions['onSettled']>>('a function').optional(),
   onFailed: callable<NonNullable<RequirePaymentOptions['onFailed']>>('a function').optional(),

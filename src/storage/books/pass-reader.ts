@@ -4,7 +4,7 @@ import type { PaymentState } from '../ledger/ledger.js';
 import { purchaseFromSql } from '../ledger/payment-rows.js';
 import { toPass } from '../passes/pass-rows.js';
 import { PASS_COLUMNS } from '../passes/pass-statements.js';
-import { type Pass, type PassPurchase, PRICE_OF } from '../passes/pass-store.js';
+import { ALLOWANCE, type Pass, type PassPurchase, PRICE_OF } from '../passes/pass-store.js';
 import type { Row, SqlDatabase, Statement } from '../sql/sql-database.js';
 import { exactSum } from '../sql/sql-sums.js';
 
@@ -28,6 +28,9 @@ export interface PaidPass {
   readonly period?: { readonly lastsMs: number; readonly totalMs: number };
 }
 
+/** A pass that its wallet has without a payment. */
+export type HadPass = Required<Pick<PaidPass, 'pass' | 'taken'>>;
+
 /** A pass that no landed payment has bought, or a time of one. */
 export interface StrayPass {
   readonly id: string;
@@ -43,6 +46,11 @@ export interface PassReader {
    * @param from - milliseconds since the epoch: those that were first seen since then
    */
   paid(network: NetworkId, from: number): AsyncIterable<readonly PaidPass[]>;
+  /**
+   * Passes that wallets have without a payment, in pages.
+   * @param from - milliseconds since the epoch: those that were opened since then
+   */
+  allowances(from: number): AsyncIterable<readonly HadPass[]>;
   /**
    * Passes without a payment that has bought one, the oldest first, at most 1,000.
    * @param from - milliseconds since the epoch: those that were opened since then; all payments since must be kept
@@ -70,6 +78,14 @@ const PAID: Statement = {
     order by p.id limit ${PAGE}`,
 };
 
+const HAD: Statement = {
+  name: 'tollhouse_page_had_passes',
+  text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
+      ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low
+    from tollhouse_pass s where s.payment_id > $2 and s.payment_id like '${ALLOWANCE}%' and s.opened_at >= $1
+    order by s.payment_id limit ${PAGE}`,
+};
+
 const STRAYS: Statement = {
   name: 'tollhouse_stray_passes',
   text: `select s.id, s.payment_id, p.state
@@ -77,7 +93,7 @@ const STRAYS: Statement = {
       union select d.pass_id, d.payment_id, o.scope, d.at from tollhouse_pass_period d join tollhouse_pass o on o.id = d.pass_id
         where d.payment_id <> o.payment_id) s
     left join tollhouse_payment p on p.id = s.payment_id
-    where s.at >= $2 and (p.id is null
+    where s.at >= $2 and s.payment_id not like '${ALLOWANCE}%' and (p.id is null
       or (p.network = $1 and (p.state in ('failed', 'expired') or (p.buys is null and s.scope not like '${PRICE_OF}%'))))
     order by s.at, s.id, s.payment_id limit ${MOST}`,
 };
@@ -85,18 +101,35 @@ const STRAYS: Statement = {
 /** Makes a reader of the passes in a database. */
 export function createPassReader(database: SqlDatabase): PassReader {
   return {
-    async *paid(network, from) {
-      let after = '';
-      for (;;) {
+    paid: (network, from) =>
+      pages(async (after) => {
         const page = (await database.query(PAID, network, from, after)).map(toPaid);
-        const last = page.at(-1);
-        if (last === undefined) return;
-        yield page;
-        after = last.paymentId;
-      }
-    },
+        return { page, last: page.at(-1)?.paymentId };
+      }),
+    allowances: (from) =>
+      pages(async (after) => {
+        const page = (await database.query(HAD, from, after)).map(toHad);
+        return { page, last: page.at(-1)?.pass.paymentId };
+      }),
     strays: async (network, from) => (await database.query(STRAYS, network, from)).map(toStray),
   };
+}
+
+/** Pages until one is empty, each from behind the last of the one before. */
+async function* pages<It>(
+  read: (after: string) => Promise<{ readonly page: readonly It[]; readonly last: string | undefined }>,
+): AsyncIterable<readonly It[]> {
+  let after: string | undefined = '';
+  for (;;) {
+    const { page, last }: Awaited<ReturnType<typeof read>> = await read(after);
+    if (last === undefined) return;
+    yield page;
+    after = last;
+  }
+}
+
+function toHad(row: Row): HadPass {
+  return { pass: toPass(row, 0), taken: exactSum(row) };
 }
 
 function toPaid(row: Row): PaidPass {

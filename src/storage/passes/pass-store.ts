@@ -26,10 +26,13 @@ export interface PassPurchase {
   readonly graceMs?: number;
 }
 
+/** What the payment of a pass is named with that no payment has made: a wallet has it for what it holds. */
+export const ALLOWANCE = 'allowance ';
+
 /** What a payment has bought, and whose it is from then on. */
 export interface NewPass extends PassPurchase {
   readonly id: string;
-  /** The payment that made it: one payment makes one pass, or renews one. */
+  /** The payment that made it: one payment makes one pass, or renews one. Begins with {@link ALLOWANCE} where there is none. */
   readonly paymentId: string;
   /** The wallet that has paid, base58. */
   readonly wallet: string;

@@ -1,6 +1,6 @@
 import { createKeyPairSignerFromBytes } from '@solana/kit';
 import type { Keypair } from '@solana/web3.js';
-import { createSIWxClientExtension, type SIWxSigner } from '@x402/extensions/sign-in-with-x';
+import { createSIWxClientExtension, type SIWxSigner, wrapFetchWithSIWx } from '@x402/extensions/sign-in-with-x';
 import { wrapFetchWithPayment, x402Client, x402HTTPClient } from '@x402/fetch';
 import { ExactSvmScheme } from '@x402/svm/exact/client';
 import { ExactSvmSchemeV1 } from '@x402/svm/v1';
@@ -76,4 +76,12 @@ function withoutTerms(through: Fetch): Fetch {
     headers.delete('payment-required');
     return new Response(answer.body, { status: answer.status, headers });
   };
+}
+
+/** `fetch` that pays what it is asked once it has signed in, as holders do: the payment is wrapped around the sign-in. */
+export async function holderFetch(setup: ClientSetup): Promise<Fetch> {
+  const { publicKey, secretKey } = setup.wallet;
+  const { sign } = createEd25519Signer(secretKey.subarray(0, 32));
+  const signMessage = async (message: Uint8Array) => sign(message);
+  return payingFetch(setup, wrapFetchWithSIWx(fetch, { publicKey: publicKey.toBase58(), signMessage }));
 }

@@ -97,6 +97,39 @@ describe('requirePayment throws at start, and says what was probably meant', () 
       { ...good, pass: { for: '30d', renew: { grace: 'some' } } },
       /option "pass.renew(.grace)?" must be .*"3d"|a time such as/,
     ],
+    ['holders that are no list', { ...good, holders: { tier: 'gold' } }, /option "holders" must be a list such as \[/],
+    ['holders of nothing', { ...good, holders: [{ price: '$1' }] }, /with one of tier, mint and collection/],
+    ['holders who have nothing', { ...good, holders: [{ tier: 'gold' }] }, /with price, free or allowance/],
+    [
+      'holders of a tier that there is not',
+      { ...good, holders: [{ tier: 'platin', price: '$1' }] },
+      /entry 1 of "holders": option "tier": there is no tier "platin"/,
+    ],
+    [
+      'holders of a token without an amount',
+      { ...good, holders: [{ mint: 'USDC', price: '$1' }] },
+      /entry 1 of "holders": option "minBalance" is missing/,
+    ],
+    [
+      'holders whose price depends on the request',
+      { ...good, holders: [{ tier: 'gold', price: () => '$1' }] },
+      /option "holders.0.price" must be a price such as .* no function/,
+    ],
+    [
+      'holders with a price that is none',
+      { ...good, holders: [{ tier: 'gold', price: '1' }] },
+      /entry 1 of "holders": .*did you mean/,
+    ],
+    [
+      'an allowance of whoever is paid',
+      { ...good, payTo: () => payTo, holders: [{ tier: 'gold', allowance: { uses: 9, per: '30d' } }] },
+      /a pass is sold by one wallet/,
+    ],
+    [
+      'holders who pay nothing and something',
+      { ...good, holders: [{ tier: 'gold', free: true, price: '$1' }] },
+      /an object with free alone/,
+    ],
     ['credit and uses', { ...good, pass: { credit: true, uses: 9, cost: '$0.001' } }, /with uses or credit, not both/],
     [
       'credit without a cost',

@@ -1,5 +1,6 @@
 import express, { type NextFunction, type Request, type RequestHandler, type Response, Router } from 'express';
 import {
+  type AllowanceOption,
   anyOf,
   type CrossOriginOptions,
   createMemoryCounters,
@@ -9,6 +10,7 @@ import {
   type Facilitator,
   type FailedPayment,
   type Gate,
+  type HolderOffer,
   type IdempotencyOptions,
   idempotency,
   type KeyGateway,
@@ -80,8 +82,18 @@ export function gatesOf(facilitator: Facilitator, gateway: KeyGateway): readonly
   // @ts-expect-error middleware that decides nothing is no gate
   anyOf(holders, limits.requests[0] as Middleware);
   const names: RequestNames<'wallet' | 'tier'> = { wallet: 'holder' };
+  const ofPayments: RequestNames<'payment'> = { payment: 'x402' };
   // @ts-expect-error a gate names only what it learns
-  requirePayment({ facilitator, price, payTo, requestNames: names });
+  requireTokenBalance({ ...balance, requestNames: ofPayments });
+  const allowance: AllowanceOption = { uses: 1_000, per: '30d', group: 'api' };
+  const members: readonly HolderOffer[] = [
+    { tier: 'gold', price: ['$0.001', { price: '$0.10', pass: { for: '30d', renew: { grace: '3d' } } }] },
+    { mint: 'USDC', minBalance: 100, heldFor: '24h', allowance },
+    { collection: { creator: payTo }, free: true },
+  ];
+  requirePayment({ facilitator, price, payTo, holders: members, requestNames: names });
+  // @ts-expect-error what holders pay is no function of the request
+  requirePayment({ facilitator, price, payTo, holders: [{ tier: 'gold', price: () => '$0.001' }] });
   // @ts-expect-error a price is not optional: the types are there and are not any
   requirePayment({ facilitator, payTo });
   requirePayment({
