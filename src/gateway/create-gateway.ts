@@ -59,7 +59,7 @@ const WHERE = 'createGateway';
 const NO_STORAGE =
   'option "storage" is missing: give createFacilitator the storage that "await openStorage(…)" answers, and the gateway uses it too';
 /** Events of the facilitator that are kept. */
-const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired'] as const;
+const TOLD = ['payment.created', 'payment.settled', 'payment.failed', 'payment.expired', 'payment.refunded'] as const;
 
 const options = z.strictObject({
   facilitator: z.custom<EmbeddedFacilitator>(
