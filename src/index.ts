@@ -19,6 +19,8 @@ export type {
   HoldingsReader,
   MintFacts,
 } from './facilitator/holdings/holding.js';
+export type { RefundOptions } from './facilitator/refunds/refund-options.js';
+export type { Refund } from './facilitator/refunds/refunds.js';
 export { remoteFacilitator } from './facilitator/remote/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote/remote-options.js';
 export type { FacilitatorHealth, HealthFault } from './facilitator/setup/health.js';

@@ -12,7 +12,7 @@ import { createSqlHeldTimes } from './held/sql-held-times.js';
 import { createSqlIdempotencyStore } from './idempotency/sql-idempotency-store.js';
 import { createSqlLedger } from './ledger/sql-ledger.js';
 import { createSqlPassStore } from './passes/sql-pass-store.js';
-import { createSqlRefundStore } from './refunds/sql-refund-store.js';
+import { createSqlRefundStore } from './payouts/sql-refund-store.js';
 import { IN_MEMORY, isUrlOf, readDatabaseUrl } from './sql/database-url.js';
 import { packagesFor } from './sql/needed-packages.js';
 import { openPostgres } from './sql/postgres-database.js';

@@ -4,7 +4,7 @@ import type { HeldTimes } from './held/held-times.js';
 import type { IdempotencyStore } from './idempotency/idempotency-store.js';
 import type { Ledger } from './ledger/ledger.js';
 import type { PassStore } from './passes/pass-store.js';
-import type { RefundStore } from './refunds/refund-store.js';
+import type { RefundStore } from './payouts/refund-store.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 
 /** Options of `openStorage`. */

@@ -1,5 +1,5 @@
 import type { PassStore } from '../../storage/passes/pass-store.js';
-import type { RefundFault, RefundRecord, RefundStore } from '../../storage/refunds/refund-store.js';
+import type { RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PayoutOutcome } from '../payouts/payout-fate.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
 

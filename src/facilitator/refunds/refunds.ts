@@ -5,7 +5,7 @@ import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { NetworkId } from '../../protocol/types.js';
 import type { Ledger, PaymentRecord } from '../../storage/ledger/ledger.js';
 import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
-import type { NewRefund, RefundRecord, RefundStore } from '../../storage/refunds/refund-store.js';
+import type { NewRefund, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PaymentEventBus } from '../events/events.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
 import type { RefundBounds } from './refund-options.js';

@@ -151,6 +151,9 @@ const ELSEWHERE = [
   'wallet_denied',
   'held_too_short',
   'invalid_delegation',
+  // Of the function that pays back.
+  'nothing_to_refund',
+  'refund_limit_reached',
   'sign_in_required',
   // In the books, where the upstream's own answer was passed on.
   'upstream_error',

@@ -27,6 +27,8 @@ import {
   REASONS,
   type Reason,
   type Receipt,
+  type Refund,
+  type RefundOptions,
   type Refusal,
   type RemoteFacilitatorOptions,
   remoteFacilitator,
@@ -61,7 +63,9 @@ export function facilitators(): readonly Facilitator[] {
     leaseMs: 1_000,
   };
   const remote: RemoteFacilitatorOptions = { url: 'https://pay.example', network, tokens: [token], timeoutMs: 1 };
-  const own: EmbeddedFacilitator = createFacilitator(options);
+  const refunds: RefundOptions = { keypair: 'key', max: '$10', maxPerDay: ['$100', '50 USDT'] };
+  const own: EmbeddedFacilitator = createFacilitator({ ...options, refunds });
+  void own.refund('payment').then(({ state, signature, amount }: Refund) => [state, signature, amount]);
   const asked = own.createPayment({
     amount: '1',
     token: KEY,

@@ -3,10 +3,10 @@ import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, newEvent } from '../events/events.js';
 import { PASSES } from '../passes/pass-statements.js';
-import { signedOf } from '../payouts/payout-rows.js';
-import { HELD_REASONS } from '../payouts/payout-store.js';
 import type { Row, SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
+import { signedOf } from './payout-rows.js';
+import { HELD_REASONS } from './payout-store.js';
 import { REFUNDS } from './refund-statements.js';
 import type { RefundFault, RefundRecord, RefundState, RefundStore } from './refund-store.js';
 

@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../protocol/types.js';
-import type { HeldReason, SignedPayout } from '../payouts/payout-store.js';
+import type { HeldReason, SignedPayout } from './payout-store.js';
 
 /**
  * Where a refund stands: `planned → taken → broadcast → paid`, or `failed`. `planned`: it counts, and nothing is done yet. `taken`: the
