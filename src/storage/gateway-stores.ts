@@ -1,6 +1,6 @@
 import type { AuditLog } from './audit/audit-log.js';
 import { createSqlAuditLog } from './audit/sql-audit-log.js';
-import { createPassSales, type PassSales } from './books/pass-sales.js';
+import { createPassFigures, type PassFigures } from './books/pass-figures.js';
 import type { CallStore } from './calls/call-store.js';
 import type { CreditStore } from './calls/credit-store.js';
 import { createSqlCallStore } from './calls/sql-call-store.js';
@@ -27,7 +27,7 @@ export interface GatewayStores {
   readonly keys: ServiceKeyStore;
   readonly book: CallStore;
   readonly credit: CreditStore;
-  readonly passSales: PassSales;
+  readonly passSales: PassFigures;
   readonly events: EventLog;
   readonly webhooks: WebhookStore;
   readonly deliveries: DeliveryStore;
@@ -60,7 +60,7 @@ export function createGatewayStores(database: SqlDatabase, now: () => number): G
     keys: createSqlServiceKeys(database),
     book,
     credit,
-    passSales: createPassSales(database, now),
+    passSales: createPassFigures(database, now),
     events,
     webhooks: createSqlWebhooks(database),
     deliveries,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAnalytics } from '../../src/gateway/figures/analytics.js';
 import { timeSteps } from '../../src/gateway/figures/time-steps.js';
-import { createPassSales } from '../../src/storage/books/pass-sales.js';
+import { createPassFigures } from '../../src/storage/books/pass-figures.js';
 import { DAY_MS } from '../../src/storage/calls/periods.js';
 import { createSqlCallStore } from '../../src/storage/calls/sql-call-store.js';
 import { createSqlCreditStore } from '../../src/storage/calls/sql-credit-store.js';
@@ -99,7 +99,7 @@ async function bench(
   await fill(database, calls);
   progress(`${name}: pages and figures`);
   const book = createSqlCallStore(database);
-  const passSales = createPassSales(database, Date.now);
+  const passSales = createPassFigures(database, Date.now);
   const analytics = createAnalytics({ book, credit: createSqlCreditStore(database), passSales, describeToken });
   const [newest] = await book.calls('prj', 1);
   if (newest === undefined) throw new Error('there are no calls');

@@ -1,5 +1,5 @@
 import { defined } from '../../lib/defined.js';
-import type { PassSales } from '../../storage/books/pass-sales.js';
+import type { PassFigures } from '../../storage/books/pass-figures.js';
 import type { CallStore, Figures, ListedCall, TimeRange } from '../../storage/calls/call-store.js';
 import type { CreditStore } from '../../storage/calls/credit-store.js';
 import { latencyPercentile } from '../../storage/calls/latency-buckets.js';
@@ -44,7 +44,7 @@ export interface RecentFigures {
 export interface AnalyticsParts {
   readonly book: Pick<CallStore, 'series' | 'totals' | 'countPayers' | 'calls'>;
   readonly credit: Pick<CreditStore, 'owedBy'>;
-  readonly passSales: Pick<PassSales, 'openAt'>;
+  readonly passSales: Pick<PassFigures, 'openAt'>;
   readonly describeToken: DescribeToken;
   /** Clock, milliseconds since the epoch. Default: the system's. */
   readonly now?: (() => number) | undefined;

@@ -1,5 +1,5 @@
 import { moneyOf } from '../../protocol/networks/tokens.js';
-import type { OpenPasses } from '../../storage/books/pass-sales.js';
+import type { OpenPasses } from '../../storage/books/pass-figures.js';
 
 /** What a project has sold and not served yet. */
 export interface PassesOwed {

@@ -1,7 +1,7 @@
 import { TollhouseError } from '../../errors/errors.js';
 import type { ServiceKeys } from '../../identity/service-keys/service-keys.js';
 import { defined } from '../../lib/defined.js';
-import type { BoughtBefore, PassSales } from '../../storage/books/pass-sales.js';
+import type { BoughtBefore, PassFigures } from '../../storage/books/pass-figures.js';
 import type { BudgetLimit, CallStore, SpendingRow, SpendingSum } from '../../storage/calls/call-store.js';
 import type { CreditStore, CreditSum } from '../../storage/calls/credit-store.js';
 import { windowEnd, windowStart } from '../../storage/calls/periods.js';
@@ -66,7 +66,7 @@ export interface SpendingReport {
 export interface SpendingReportParts {
   readonly book: Pick<CallStore, 'spending' | 'spendingByDay' | 'budgetStanding'>;
   readonly credit: Pick<CreditStore, 'list'>;
-  readonly passSales: Pick<PassSales, 'boughtBy'>;
+  readonly passSales: Pick<PassFigures, 'boughtBy'>;
   readonly keys: Pick<ServiceKeys, 'get' | 'list'>;
   readonly describeToken: DescribeToken;
   /** The budgets of a key, as for `createSpending`. */

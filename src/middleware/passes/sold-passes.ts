@@ -13,12 +13,11 @@ import type { SoldPasses } from '../terms/offers.js';
 import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
-import { cookiePath } from './cookie-path.js';
 import { type CoveredRequest, coveredRequest } from './covered-request.js';
 import { enterByPass } from './enter-by-pass.js';
 import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
-import { carryCookies } from './pass-cookie.js';
+import { carryCookies, cookiePath } from './pass-cookie.js';
 import { endOf } from './pass-end.js';
 import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
 import {

@@ -35,7 +35,7 @@ export interface BoughtBefore {
 }
 
 /** Passes beside what was paid for them. Rejects with `store_unavailable` when the database does not answer. */
-export interface PassSales {
+export interface PassFigures {
   /** The passes of a project that are good still, alike ones together. */
   openAt(projectId: string): Promise<readonly OpenPasses[]>;
   /**
@@ -72,7 +72,7 @@ const BOUGHT_BY: Statement = {
  * Reads passes of projects on SQLite or Postgres.
  * @param now - clock, milliseconds since the epoch
  */
-export function createPassSales(database: SqlDatabase, now: () => number): PassSales {
+export function createPassFigures(database: SqlDatabase, now: () => number): PassFigures {
   return {
     openAt: async (projectId) => (await database.query(OPEN, projectId, now())).map(toOpen),
     async boughtBy(wallet, projectId = '') {
