@@ -45,8 +45,14 @@ export interface PassGate {
   /**
    * Lets a request in whose payment would prolong a pass that lies more than a time of it ahead: by that pass, and nobody is charged
    * by a mistake. The payment itself shows whose it is. Undefined for others.
+   * @param isGood - whether the payment would land, asked where there is such a pass: one that was taken from the chain shows nothing
    */
-  coverInstead(req: Request, res: Response, claim: Pick<Claim, 'payer' | 'buys'>): Promise<Admitted | undefined>;
+  coverInstead(
+    req: Request,
+    res: Response,
+    claim: Pick<Claim, 'payer' | 'buys'>,
+    isGood: () => Promise<boolean>,
+  ): Promise<Admitted | undefined>;
   /**
    * What measures the credit that a payment buys with the request which has brought it; undefined where it buys none. Nothing can be
    * taken beyond the cost before its money has landed.
@@ -108,6 +114,10 @@ export function createPassGates(
     admitted: true,
     enter: (next) => enterByPass(parts, req, res, used, next),
   });
+  const coverBy = async (req: Request, res: Response, pass: KeptPass): Promise<Admitted | undefined> => {
+    const used = await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []);
+    return used.admitted ? admitBy(req, res, used) : undefined;
+  };
 
   const gateOf = (ruleOf: SoldPasses['ruleOf']): PassGate => ({
     async admit(req, res, isPaying) {
@@ -128,10 +138,9 @@ export function createPassGates(
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
     },
-    async coverInstead(req, res, { payer: wallet, buys }) {
-      const pass = buys?.graceMs === undefined ? undefined : await farAhead(passes, wallet, buys);
-      const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []));
-      return used?.admitted ? admitBy(req, res, used) : undefined;
+    async coverInstead(req, res, { payer: wallet, buys }, isGood) {
+      const pass = buys && (await farAhead(passes, wallet, buys));
+      return pass !== undefined && (await isGood()) ? coverBy(req, res, pass) : undefined;
     },
     meterOf: (req, claim) => meterOfPurchase(parts, req, claim, ruleOf(claim.terms)?.stream ?? false),
     async tellOf(req, paymentId, isTheirs) {
@@ -147,9 +156,7 @@ export function createPassGates(
     },
     async coverByAllowance(req, res, wallet, { uses = 0n, forMs = 0, ...rule }) {
       const scope = passScope(req, rule, written);
-      const pass = await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs: forMs }));
-      const used = await takeUse(parts, req, { shown: claimsOf(pass), byToken: false }, []);
-      return used.admitted ? admitBy(req, res, used) : undefined;
+      return coverBy(req, res, await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs: forMs })));
     },
   });
   return sold.map((it) => gateOf(it?.ruleOf ?? (() => undefined)));
@@ -176,8 +183,9 @@ function meterOfPurchase(
 async function farAhead(
   passes: PassParts['passes'],
   wallet: string,
-  { site, scope, lastsMs = 0 }: BoughtPass,
+  { site, scope, lastsMs = 0, graceMs }: BoughtPass,
 ): Promise<KeptPass | undefined> {
+  if (graceMs === undefined) return undefined;
   const found = await passes.findFor({ wallet, site, scope });
   const latest = Date.now() + lastsMs;
   return found.find((pass) => {

@@ -4,7 +4,7 @@ import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
-import { createHolderGate } from '../holders/holder-gate.js';
+import { createHolderGate, entitledWallet } from '../holders/holder-gate.js';
 import { type HolderRule, readHolderRules } from '../holders/holder-rules.js';
 import { createPassGates, type PassGate } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
@@ -55,14 +55,15 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
 }
 
 /** The gate for those who hold something. */
-function holderGate(
-  where: string,
-  { options, sold, who, inWords }: HolderRule,
-  passes: PassGate | undefined,
-): PaymentGate {
-  const words = `You hold ${who.inWords}, and for you it is ${inWords}.`;
-  const termsFor = soldTerms(termsForRequest(where, options), sold);
-  return { where, options, termsFor, passes, unpaid: withOffers(UNPAID, words), watch: watchSetup(where, options) };
+function holderGate(where: string, rule: HolderRule, passes: PassGate | undefined): PaymentGate {
+  const { options, sold, who, inWords } = rule;
+  return {
+    ...{ where, options, passes },
+    termsFor: soldTerms(termsForRequest(where, options), sold),
+    unpaid: withOffers(UNPAID, `You hold ${who.inWords}, and for you it is ${inWords}.`),
+    watch: watchSetup(where, options),
+    payerOf: (req) => entitledWallet(req, rule),
+  };
 }
 
 /** What a stranger is told of them. */

@@ -29,6 +29,8 @@ export interface PaymentGate {
     /** The gate for those whom a rule is for. */
     readonly gateOf: (rule: HolderRule) => PaymentGate | undefined;
   };
+  /** The wallet that alone may pay what a request was asked for. Default: anybody may. */
+  readonly payerOf?: (req: Request) => string | undefined;
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource' | 'seller'>;
   /** Who may come again for it. Default: whoever shows a secret that came with the payment. */
