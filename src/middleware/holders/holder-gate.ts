@@ -19,11 +19,12 @@ export type HolderDecision =
 /** Finds out what a request is asked for that no pass covers. */
 export type HolderGate = (req: Request, res: Response, isPaying: boolean) => Promise<HolderDecision>;
 
-const entitled = createRequestNote<Request, string>();
+const entitled = createRequestNote<Request, { readonly rule: HolderRule; readonly wallet: string }>();
 
-/** The wallet that alone may pay what a request was asked for; undefined where anybody may. */
-export function entitledWallet(req: Request): string | undefined {
-  return entitled.of(req);
+/** The wallet that alone may pay what a rule asks of a request; undefined where anybody may. */
+export function entitledWallet(req: Request, rule: HolderRule): string | undefined {
+  const noted = entitled.of(req);
+  return noted?.rule === rule ? noted.wallet : undefined;
 }
 
 /**
@@ -88,7 +89,7 @@ export function createHolderGate(
         ? undefined
         : await passes?.coverByAllowance(req, res, wallet.address, allowance);
     if (covered !== undefined) return { decision: covered };
-    if (rule.hasOwnPrice) entitled.put(req, wallet.address);
+    if (rule.hasOwnPrice) entitled.put(req, { rule, wallet: wallet.address });
     return { rule };
   };
 }

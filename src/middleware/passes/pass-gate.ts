@@ -27,7 +27,6 @@ export interface PassGateAsks extends Pick<PassParts, 'charges' | 'refuse'> {
 
 /** What one kind of callers is asked for. */
 export interface CallerOffer {
-  readonly options: ResolvedPaymentOptions;
   /** What they may buy for more than one request; undefined where that is nothing. */
   readonly sold: SoldPasses | undefined;
   /** What a request costs. */

@@ -48,8 +48,14 @@ export interface PassSales {
   /**
    * Lets a request in whose payment would prolong a pass that lies more than a time of it ahead: by that pass, and nobody is charged
    * by a mistake. The payment itself shows whose it is. Undefined for others.
+   * @param isGood - whether the payment would land, asked where there is such a pass: one that was taken from the chain shows nothing
    */
-  coverInstead(req: Request, res: Response, claim: Pick<Claim, 'payer' | 'buys'>): Promise<Admitted | undefined>;
+  coverInstead(
+    req: Request,
+    res: Response,
+    claim: Pick<Claim, 'payer' | 'buys'>,
+    isGood: () => Promise<boolean>,
+  ): Promise<Admitted | undefined>;
   /** Lets a request in by the allowance of its wallet, which begins with each period. Undefined where it is used up. */
   coverByAllowance(req: Request, res: Response, wallet: string, allowance: SoldPass): Promise<Admitted | undefined>;
   /**
@@ -128,6 +134,10 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
   const { parts, rules, admitBy, placeOf } = shop;
   const { passes, site } = parts;
   const placesOf = (req: Request) => shop.places.of(req) ?? [];
+  const coverBy = async (req: Request, res: Response, pass: KeptPass): Promise<Admitted | undefined> => {
+    const used = await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []);
+    return used.admitted ? admitBy(req, res, used) : undefined;
+  };
   return {
     parts,
     placesOf,
@@ -138,17 +148,15 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
       const balance = rule && balanceOf(rule, terms);
       return balance === undefined || scope === undefined ? undefined : { site, scope, ...balance };
     },
-    async coverInstead(req, res, { payer: wallet, buys }) {
-      const pass = buys?.graceMs === undefined ? undefined : await farAhead(passes, wallet, buys);
-      const used = pass && (await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []));
-      return used?.admitted ? admitBy(req, res, used) : undefined;
+    async coverInstead(req, res, { payer: wallet, buys }, isGood) {
+      const pass = buys && (await farAhead(passes, wallet, buys));
+      return pass !== undefined && (await isGood()) ? coverBy(req, res, pass) : undefined;
     },
     async coverByAllowance(req, res, wallet, rule) {
       const { uses = 0n, forMs: perMs = 0 } = rule;
       const { scope } = placeOf(req, rule);
       const pass = await passes.open(allowanceFor({ wallet, site, scope }, { uses, perMs }));
-      const used = await takeUse(parts, req, { shown: claimsOf(pass), by: 'wallet' }, []);
-      return used.admitted ? admitBy(req, res, used) : undefined;
+      return coverBy(req, res, pass);
     },
     meterOf: (req, claim) => meterOfPurchase(parts, req, claim, ruleOf(claim.terms)?.stream ?? false),
     async tellOf(req, paymentId, isTheirs) {
@@ -207,8 +215,9 @@ function admission(parts: PassParts, serve: SoldAt['serve']): AdmitBy {
 async function farAhead(
   passes: PassParts['passes'],
   wallet: string,
-  { site, scope, lastsMs = 0 }: BoughtPass,
+  { site, scope, lastsMs = 0, graceMs }: BoughtPass,
 ): Promise<KeptPass | undefined> {
+  if (graceMs === undefined) return undefined;
   const found = await passes.findFor({ wallet, site, scope });
   const latest = Date.now() + lastsMs;
   return found.find((pass) => {

@@ -4,7 +4,7 @@ import { whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
-import { createHolderGate } from '../holders/holder-gate.js';
+import { createHolderGate, entitledWallet } from '../holders/holder-gate.js';
 import { type HolderRule, readHolderRules } from '../holders/holder-rules.js';
 import { createPassGates, type PassGate, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
@@ -38,18 +38,17 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
     return () => sendPaymentRequired(req, res, listed, offered, cause);
   };
   const paid: PassGateAsks['paid'] = (req, terms) => notePaid(req, gate, terms);
-  const ofRules = rules.map((rule) => ({
-    ...rule,
-    termsFor: soldTerms(termsForRequest(where, rule.options), rule.sold),
-  }));
+  const termsOf = rules.map((rule) => soldTerms(termsForRequest(where, rule.options), rule.sold));
   const offers = {
-    kinds: [{ options: listed, sold, termsFor }, ...ofRules],
+    kinds: [{ sold, termsFor }, ...termsOf.map((it, at) => ({ sold: rules[at]?.sold, termsFor: it }))],
     allowances: rules.map(({ allowance }) => allowance).filter((it) => it !== undefined),
   };
   const asks = { charges: (res: Response) => charges(gate, res), refuse, paid };
   const [passes, ...ofHolders] = createPassGates(where, listed, offers, asks, route);
   const words = [sold?.inWords, holdersInWords(rules)].filter((it) => it !== undefined).join(' ');
-  const gates = ofRules.map((rule, at) => holderGate(where, rule, ofHolders[at]));
+  const gates = rules.map((rule, at) =>
+    holderGate(where, rule, { termsFor: termsOf[at] ?? termsFor, passes: ofHolders[at] }),
+  );
   const holders = rules.length === 0 ? undefined : createHolderGate(where, rules, passes?.sales);
   return {
     ...gate,
@@ -63,11 +62,16 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
 /** The gate for those who hold something. */
 function holderGate(
   where: string,
-  { options, termsFor, who, inWords }: HolderRule & Pick<PaymentGate, 'termsFor'>,
-  passes: PassGate | undefined,
+  rule: HolderRule,
+  { termsFor, passes }: Pick<PaymentGate, 'termsFor' | 'passes'>,
 ): PaymentGate {
-  const words = `You hold ${who.inWords}, and for you it is ${inWords}.`;
-  return { where, options, termsFor, passes, unpaid: withOffers(UNPAID, words), watch: watchSetup(where, options) };
+  const { options, who, inWords } = rule;
+  return {
+    ...{ where, options, termsFor, passes },
+    unpaid: withOffers(UNPAID, `You hold ${who.inWords}, and for you it is ${inWords}.`),
+    watch: watchSetup(where, options),
+    payerOf: (req) => entitledWallet(req, rule),
+  };
 }
 
 /** What a stranger is told of them. */

@@ -1,6 +1,5 @@
 import type { Claim } from '../../facilitator/types.js';
 import type { Decision } from '../gate/gate.js';
-import { entitledWallet } from '../holders/holder-gate.js';
 import type { PaymentAttempt } from './payment-gate.js';
 import { NO_MATCH } from './payment-required.js';
 import { refused } from './payment-responses.js';
@@ -11,12 +10,12 @@ import { refused } from './payment-responses.js';
  * payment is given back.
  */
 export async function decideClaim(attempt: PaymentAttempt, claim: Claim): Promise<Decision | undefined> {
-  const { req, res, gate } = attempt;
+  const { req, gate } = attempt;
   try {
     await gate.accept?.(req, claim);
     // Whose money has landed gets what it has bought.
     if (claim.receipt !== undefined) return undefined;
-    const decision = refuseOtherPayer(attempt, claim) ?? (await gate.passes?.sales?.coverInstead(req, res, claim));
+    const decision = refuseOtherPayer(attempt, claim) ?? (await coverInstead(attempt, claim));
     if (decision !== undefined) await claim.forget();
     return decision;
   } catch (error) {
@@ -25,9 +24,15 @@ export async function decideClaim(attempt: PaymentAttempt, claim: Claim): Promis
   }
 }
 
+async function coverInstead({ req, res, gate, payment }: PaymentAttempt, claim: Claim): Promise<Decision | undefined> {
+  if (payment === undefined) return undefined;
+  const isGood = async () => (await gate.options.facilitator.verify(payment, claim.terms)).ok;
+  return gate.passes?.sales?.coverInstead(req, res, claim, isGood);
+}
+
 /** What holders pay is paid by the wallet that has signed in. */
-function refuseOtherPayer({ req, challenge }: PaymentAttempt, { payer }: Claim): Decision | undefined {
-  const wallet = entitledWallet(req);
+function refuseOtherPayer({ req, gate, challenge }: PaymentAttempt, { payer }: Claim): Decision | undefined {
+  const wallet = gate.payerOf?.(req);
   if (wallet === undefined || wallet === payer) return undefined;
   const detail = `What holders pay is taken from the wallet alone that has signed in, ${wallet}, and the payment is of ${payer}. Nothing was charged: pay with that wallet, or what everybody pays, without a sign-in.`;
   return refused(true, () => challenge({ ...NO_MATCH, detail }));

@@ -32,6 +32,8 @@ export interface PaymentGate {
     /** The gate for those whom a rule is for. */
     readonly gateOf: (rule: HolderRule) => PaymentGate | undefined;
   };
+  /** The wallet that alone may pay what a request was asked for. Default: anybody may. */
+  readonly payerOf?: (req: Request) => string | undefined;
   /** What the payment of a request is for. Default: the method and the path. */
   readonly useFor?: (req: Request) => Pick<PaymentUse, 'resource'>;
   /** On whose behalf a payment of some terms is taken. Default: the wallet that is paid. */

@@ -177,7 +177,7 @@ describe('requestNames', () => {
     ['a property of the request of Node.js', { payment: 'headers' }],
     ['the prototype', { payment: '__proto__' }],
     ['no name', { payment: '' }],
-    ['what the gate does not learn', { wallet: 'holder' }],
+    ['what the gate does not learn', { serviceKey: 'key' }],
     ['something else', { payment: true }],
   ])('refuses %s', (_what, names) => {
     expect(gate(names)).toThrow(/option "requestNames/);

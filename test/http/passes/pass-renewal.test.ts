@@ -1,6 +1,7 @@
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { passOf } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
+import { createMemoryLedger } from '../../../src/storage/ledger/memory-ledger.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { EXPRESSES, openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
@@ -92,6 +93,20 @@ describe.each(EXPRESSES)('a pass that can be renewed, %s', (_name, express) => {
       endsOf(paid),
     ]);
     expect(paidSoFar()).toBe(2n * PRICE);
+  });
+
+  test('is not shown by a payment that was taken from the chain, where it is forgotten that it was made', async () => {
+    await buyPass(payer(), `${url}/month`);
+    const { payment, paid } = await buyPass(payer(), `${url}/month`);
+    const forgetful = fixture.facilitatorWith({ storage: { ...storage, ledger: createMemoryLedger() } });
+    const sold = { facilitator: forgetful, payTo: fixture.payTo, price: '$0.50', pass: { for: '30d', renew: true } };
+    const other = await fixture.serve((app) => {
+      const send = (_req: Request, res: Response) => void res.send('good');
+      app.get('/month', requirePayment({ ...sold, settle: 'before' }), send);
+    }, express);
+    const taken = await fetch(`${other}/month`, { headers: payment.v2 });
+    expect([taken.ok, taken.headers.get('access-pass')]).toEqual([false, null]);
+    expect((await passes()).map(({ endsAt }) => endsAt)).toEqual([endsOf(paid).until]);
   });
 
   test('is renewed by the payment of before where its response was lost, and once', async () => {
