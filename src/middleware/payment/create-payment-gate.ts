@@ -6,7 +6,7 @@ import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { Terms } from '../../protocol/types.js';
 import { createHolderGate, entitledWallet } from '../holders/holder-gate.js';
 import { type HolderRule, readHolderRules } from '../holders/holder-rules.js';
-import { createPassGates, type PassGate, type PassGateAsks } from '../passes/pass-gate.js';
+import { createPassGates, type PassGateAsks } from '../passes/pass-gate.js';
 import type { Refuse } from '../passes/pass-types.js';
 import { listRoute } from '../terms/list-route.js';
 import { readSoldPasses, type SoldPasses } from '../terms/offers.js';
