@@ -1,3 +1,4 @@
+const { AsyncLocalStorage } = require('node:async_hooks');
 const { sep } = require('node:path');
 const { compileFunction } = require('node:vm');
 const { default: Runtime } = require('jest-runtime');
@@ -14,7 +15,7 @@ const compiled = new Map();
  * Says which test runs. Jest follows tests through every promise, for those that run at the same time, and on Node before 24 that is a
  * twentieth of the whole run; here they run one after the other.
  */
-class RunningTest {
+class RunningTest extends AsyncLocalStorage {
   run(test, work) {
     const before = this.test;
     const end = () => {
@@ -33,7 +34,7 @@ class RunningTest {
   }
 
   getStore() {
-    return this.test;
+    return this.test ?? super.getStore();
   }
 }
 
@@ -46,7 +47,7 @@ module.exports = class SharedPackagesRuntime extends Runtime {
     const { coreModule } = this.cjsLoader;
     const requireCore = coreModule.require.bind(coreModule);
     coreModule.require = (name) =>
-      name === 'node:async_hooks' ? { AsyncLocalStorage: RunningTest } : requireCore(name);
+      name === 'node:async_hooks' ? { ...requireCore(name), AsyncLocalStorage: RunningTest } : requireCore(name);
     const { executor } = this;
     const parsingContext = this._environment.getVmContext();
     executor.compile = (source, filename) => {

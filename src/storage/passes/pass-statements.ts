@@ -41,7 +41,7 @@ export const PASSES = {
   open: {
     name: 'tollhouse_open_pass',
     text: `insert into tollhouse_pass (${COLUMNS}, over_at)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, null, $13, $14, $12) on conflict (payment_id) do nothing returning id`,
+      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10, $11, null, null, $13, $14, $12) on conflict do nothing returning id`,
   },
   find: { name: 'tollhouse_find_pass', text: `select ${COLUMNS} from tollhouse_pass where id = $1` },
   findByPayment: {

@@ -23,7 +23,7 @@ export const RENEWALS = {
       where not exists (select 1 from tollhouse_pass where ${RENEWABLE})
         and not exists (select 1 from tollhouse_pass_period join tollhouse_pass on id = pass_id
           where tollhouse_pass_period.payment_id = $5)
-      on conflict (payment_id) do nothing returning id`,
+      on conflict do nothing returning id`,
   },
   note: {
     name: 'tollhouse_note_period',

@@ -130,12 +130,13 @@ describe('a facilitator that was given a storage', () => {
   test('tells what went wrong meanwhile, and does nothing more once it is closed', async () => {
     const closed = await openStorage(`sqlite:${folder.newPath('db')}`);
     await closed.close();
-    const faults: unknown[] = [];
-    const facilitator = fixture.facilitatorWith({ storage: closed, onFault: (error) => faults.push(error) });
-    await until(() => faults.length > 0);
+    const faults = new Set<unknown>();
+    const onFault = (error: unknown) => faults.add(Reflect.get(Object(error), 'code'));
+    const facilitator = fixture.facilitatorWith({ storage: closed, onFault });
+    await until(() => faults.size > 0);
     await facilitator.close();
 
-    expect(faults).toEqual([expect.objectContaining({ code: 'store_unavailable' })]);
+    expect([...faults]).toEqual(['store_unavailable']);
   });
 });
 
