@@ -1,7 +1,7 @@
-import { newId } from '../../lib/ids.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import { MOST_PRICE_SCOPES, type Pass, type PassStore, PRICE_OF } from '../../storage/passes/pass-store.js';
 import type { Claim } from '../types.js';
+import { boughtPass } from './bought-pass.js';
 
 /** The scope of credit that covers the price of a route, and not what passes of that route cover. */
 export function priceScope(route: string): string {
@@ -22,12 +22,14 @@ export interface PricePlace {
  */
 export async function givePriceCredit(
   passes: Pick<PassStore, 'open' | 'giveBack' | 'priceScopes'>,
-  { id: paymentId, payer: wallet, terms: { asset: mint, amount } }: Pick<Claim, 'id' | 'payer' | 'terms'>,
+  claim: Pick<Claim, 'id' | 'payer' | 'terms'>,
   place: PricePlace,
 ): Promise<Pass> {
-  const credit = { ...place, kind: 'credit', mint, bought: amount, left: amount } as const;
-  const pass = await passes.open({ ...credit, id: newId('pas'), paymentId, wallet });
-  await passes.giveBack(pass.id, paymentId);
+  const { asset: mint, amount } = claim.terms;
+  const buys = { ...place, kind: 'credit', mint, bought: amount, left: amount } as const;
+  const credit = boughtPass({ ...claim, buys }, Date.now());
+  const pass = await passes.open(credit.pass, credit.events);
+  await passes.giveBack(pass.id, claim.id);
   priceCreditsIn(passes).changed();
   return pass;
 }
