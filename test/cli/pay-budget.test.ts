@@ -42,7 +42,9 @@ describe('tollhouse pay with a budget', () => {
         }
         next();
       });
-      app.get('/single', requirePayment({ ...sold, settle: 'before' }), (_req, res) => void res.end('read'));
+      // What the lies look like to the gate is a request that has failed.
+      const single = requirePayment({ ...sold, settle: 'before', compensate: false });
+      app.get('/single', single, (_req, res) => void res.end('read'));
       app.get('/pack', requirePayment({ ...sold, pass: { uses: 3 } }), (_req, res) => void res.end('read'));
     });
   });

@@ -175,6 +175,8 @@ test('an error at the start of an app is told with its own line and names, not w
     `import { createFacilitator } from './index.js'; createFacilitator({ network: 'solana', keypair: 'x' });`,
   );
   const { stderr } = await run(process.execPath, [file], { cwd: ROOT }).catch((error: { stderr: string }) => error);
-  expect(stderr).toMatch(/TollhouseError: createFacilitator: .+\n +at badOption .+\.js:\d+:\d+\)\n +at readKeypair /);
+  expect(stderr).toMatch(
+    /TollhouseError: createFacilitator: .+\n +at badOption .+\.js:\d+:\d+\)\n +at readSecret .+\n +at readKeypair /,
+  );
   expect(stderr.length).toBeLessThan(3_000);
 });
