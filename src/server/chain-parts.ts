@@ -25,7 +25,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
   const { chain, payTo, tokens: own, maxFeeLamportsPerHour } = configuration;
   const fees = defined({ maxFeeLamportsPerHour });
   if (chain !== undefined) {
-    const { network, rpcUrl, wsUrl, keypair, splitKeypair } = chain;
+    const { network, rpcUrl, wsUrl, keypair, splitKeypair, refunds } = chain;
     const urls = defined({ rpcUrl, wsUrl });
     const tokens = tokensBySymbol(own, KNOWN_TOKENS[network]);
     return {
@@ -35,7 +35,7 @@ export async function connectChain(configuration: ServerConfiguration): Promise<
         tokens,
         ...fees,
         ...urls,
-        ...defined({ splitKeypair }),
+        ...defined({ splitKeypair, refunds }),
       },
       payTo,
       sandbox: undefined,

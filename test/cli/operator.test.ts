@@ -266,6 +266,18 @@ describe('tollhouse doctor', () => {
       2,
       { fix: expect.stringContaining('tollhouse accounts create') },
     ],
+    [
+      'a refund wallet that is the fee payer',
+      () => ({ FACILITATOR_KEYPAIR: fixture.keyFile(RICH), REFUND_KEYPAIR: fixture.keyFile(RICH) }),
+      2,
+      { what: 'REFUND_KEYPAIR', status: 'error' },
+    ],
+    [
+      'a refund wallet that holds too little',
+      () => ({ REFUND_KEYPAIR: fixture.keyFile(Keypair.generate()) }),
+      1,
+      { what: 'REFUND_KEYPAIR', detail: expect.stringContaining('holds 0 USDC, and one refund may be 10 USDC') },
+    ],
     ['books that are forgotten', () => ({ DATABASE_URL: 'memory:' }), 1, { what: 'DATABASE_URL', status: 'warning' }],
     [
       'a Postgres that is not there',

@@ -28,6 +28,8 @@ Environment:
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   leave the sandbox: cluster, and the key that pays network fees
   SPLIT_KEYPAIR                         key of the wallet that is paid for splits, and pays them out; of several, separated
                                         by commas, the first is paid, and all pay out what they hold
+  REFUND_KEYPAIR                        key of the wallet that pays back what payers are left with
+  REFUND_MAX, REFUND_MAX_PER_DAY        most that one refund pays, and all within 24 hours (default $10, $100)
   SOLANA_RPC_URL, SOLANA_WS_URL         your RPC provider (several HTTP addresses separated by commas)
   DATABASE_URL                          sqlite:./data/tollhouse.db (default), postgres://… or memory:
   REDIS_URL                             where rate limits are counted when several servers share a Postgres

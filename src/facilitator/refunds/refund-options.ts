@@ -51,20 +51,32 @@ export function readRefundBounds(
   };
 }
 
+/** Amounts by mint, in atomic units; or what is wrong with them. */
+export type ReadBounds =
+  | { readonly ok: true; readonly value: ReadonlyMap<string, bigint> }
+  | { readonly ok: false; readonly detail: string };
+
+/** Reads one bound of refunds: a price, or several, each in a token of its own. */
+export function readBounds(given: PriceInput | readonly PriceInput[], tokens: readonly Token[]): ReadBounds {
+  const byMint = new Map<string, bigint>();
+  for (const price of [given].flat()) {
+    const read = readPrice(price, tokens);
+    if (!read.ok) return { ok: false, detail: read.detail };
+    const { asset, amount } = read.value;
+    if (byMint.has(asset)) return { ok: false, detail: 'it names one token twice' };
+    if (amount > MAX_AMOUNT) return { ok: false, detail: 'it is more than is kept of an amount' };
+    byMint.set(asset, amount);
+  }
+  return { ok: true, value: byMint };
+}
+
 function amounts(
   where: string,
   option: string,
   given: PriceInput | readonly PriceInput[],
   tokens: readonly Token[],
 ): ReadonlyMap<string, bigint> {
-  const byMint = new Map<string, bigint>();
-  for (const price of [given].flat()) {
-    const read = readPrice(price, tokens);
-    if (!read.ok) throw badOption(where, `option "${option}": ${read.detail}`, option);
-    const { asset, amount } = read.value;
-    if (byMint.has(asset)) throw badOption(where, `option "${option}" names one token twice`, option);
-    if (amount > MAX_AMOUNT) throw badOption(where, `option "${option}" is more than is kept of an amount`, option);
-    byMint.set(asset, amount);
-  }
-  return byMint;
+  const read = readBounds(given, tokens);
+  if (!read.ok) throw badOption(where, `option "${option}": ${read.detail}`, option);
+  return read.value;
 }

@@ -18,7 +18,7 @@ function fault(context: Context, message: string): typeof z.NEVER {
 }
 
 /** Path of a key file, base58 text or JSON array → the text of the key. What it is never appears in a message. */
-const keyText = z.string().transform((value, context) => {
+export const keyText = z.string().transform((value, context) => {
   if (isAddress(value))
     return fault(context, 'a secret key, and this is an address: the path of the key file, for instance');
   const looksLikeKey = value.startsWith('[') || /^[1-9A-HJ-NP-Za-km-z]{80,90}$/.test(value);

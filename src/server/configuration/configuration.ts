@@ -1,4 +1,3 @@
-import { inspect } from 'node:util';
 import { z } from 'zod';
 import type { TiersOptions } from '../../access/tiers.js';
 import { badOption } from '../../errors/errors.js';
@@ -11,6 +10,8 @@ import type { NetworkId, Token } from '../../protocol/types.js';
 import { DATABASE_FORMS, isDatabaseUrl } from '../../storage/sql/database-url.js';
 import { isAddressList, jsonFile, keyTexts, tiersFault, tokensFile } from './configuration-files.js';
 import { GATEWAY_VARIABLES, type GatewayConfiguration, gatewayConfiguration } from './gateway-variables.js';
+import { withHidden } from './hidden-fields.js';
+import { REFUND_VARIABLES, type RefundConfiguration, refundFaults, refundsOf } from './refund-variables.js';
 
 /** How much the server writes to its log, from least to most. */
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -91,6 +92,8 @@ export interface ChainConfiguration {
    * paid to them before. Default: none, and such projects are paid by `/create-payment` only.
    */
   readonly splitKeypair?: readonly string[] | undefined;
+  /** `REFUND_KEYPAIR`, `REFUND_MAX`, `REFUND_MAX_PER_DAY`. Default: nothing is refunded on the chain. */
+  readonly refunds?: RefundConfiguration | undefined;
 }
 
 const MIN_SECRET_BYTES = 32;
@@ -155,6 +158,7 @@ const environment = z.object({
   REDIS_URL: z.url({ protocol: /^rediss?$/, error: 'a redis(s) address' }).optional(),
   ALLOW_PRIVATE_NETWORKS: listOfNetworks.optional(),
   ...GATEWAY_VARIABLES,
+  ...REFUND_VARIABLES,
   LOG_LEVEL: z.enum(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`).default('info'),
 });
 
@@ -185,7 +189,7 @@ export function inspectEnvironment(env: Variables): {
   const faults = [
     ...issues.map(({ path, message }) => `${String(path[0])} must be ${message}`),
     ...chainFaults(known),
-    ...(result.success ? tiersFaults(result.data) : []),
+    ...(result.success ? [...tiersFaults(result.data), ...refundFaults(result.data, tokensOf(result.data))] : []),
   ];
   if (!result.success || faults.length > 0) return { faults };
   return { configuration: configurationOf(result.data), faults };
@@ -218,7 +222,7 @@ function configurationOf(data: Environment): ServerConfiguration {
 }
 
 /** Variables whose values, where they are no paths, let their holder spend or sign in as anybody. */
-const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'JWT_SECRET'];
+const SECRETS = ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR', 'JWT_SECRET'];
 
 /**
  * Takes the secrets out of an environment once they were read: crash reports, processes that are started, and whoever prints
@@ -234,7 +238,14 @@ export function tokensBySymbol(own: readonly Token[], known: readonly Token[]): 
   return [...own, ...known.filter(({ symbol, mint }) => !taken.has(symbol) && !taken.has(mint))];
 }
 
-const LEAVES_SANDBOX = ['SOLANA_NETWORK', 'SOLANA_RPC_URL', 'SOLANA_WS_URL', 'FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR'];
+const LEAVES_SANDBOX = [
+  'SOLANA_NETWORK',
+  'SOLANA_RPC_URL',
+  'SOLANA_WS_URL',
+  'FACILITATOR_KEYPAIR',
+  'SPLIT_KEYPAIR',
+  'REFUND_KEYPAIR',
+];
 const NEEDED_OUTSIDE = ['SOLANA_NETWORK', 'FACILITATOR_KEYPAIR'];
 
 function chainFaults(env: Variables): string[] {
@@ -244,10 +255,12 @@ function chainFaults(env: Variables): string[] {
   return [`to leave the sandbox chain, ${missing.join(' and ')} must be set as well`];
 }
 
-function tiersFaults({ TIERS_FILE, TOKENS_FILE = [], SOLANA_NETWORK }: Environment): string[] {
-  if (TIERS_FILE === undefined) return [];
-  const known = SOLANA_NETWORK === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK];
-  return [tiersFault(TIERS_FILE, tokensBySymbol(TOKENS_FILE, known)) ?? []].flat();
+function tiersFaults(env: Environment): string[] {
+  return env.TIERS_FILE === undefined ? [] : [tiersFault(env.TIERS_FILE, tokensOf(env)) ?? []].flat();
+}
+
+function tokensOf({ TOKENS_FILE = [], SOLANA_NETWORK }: Environment): readonly Token[] {
+  return tokensBySymbol(TOKENS_FILE, SOLANA_NETWORK === undefined ? SANDBOX_TOKENS : KNOWN_TOKENS[SOLANA_NETWORK]);
 }
 
 /** Checked by {@link tiersFaults}. */
@@ -264,24 +277,8 @@ function chainOf(env: Environment): ChainConfiguration | undefined {
     wsUrl: SOLANA_WS_URL,
     keypair: FACILITATOR_KEYPAIR,
     splitKeypair: SPLIT_KEYPAIR,
+    refunds: refundsOf(env),
   };
   // Providers put keys into their addresses.
-  return withHidden(chain, ['keypair', 'splitKeypair', 'rpcUrl', 'wsUrl']);
-}
-
-const HIDDEN = '[hidden]';
-
-/**
- * An object some of whose fields are not shown when it is printed, inspected or turned to JSON. They are there for whoever
- * asks for them by name; a copy of the object shows everything again.
- */
-function withHidden<T extends object>(object: T, fields: readonly (keyof T)[]): T {
-  const shown = (): object => {
-    const entries = Object.entries(object).map(([name, value]) => [
-      name,
-      value !== undefined && fields.some((it) => it === name) ? HIDDEN : value,
-    ]);
-    return Object.fromEntries(entries);
-  };
-  return Object.defineProperties(object, { [inspect.custom]: { value: shown }, toJSON: { value: shown } });
+  return withHidden(chain, ['keypair', 'splitKeypair', 'refunds', 'rpcUrl', 'wsUrl']);
 }

@@ -6,6 +6,7 @@ import { createMemoryLedger } from '../../storage/ledger/memory-ledger.js';
 import { connectChain } from '../chain-parts.js';
 import type { ChainConfiguration, ServerConfiguration } from '../configuration/configuration.js';
 import { broken, type Examined, risky, well } from './examination.js';
+import { examineRefunds, refundWallet } from './examine-refunds.js';
 
 const WHERE = 'tollhouse doctor';
 /** What the demo route costs. */
@@ -24,10 +25,13 @@ export async function examineChain(configuration: ServerConfiguration): Promise<
     const detail = 'holds a key that pays network fees as well';
     return [broken('SPLIT_KEYPAIR', detail, 'give it a key of its own: tollhouse keygen --out split.json')];
   }
+  const refunds = refundWallet(chain, [...feePayers, ...splitWallets]);
+  if (!refunds.ok) return [refunds.fault];
   const recipients = [...new Set([payTo, splitWallets[0]].flatMap((it) => it ?? []))];
   return [
     ...examineKeys(chain, payTo, splitWallets),
     ...sorted(await findingsOf(configuration, recipients), chain, feePayers, recipients),
+    ...(await examineRefunds(configuration, chain, refunds.wallet)),
   ];
 }
 
@@ -52,7 +56,8 @@ async function findingsOf(
   configuration: ServerConfiguration,
   payTo: readonly string[],
 ): Promise<readonly SetupFinding[]> {
-  const { facilitatorOptions } = await connectChain(configuration);
+  // What refunds need is looked at beside it: they are written down in the database, which is not opened here.
+  const { refunds: _refunds, ...facilitatorOptions } = (await connectChain(configuration)).facilitatorOptions;
   const ledger = createMemoryLedger();
   const facilitator = createFacilitator({ ...facilitatorOptions, ledger, blockhashHints: false, check: false });
   try {

@@ -60,7 +60,7 @@ function faultLine(fault: string): Examined {
 /** Files with keys, which nobody else may read. */
 function examineFiles(env: Variables, { chain }: ServerConfiguration): readonly Examined[] {
   if (chain === undefined) return [];
-  return ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR'].flatMap((name) => {
+  return ['FACILITATOR_KEYPAIR', 'SPLIT_KEYPAIR', 'REFUND_KEYPAIR'].flatMap((name) => {
     const values = env[name]?.startsWith('[') ? [] : (env[name] ?? '').split(',').map((it) => it.trim());
     const open = values.flatMap((path) => {
       const mode = path === '' ? undefined : modeForOthers(path);

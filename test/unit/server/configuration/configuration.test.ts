@@ -53,6 +53,19 @@ test('nothing set means the sandbox, this machine only, limits as they are, a lo
   });
 });
 
+test('refunds are told by a key and bounds; bounds of nothing and amounts that are none are refused', () => {
+  const keypair = JSON.stringify([...demoWallet(1).secretKey]);
+  const env = { SOLANA_NETWORK: 'solana-devnet', FACILITATOR_KEYPAIR: JSON.stringify([...KEY]) };
+  const refunding = { ...env, REFUND_KEYPAIR: keypair, REFUND_MAX: '$5, 5 PYUSD' };
+  const { chain } = readConfiguration(refunding);
+  expect(chain?.refunds).toEqual({ keypair, max: ['$5', '5 PYUSD'] });
+  expect(JSON.stringify(chain)).not.toContain(keypair.slice(1, 20));
+  expect(faultsOf({ ...env, REFUND_MAX: '$5' })).toContain('set REFUND_KEYPAIR as well');
+  expect(faultsOf({ ...refunding, REFUND_MAX_PER_DAY: 'much' })).toMatch(/REFUND_MAX_PER_DAY must be a price/);
+  expect(faultsOf({ ...refunding, REFUND_MAX: '$5, $6' })).toContain('it names one token twice');
+  expect(faultsOf({ REFUND_KEYPAIR: keypair })).toContain('to leave the sandbox chain');
+});
+
 test('an empty variable is as good as none', () => {
   expect(readConfiguration({ PORT: '', JWT_SECRET: '', TIERS_FILE: '', LOG_LEVEL: '' })).toEqual(readConfiguration({}));
 });
