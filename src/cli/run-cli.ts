@@ -3,6 +3,7 @@ import { VERSION } from '../lib/version.js';
 import { db } from './books/db.js';
 import { payoutsCommand } from './books/payouts.js';
 import { reconcileCommand } from './books/reconcile.js';
+import { refundCommand } from './books/refund.js';
 import { type Command, UsageError } from './command.js';
 import { accounts } from './operator/accounts.js';
 import { doctor } from './operator/doctor.js';
@@ -27,7 +28,7 @@ import { logout } from './session/logout.js';
 const COMMANDS: readonly Command[] = [
   ...[serve, pay, balance, createPayment, verify, passesCommand],
   ...[login, logout, projectsCommand, keys, analytics, webhooksCommand],
-  ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand, operatorCommand],
+  ...[sandbox, keygen, accounts, doctor, db, reconcileCommand, payoutsCommand, refundCommand, operatorCommand],
 ];
 
 function overview(): string {

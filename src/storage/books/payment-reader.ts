@@ -34,7 +34,7 @@ export interface PaymentReader {
   pages(range?: PaymentRange): AsyncIterable<readonly BookedPayment[]>;
   /** Payouts of splits that were planned in a time, whatever became of them, the oldest first, in pages. */
   payouts(range?: PaymentRange): AsyncIterable<readonly PayoutRecord[]>;
-  /** Signatures of the payouts of splits: the other thing that a fee payer pays for. Base58, in pages. */
+  /** Signatures of the payouts of splits and of refunds: what else a fee payer pays for. Base58, in pages. */
   payoutSignatures(): AsyncIterable<readonly string[]>;
 }
 
@@ -60,7 +60,8 @@ const NEXT_PAYOUTS: Statement = {
 };
 const NEXT_SIGNATURES: Statement = {
   name: 'tollhouse_page_payout_signatures',
-  text: `select id, signature from tollhouse_payout
+  text: `select id, signature
+    from (select id, signature from tollhouse_payout union all select id, signature from tollhouse_refund) as paid_out
     where id > $1 and signature is not null order by id limit ${PAGE}`,
 };
 

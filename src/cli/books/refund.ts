@@ -1,0 +1,93 @@
+import { TollhouseError } from '../../errors/errors.js';
+import { createFacilitator } from '../../facilitator/create-facilitator.js';
+import type { Refund } from '../../facilitator/refunds/refunds.js';
+import { formatAmount } from '../../protocol/money/money.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+import { connectChain } from '../../server/chain-parts.js';
+import { readConfiguration } from '../../server/configuration/configuration.js';
+import { RpcError } from '../../solana/rpc/rpc.js';
+import { openStorage } from '../../storage/open-storage.js';
+import { readArguments } from '../arguments/arguments.js';
+import { type Command, UsageError } from '../command.js';
+import { printJson, printStep } from '../output/terminal.js';
+import { reportError } from '../report-error.js';
+import { requireSchema } from './current-schema.js';
+import { findToken } from './export-payments.js';
+
+const NAME = 'tollhouse refund';
+
+/** `tollhouse refund`: what a payment has left its payer is paid back on the chain. */
+export const refundCommand: Command = {
+  name: 'refund',
+  summary: 'pay back on the chain what a payment has left its payer',
+  help: `tollhouse refund <payment> [--json]
+
+Pays back what is left of a payment, by its id: of credit what is left, of uses the whole price as long as none was used; a time
+is not paid back. It is out of use from then on. Asked again it pays nothing twice: a refund that is under way is gone on with.
+
+  --json   for programs
+
+Exit code 0: it is paid; 1: it is not, or not yet, and the reason is told; 2: it could not be found out.
+
+Environment, as of the server:
+  DATABASE_URL                          default sqlite:./data/tollhouse.db
+  SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster, and the key that pays network fees
+  REFUND_KEYPAIR                        key of the wallet that pays
+  REFUND_MAX, REFUND_MAX_PER_DAY        most that one refund pays, and all within 24 hours (default $10, $100)
+  SOLANA_RPC_URL                        your RPC provider`,
+  async run(args) {
+    const { values, positionals } = readArguments(args, { json: { type: 'boolean' } });
+    const [paymentId, ...more] = positionals;
+    if (paymentId === undefined || more.length > 0) throw new UsageError(`one payment at a time: ${NAME} <payment>`);
+    const isJson = values.json === true;
+    try {
+      return await refund(paymentId, isJson);
+    } catch (error) {
+      if (!(error instanceof RpcError || error instanceof TollhouseError)) throw error;
+      reportError(error, isJson, 'nothing was refunded: ');
+      return error instanceof TollhouseError && REFUSED.has(error.code) ? 1 : 2;
+    }
+  },
+};
+
+/** Errors that say that nothing is paid back. */
+const REFUSED: ReadonlySet<string> = new Set(['payment_not_found', 'nothing_to_refund', 'refund_limit_reached']);
+
+async function refund(paymentId: string, isJson: boolean): Promise<number> {
+  const configuration = readConfiguration(process.env);
+  const { databaseUrl, chain, tokens } = configuration;
+  if (chain?.refunds === undefined) {
+    throw new UsageError(
+      'no wallet pays refunds: set SOLANA_NETWORK, FACILITATOR_KEYPAIR, SOLANA_RPC_URL and REFUND_KEYPAIR',
+    );
+  }
+  await requireSchema(databaseUrl);
+  const { facilitatorOptions } = await connectChain(configuration);
+  const storage = await openStorage(databaseUrl);
+  const facilitator = createFacilitator({ ...facilitatorOptions, storage, blockhashHints: false, check: false });
+  try {
+    const done = await facilitator.refund(paymentId);
+    if (isJson) printJson(done);
+    else tell(done, chain.network, tokens);
+    return done.state === 'paid' ? 0 : 1;
+  } finally {
+    await facilitator.close();
+    await storage.close();
+  }
+}
+
+function tell(
+  { state, mint, amount, recipient, signature, reason }: Refund,
+  network: NetworkId,
+  tokens: readonly Token[],
+): void {
+  const token = findToken(mint, network, tokens);
+  const money =
+    token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+  if (state === 'paid') return printStep('refunded', `${money} to ${recipient}, ${signature ?? ''}`);
+  const why =
+    state === 'failed'
+      ? `it has failed: ${reason ?? 'no reason is noted'}; what was left is good again`
+      : 'it is under way; ask again in a moment';
+  printStep('open', `${money} to ${recipient}: ${why}`);
+}

@@ -1,0 +1,101 @@
+import type { Keypair } from '@solana/web3.js';
+import bs58 from 'bs58';
+import { reconcileCommand } from '../../src/cli/books/reconcile.js';
+import { refundCommand } from '../../src/cli/books/refund.js';
+import type { Command } from '../../src/cli/command.js';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { openStorage } from '../../src/storage/open-storage.js';
+import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import type { Ended } from '../helpers/processes/run-file.js';
+import { testFolder } from '../helpers/processes/test-folder.js';
+import { signPayment } from '../helpers/transactions/payments.js';
+
+const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
+const PRICE = 10_000n;
+const folder = testFolder();
+
+describe('tollhouse refund', () => {
+  let fixture: TollFixture;
+  let wallet: Keypair;
+  let url: string;
+  let paymentId: string;
+
+  beforeAll(async () => {
+    fixture = await openTollFixture();
+    wallet = await fixture.sandbox.createWallet({ usdc: '5' });
+    url = `sqlite:${folder.newPath('db')}`;
+    const storage = await openStorage(url);
+    const facilitator = fixture.facilitatorWith({ storage });
+    const gate = requirePayment({ facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' });
+    const shop = await fixture.serve((app) => app.get('/single', gate, (_req, res) => void res.status(503).end()));
+    const { v2 } = await signPayment(fixture, `${shop}/single`);
+    await fetch(`${shop}/single`, { headers: v2 });
+    const [credit] = await storage.passes.list(fixture.payer.publicKey.toBase58());
+    paymentId = credit?.paymentId ?? '';
+    await facilitator.close();
+    await storage.close();
+  });
+  afterAll(() => fixture.close());
+
+  const held = () => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
+
+  /** Runs it in this process, with the server's configuration. */
+  const tollhouse = (more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ended> =>
+    run(refundCommand, more, args);
+
+  async function run(command: Command, more: NodeJS.ProcessEnv, args: readonly string[]): Promise<Ended> {
+    const before = { ...process.env };
+    const wanted = {
+      DATABASE_URL: url,
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+      FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
+      REFUND_KEYPAIR: bs58.encode(wallet.secretKey),
+      ...more,
+    };
+    for (const [name, value] of Object.entries(wanted)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    const lines: string[] = [];
+    const keep = (line: unknown): void => void lines.push(`${line}\n`);
+    const spies = [
+      jest.spyOn(console, 'log').mockImplementation(keep),
+      jest.spyOn(console, 'error').mockImplementation(keep),
+    ];
+    try {
+      return { code: await command.run(args), text: lines.join('') };
+    } finally {
+      for (const spy of spies) spy.mockRestore();
+      process.env = before;
+    }
+  }
+
+  test('refuses what is more than one refund may pay, and pays nothing', async () => {
+    const before = held();
+    const { code, text } = await tollhouse({ REFUND_MAX: '$0.005' }, paymentId);
+    expect([code, text]).toEqual([1, expect.stringContaining('nothing was refunded: 10000 atomic units are left')]);
+    expect(held()).toBe(before);
+  });
+
+  test('pays what a failed request has left, once, and says so', async () => {
+    const before = held();
+    const { code, text } = await tollhouse({}, paymentId);
+    const payer = fixture.payer.publicKey.toBase58();
+    expect([code, text]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`^refunded +0.01 USDC to ${payer}, \\w{80,90}\n$`)),
+    ]);
+    expect(held() - before).toBe(PRICE);
+    const again = await tollhouse({}, paymentId, '--json');
+    expect([again.code, JSON.parse(again.text)]).toMatchObject([1, { error: { code: 'nothing_to_refund' } }]);
+    expect(held() - before).toBe(PRICE);
+    expect(await run(reconcileCommand, {}, [])).toMatchObject({ code: 0 });
+  });
+
+  test('says what is missing: a payment of the books, its id, and the wallet that pays', async () => {
+    expect(await tollhouse({}, 'none')).toMatchObject({ code: 1, text: expect.stringContaining('no payment none') });
+    await expect(tollhouse({})).rejects.toThrow('one payment at a time: tollhouse refund <payment>');
+    await expect(tollhouse({ REFUND_KEYPAIR: undefined }, paymentId)).rejects.toThrow('REFUND_KEYPAIR');
+  });
+});
