@@ -167,6 +167,16 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
     expect(await passAnswer(await get('/report/a', payment.token))).toMatchObject({ status: 200 });
   });
 
+  test('leaves nothing to others at the address of a version 1 client, who have its transaction from the chain', async () => {
+    const payment = await signPayment(fixture, `${url}/report/a`);
+    const answer = await get('/report/a', payment.v1);
+    const token = { 'access-pass': answer.headers.get('access-pass') ?? '' };
+    expect(answer.status).toBe(503);
+    const theft = await stolenFrom(payment, `${url}/report/a`);
+    expect((await get('/report/a', theft.v1)).status).toBe(402);
+    expect(await passAnswer(await get('/report/a', token))).toMatchObject({ status: 200 });
+  });
+
   test('is made up for by the official client, which signs in and does not pay again', async () => {
     const wallet = await fixture.sandbox.createWallet({ usdc: '1' });
     const official = await signingFetch({ wallet, rpcUrl: fixture.sandbox.rpcUrl });

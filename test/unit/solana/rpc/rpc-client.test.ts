@@ -413,7 +413,10 @@ describe('what a stranger makes a node look up', () => {
 
     await rpcErrorOf(look(rpc)).catch(() => undefined);
     await until(async () => (await look(rpc).catch(() => [])).length === 1);
-    expect(second.calls.every(({ method }) => method === LIST)).toBe(true);
+    // On a busy machine it may be late once itself, and is then asked whether it is well.
+    expect(new Set(second.calls.map(({ method }) => method).filter((it) => it !== 'getHealth'))).toEqual(
+      new Set([LIST]),
+    );
   });
 
   it('is the beginning of each account, where no more is wanted', async () => {
