@@ -77,13 +77,14 @@ async function whatIsLeft({ network, ledger, passes, sender }: RefundParts, paym
   const payment = await ledger.find(paymentId);
   if (payment === undefined) throw new TollhouseError('payment_not_found', `There is no payment ${paymentId}.`);
   if (payment.state !== 'confirmed' && payment.state !== 'served') throw nothingLeft(`it is ${payment.state}`);
+  // Its owner keeps what was paid, and would have the refund wallet pay himself.
+  if (payment.projectId !== undefined) throw nothingLeft('it was paid to a project, whose owner has the money');
   const pass = await passes.findByPayment(paymentId);
   if (pass === undefined) throw nothingLeft('it has left its payer no credit');
-  const { payer: recipient, projectId, owner = payment.terms.payTo } = payment;
+  const { payer: recipient, owner = payment.terms.payTo } = payment;
   return {
     id: newId('rfd'),
     ...{ paymentId, passId: pass.id, network, wallet: sender.wallet, recipient, owner, mint: payment.terms.asset },
-    ...(projectId === undefined ? {} : { projectId }),
     ...worthOf(payment, pass),
   };
 }
