@@ -4,6 +4,7 @@ import type { RefundOptions } from '../../../src/facilitator/refunds/refund-opti
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
+import { newClaim } from '../../contracts/ledger-samples.js';
 import { openTollFixture, QUICK, type TollFixture } from '../../helpers/fixtures/toll-fixture.js';
 import { passAnswer } from '../../helpers/http/passes.js';
 import { BOTH_DATABASES, type OwnDatabase } from '../../helpers/storage/both-databases.js';
@@ -62,6 +63,16 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     const [pass] = await storage.passes.list(fixture.payer.publicKey.toBase58());
     return { paymentId: pass?.paymentId ?? '', token: { 'access-pass': answer.headers.get('access-pass') ?? '' }, v2 };
   }
+
+  test('is not made of what a project of the gateway was paid: its owner has the money', async () => {
+    const payment = newClaim({ owner: fixture.payTo, projectId: 'prj_of_a_tenant' });
+    await storage.ledger.claim(payment);
+    await storage.ledger.recordOutcome(payment.id, payment.lease, { state: 'confirmed', slot: 1, signature: 'landed' });
+    await expect(facilitator.refund(payment.id)).rejects.toMatchObject({
+      code: 'nothing_to_refund',
+      message: expect.stringContaining('paid to a project'),
+    });
+  });
 
   test.each([
     ['/single', PRICE],
