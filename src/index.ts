@@ -20,14 +20,13 @@ export type {
   MintFacts,
 } from './facilitator/holdings/holding.js';
 export type { RefundOptions } from './facilitator/refunds/refund-options.js';
-export type { Refund } from './facilitator/refunds/refunds.js';
 export { remoteFacilitator } from './facilitator/remote/remote-facilitator.js';
 export type { RemoteFacilitatorOptions } from './facilitator/remote/remote-options.js';
 export type { FacilitatorHealth, HealthFault } from './facilitator/setup/health.js';
 export type { SetupCheck, SetupCode, SetupFinding } from './facilitator/setup/setup-finding.js';
 export type { SetupTarget } from './facilitator/setup/setup-target.js';
 export type { KnownSetup, SetupWatch } from './facilitator/setup/setup-watch.js';
-export type { Claim, Facilitator, OpenedPayment, PaymentUse } from './facilitator/types.js';
+export type { Claim, Facilitator, OpenedPayment, PaymentUse, Refund } from './facilitator/types.js';
 export { createGateway, type GatewayOptions } from './gateway/create-gateway.js';
 export type { Gateway } from './gateway/gateway.js';
 export {
@@ -68,6 +67,7 @@ export type {
   ProofScope,
   ProvenWallet,
   SignInChallenge,
+  SignInSessions,
   SignInUse,
 } from './identity/types.js';
 export { anyOf } from './middleware/gate/any-of.js';
@@ -102,6 +102,9 @@ export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js
 export { type RequireTierOptions, requireTier } from './middleware/wallet/require-tier.js';
 export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/wallet/require-token-balance.js';
 export type { WalletGateOptions } from './middleware/wallet/wallet-gate.js';
+export type { PageColours } from './pages/layout/page-colours.js';
+export type { OwnTexts, PageOptions } from './pages/layout/page-options.js';
+export type { PageTexts, PaywallStateTexts } from './pages/texts/page-texts.js';
 export type { AddressInput } from './protocol/address-input.js';
 export { REASONS, type Reason } from './protocol/reasons.js';
 export type { Supported } from './protocol/supported.js';

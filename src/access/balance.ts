@@ -2,11 +2,32 @@ import { badOption } from '../errors/errors.js';
 import { boundedCache } from '../lib/bounded-cache.js';
 import { type MaybePromise, whenKnown } from '../lib/maybe-promise.js';
 import { type Parsed, parsed } from '../lib/parsed.js';
+import type { AddressInput } from '../protocol/address-input.js';
 import { formatAmount, parseDecimal } from '../protocol/money/money.js';
 import type { Lookups } from './holdings.js';
 
 /** A minimum as it is written: decimal digits with at most one point, or a number, read through its shortest decimal text. */
 export type BalanceInput = string | number;
+
+/** What is held, and how much of it. */
+export interface HeldBalance {
+  /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
+  readonly mint?: AddressInput;
+  /**
+   * Instead of `mint`, a collection of NFTs: its mints, at most 100,000; or `{ creator }`, a creator that the metadata of its NFTs
+   * names and that has verified it; or `{ address }`, the mint of the collection's own NFT, likewise verified (Metaplex Token
+   * Metadata). Addresses base58 or `PublicKey`. What metadata says is believed for an hour.
+   */
+  readonly collection?:
+    | readonly AddressInput[]
+    | { readonly creator: AddressInput }
+    | { readonly address: AddressInput };
+  /**
+   * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: of how many of its mints
+   * at least one whole token, so that several of one mint count once; default 1.
+   */
+  readonly minBalance?: BalanceInput;
+}
 
 /** A minimum whose token's decimals need not be known yet. */
 export interface Minimum {

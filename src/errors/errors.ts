@@ -96,7 +96,7 @@ export const ERRORS = {
   pass_of_another_site: { status: 402, title: 'The access pass is of another site', retryable: false },
   pass_of_another_route: { status: 402, title: 'The access pass is for another route', retryable: false },
   pass_of_another_wallet: { status: 402, title: 'The access pass is of another wallet', retryable: false },
-  pass_of_another_token: { status: 402, title: 'The access pass is credit in another token', retryable: false },
+  pass_of_another_token: { status: 402, title: 'The access pass is credit that buys nothing here', retryable: false },
   pass_revoked: { status: 402, title: 'The access pass was revoked', retryable: false },
   pass_ended: { status: 402, title: 'The access pass has ended', retryable: false },
   pass_used_up: { status: 402, title: 'The access pass is used up', retryable: false },

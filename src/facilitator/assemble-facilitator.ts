@@ -14,6 +14,7 @@ import { tellPassEnds } from './events/pass-ends.js';
 import type { HoldingsReader } from './holdings/holding.js';
 import type { Leases } from './payments/leases.js';
 import { createPaymentService } from './payments/payment-service.js';
+import { createUnsignedPayments } from './payments/unsigned-payment.js';
 import { type FacilitatorHealth, withSetup } from './setup/health.js';
 import { type SetupFinding, setupCheck } from './setup/setup-finding.js';
 import { type PaymentNeed, readTarget } from './setup/setup-target.js';
@@ -39,6 +40,7 @@ export interface FacilitatorParts {
   /** Told of what went wrong in the background; it is tried again. Default: nobody. */
   readonly onFault?: (error: unknown) => void;
   readonly holdings: HoldingsReader;
+  readonly refund: Facilitator['refund'];
   health(): Promise<FacilitatorHealth>;
   /** What is wrong with its set-up, and with what is to be paid. */
   checkSetup(needs: readonly PaymentNeed[], signal?: AbortSignal): Promise<readonly SetupFinding[]>;
@@ -63,6 +65,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
     ...core,
     ...holdings,
     ...withConfirmedTokens(core, holdings, tokens),
+    unsignedPayment: createUnsignedPayments({ backend, holdings, tokens }),
     network,
     tokens,
     idempotency,
@@ -75,6 +78,7 @@ export function assembleFacilitator(parts: FacilitatorParts): Facilitator {
       return setupCheck([...findings, ...(await checkSetup(needs))]);
     },
     setup,
+    refund: parts.refund,
     on: events.on,
     async close() {
       closing.abort();

@@ -28,7 +28,6 @@ import { createPayoutSender, type PayoutSender, type PayoutSenderParts } from '.
 import { createRecovery } from './recovery/recovery.js';
 import { startUpkeep } from './recovery/upkeep.js';
 import { assembleRefunds } from './refunds/assemble-refunds.js';
-import type { Refund } from './refunds/refunds.js';
 import type { PaymentRequests } from './requests/payment-request-types.js';
 import { createPaymentRequests } from './requests/payment-requests.js';
 import { createHealthMonitor } from './setup/health.js';
@@ -44,16 +43,6 @@ import type { Facilitator } from './types.js';
 export interface EmbeddedFacilitator extends Facilitator, PaymentRequests {
   /** Pays the recipients of splits on the chain; missing without a `splitKeypair`. */
   readonly payouts?: PayoutSender;
-  /**
-   * Pays what is left of a payment back to its payer, on the chain: its credit, or the whole price of a pack of uses of which none was used.
-   * That is out of use from then on, and back where the refund provably never lands. Asked twice it is paid once: while a
-   * refund of the payment is under way, that one is answered; one that is not over is brought to its end by itself.
-   * Rejects with `not_configured` without option `refunds`, `payment_not_found`, `nothing_to_refund`, `refund_limit_reached`, and where it
-   * cannot be gone on with now with `chain_unavailable`, `fee_limit_reached` or `store_unavailable`.
-   * @param paymentId - as events and receipts of the service name it
-   * @returns how it stands: `paid` with its signature, `failed` with a reason (nothing was paid), else it is under way
-   */
-  refund(paymentId: string): Promise<Refund>;
   /**
    * Looks after payments that were sent and then left alone, by an instance that died or a payer who went away: asks the
    * chain what became of them and writes it down, once for all instances that share the ledger. With a `storage` that happens by
@@ -119,8 +108,10 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
   };
   const leases = createLeases(books.ledger, resolved.leaseMs);
   const service = { ...books, backend: createChainBackend(chain), leases, events, now, onFault: resolved.onFault };
+  const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const facilitator = assembleFacilitator({
     ...service,
+    refund: refunds.refund,
     network,
     tokens,
     storage,
@@ -131,13 +122,11 @@ export function createTimedFacilitator(options: FacilitatorOptions, timing: Faci
     health: async () => withFeeLimit(await monitor.check(), fees.feeLimit),
   });
   const recover = createRecovery({ ...service, ...chain });
-  const refunds = assembleRefunds(WHERE, { ...resolved, tokens, splitWallets }, { ...service, ...chain }, timing);
   const stopUpkeep = storage && startUpkeep({ storage, events, recover, ...refunds, onFault: resolved.onFault, now });
   return Object.freeze({
     ...facilitator,
     ...createPaymentRequests({ ...service, ...chain, tokens, feePayer, confirmMint: holdings.readMint }),
     recover,
-    refund: refunds.refund,
     async close() {
       await stopUpkeep?.();
       await facilitator.close();

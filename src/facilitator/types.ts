@@ -15,6 +15,7 @@ import type { HeldTimes } from '../storage/held/held-times.js';
 import type { IdempotencyStore } from '../storage/idempotency/idempotency-store.js';
 import type { ClaimRequest } from '../storage/ledger/ledger.js';
 import type { PassPurchase, PassStore } from '../storage/passes/pass-store.js';
+import type { RefundRecord } from '../storage/payouts/refund-store.js';
 import type { Storage } from '../storage/storage.js';
 import type { PaymentEvents } from './events/events.js';
 import type { HoldingsReader } from './holdings/holding.js';
@@ -146,6 +147,15 @@ export interface SettleOptions extends Pick<PaymentUse, 'retryHash'> {
   readonly deliver?: (settlement: Settlement) => Promise<boolean>;
 }
 
+/** A refund, as its caller sees it. In JSON its amount is decimal digits. */
+export type Refund = Pick<
+  RefundRecord,
+  'id' | 'paymentId' | 'recipient' | 'mint' | 'amount' | 'state' | 'reason' | 'slot' | 'createdAt'
+> & {
+  /** Of its transaction, base58; missing where none was signed. */
+  readonly signature?: string;
+};
+
 /**
  * The payment core, as gates and routers see it. The embedded one ({@link createFacilitator}) and another
  * one's HTTP API ({@link remoteFacilitator}) are the same to them.
@@ -188,10 +198,28 @@ export interface Facilitator extends HoldingsReader {
   isBuying(wanted: PassWanted): Promise<boolean>;
   /** What was asked and paid with a payment whose money has landed, by its id; undefined for others, and for one that is forgotten. */
   landed(paymentId: string): Promise<LandedTerms | undefined>;
+  /**
+   * The transaction that pays some terms, for a wallet to sign: complete but for its signatures, the fee payer's slot empty. Nothing is
+   * held, and nothing asked about the wallet. Rejects with `not_configured` where the chain is not read from here, with
+   * `payment_backend_unavailable` where it cannot be, and with `invalid_payer` for a wallet that cannot pay these terms.
+   * @param payer - base58
+   */
+  unsignedPayment(terms: Terms, payer: string): Promise<Uint8Array>;
   /** Holds a payment for one use. Rejects with `payment_backend_unavailable` when nothing could be decided; nothing is held then. */
   openPayment(payment: Payment, terms: Terms, use: PaymentUse): Promise<OpenedPayment>;
   /** Holds, settles and completes in one step, for callers that serve elsewhere. */
   settle(payment: Payment, terms: Terms, options?: SettleOptions): Promise<Settlement>;
+  /**
+   * Pays what is left of a payment back to its payer, on the chain: its credit, or the whole price of a pack of uses of which none was used.
+   * That is out of use from then on, and back where the refund provably never lands. Asked twice it is paid once: while a
+   * refund of the payment is under way, that one is answered, when it is over or after half a minute; one that is not over is brought to
+   * its end by itself. Rejects with `not_configured` without option `refunds` of createFacilitator, `payment_not_found`, `nothing_to_refund` (also for what was
+   * refunded before: the message says when), `payment_in_progress` while a request holds it that may give it back, `refund_limit_reached`, and where it
+   * cannot be gone on with now with `chain_unavailable`, `fee_limit_reached` or `store_unavailable`.
+   * @param paymentId - as events and receipts of the service name it
+   * @returns how it stands: `paid` with its signature, `failed` with a reason (nothing was paid), else it is under way
+   */
+  refund(paymentId: string): Promise<Refund>;
   /** Calls the listener at each event; answers the function that ends that. */
   on<Name extends keyof PaymentEvents>(event: Name, listener: (data: PaymentEvents[Name]) => void): () => void;
   /** Ends with it: for what works with it in the background. Missing where nobody says. */

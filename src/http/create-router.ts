@@ -13,6 +13,7 @@ import { requestId } from '../middleware/gate/request-id.js';
 import { idempotency } from '../middleware/idempotency/idempotency.js';
 import { createRateLimits } from '../middleware/rate-limit/rate-limit.js';
 import { checkServiceKey } from '../middleware/service-key/read-service-key.js';
+import type { PageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { markOwnErrors, noteStepOfCall } from './calls/operations.js';
@@ -46,6 +47,11 @@ export interface RouterOptions {
   readonly baseUrl?: string;
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
   readonly label?: string;
+  /**
+   * How its pages for people look, the paywall pages of its projects among them, and what they say; false for none, and no `/docs`.
+   * Default: ours, in the reader's language. Programs get JSON at the same addresses.
+   */
+  readonly page?: PageOptions | false;
   /** Address of a block explorer, without `/tx/…`. Default: one that knows the network. */
   readonly explorerUrl?: string;
   /**
@@ -80,8 +86,8 @@ function keyName({ keys }: Gateway) {
  * @throws TollhouseError `bad_option` when an option is missing or wrong
  */
 export function createRouter(options: RouterOptions): Router {
-  resolveOptions('createRouter', routerOptions, options);
-  const { facilitator, limits, ...others } = options;
+  const { page } = resolveOptions('createRouter', routerOptions, options);
+  const { facilitator, limits, page: _given, ...others } = options;
   if (others.identity !== undefined) noteSite(others.identity, others.baseUrl);
   const { counters = facilitator.storage?.counters ?? createMemoryCounters() } = others;
   const { metrics = createMetrics(facilitator) } = others;
@@ -94,7 +100,7 @@ export function createRouter(options: RouterOptions): Router {
   const repeatable =
     others.gateway === undefined ? forAnybody : idempotency({ store, scopeOf: keyName(others.gateway) });
   const beforeCalls = [...common, markOwnErrors, noteStepOfCall, ...challenges];
-  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls });
+  const routes = serviceRoutes({ ...others, facilitator, counters, metrics, beforeCalls, page });
   const router = Router();
   passOthers(router, [CALLS_PATH]);
   // Before the others, with whose many paths each call would be compared.

@@ -8,6 +8,7 @@ import { callerName, createApiCaller } from './framework/api-caller.js';
 import type { Operation } from './framework/operation.js';
 import { createOwnerTurns } from './framework/owner-turns.js';
 import { createRoutes, type Routes } from './framework/routes.js';
+import type { ShellFor } from './framework/service-pages.js';
 import { KEYS_OPERATIONS } from './keys/operations.js';
 import { OPERATOR_OPERATIONS } from './operator/operations.js';
 import { PAYOUTS_OPERATIONS } from './payouts/operations.js';
@@ -24,6 +25,8 @@ export interface GatewayRoutesParts {
   readonly identity: Identity;
   readonly baseUrl?: string | undefined;
   readonly explorerUrl?: string | undefined;
+  /** For pages. Default: there are none. */
+  readonly shellFor?: ShellFor | undefined;
 }
 
 /** Routes of `/api/v1`. */
@@ -36,7 +39,7 @@ export interface GatewayRoutes {
 
 /** Everything under `/api/v1` that a gateway brings. */
 export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
-  const { gateway, facilitator, identity, baseUrl, explorerUrl } = parts;
+  const { gateway, facilitator, identity, baseUrl, explorerUrl, shellFor } = parts;
   const { keys, projects, analytics, spendingReports, webhooks, events, tail, payouts, describeToken, now } = gateway;
   const { operator, suspensions } = gateway;
   const { isOperator } = operator;
@@ -63,6 +66,6 @@ export function gatewayRoutes(parts: GatewayRoutesParts): GatewayRoutes {
         ? []
         : [guarded(PAYOUTS_OPERATIONS, { payouts, note: operator.audit.append, now, ...paying })]),
     ],
-    open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl })],
+    open: [createRoutes(MARKETPLACE_OPERATIONS, { marketplace: gateway.marketplace, baseUrl, shellFor })],
   };
 }

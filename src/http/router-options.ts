@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
+import { pageOptions } from '../pages/layout/page-options.js';
 import { walletIdentityOption } from './auth/auth-router.js';
 
 /** What has a function of a name; for objects that only their maker knows in full. */
@@ -22,6 +23,7 @@ export const routerOptions = z.strictObject({
   holdings: withFunction('readHolding', 'holdings, made by createHoldings').optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   label: z.string('a text').optional(),
+  page: z.union([z.literal(false), pageOptions], 'false, or an object of name, logo, colours and texts').optional(),
   explorerUrl: z.string('the address of a block explorer').optional(),
   limits: z
     .union([z.literal(false), z.strictObject({ scale: z.number().positive().optional() })], 'false, or { scale: 2 }')

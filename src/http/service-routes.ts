@@ -4,6 +4,7 @@ import type { TiersOptions } from '../access/tiers.js';
 import type { EmbeddedFacilitator } from '../facilitator/create-facilitator.js';
 import type { Gateway } from '../gateway/gateway.js';
 import type { WalletIdentity } from '../identity/create-identity.js';
+import type { ResolvedPageOptions } from '../pages/layout/page-options.js';
 import type { Counters } from '../storage/counters/counters.js';
 import { CHALLENGE_OPERATIONS, CREDENTIAL_OPERATIONS } from './auth/operations.js';
 import { createCallGates, listedTerms } from './calls/call-gate.js';
@@ -12,10 +13,12 @@ import { createCallServer } from './calls/serve-call.js';
 import { DISCOVERY_OPERATIONS } from './discovery/operations.js';
 import type { OperationDescription } from './framework/operation.js';
 import { createRoutes, type Routes } from './framework/routes.js';
-import { serviceInfo } from './framework/service-info.js';
+import { SERVICE_NAME, serviceInfo } from './framework/service-info.js';
+import { createShellFor } from './framework/service-pages.js';
 import { type GatewayRoutes, gatewayRoutes } from './gateway-routes.js';
-import { OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
+import { DOCS_OPERATIONS, DOCS_PATH, OPENAPI_OPERATIONS, openApiParts } from './openapi/operations.js';
 import { PAYMENTS_OPERATIONS } from './payments/operations.js';
+import { MARKETPLACE_PATHS } from './projects/marketplace-schemas.js';
 import { projectListings } from './projects/project-listings.js';
 import type { Metrics } from './service/metrics.js';
 import { METRICS_OPERATIONS, SERVICE_OPERATIONS } from './service/operations.js';
@@ -33,6 +36,8 @@ export interface ServiceRoutesParts {
   readonly metrics: Metrics;
   readonly baseUrl?: string | undefined;
   readonly label?: string | undefined;
+  /** How pages for people look; false for none. */
+  readonly page?: ResolvedPageOptions | false | undefined;
   readonly explorerUrl?: string | undefined;
   /** What each call of a project meets first. */
   readonly beforeCalls: readonly RequestHandler[];
@@ -49,23 +54,40 @@ export interface ServiceRoutes extends GatewayRoutes {
   readonly calls: readonly Routes[];
 }
 
+const PLACES = { home: '/', docs: DOCS_PATH };
 const NO_API: GatewayRoutes = { authenticated: [], open: [] };
 
 /** Everything that the service does, of the parts that are there. */
 export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
-  const { facilitator, identity, gateway, tiers, holdings, counters, metrics, beforeCalls, ...links } = parts;
+  const {
+    facilitator,
+    identity,
+    gateway,
+    tiers,
+    holdings,
+    counters,
+    metrics,
+    beforeCalls,
+    page = {},
+    ...links
+  } = parts;
   const { baseUrl } = links;
+  const places = gateway && identity ? { ...PLACES, marketplace: MARKETPLACE_PATHS.all } : PLACES;
+  const shellFor = page === false ? undefined : createShellFor({ page, serviceName: SERVICE_NAME, baseUrl, places });
   const operations = (): readonly OperationDescription[] => described.flatMap((it) => it.operations);
   const service = () => serviceInfo(operations());
   const selling = gateway && sellingRoutes(gateway, parts);
-  const state = createRoutes(SERVICE_OPERATIONS, { facilitator, holdings: holdingsOf(facilitator), service });
+  const about = { facilitator, holdings: holdingsOf(facilitator), service, baseUrl, shellFor };
+  const state = createRoutes(SERVICE_OPERATIONS, about);
   const unlimited = [
     createRoutes(PROBE_OPERATIONS, { facilitator, counters }),
     createRoutes(METRICS_OPERATIONS, metrics),
   ];
+  const document = openApiParts({ facilitator, operations, baseUrl });
   const facilitation = [
-    createRoutes(OPENAPI_OPERATIONS, openApiParts({ facilitator, operations, baseUrl })),
-    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, ...links }),
+    createRoutes(OPENAPI_OPERATIONS, document),
+    ...(shellFor === undefined ? [] : [createRoutes(DOCS_OPERATIONS, { ...document, shellFor })]),
+    createRoutes(PAYMENTS_OPERATIONS, { facilitator, gateway, shellFor, ...links }),
     createRoutes(TOKEN_GATE_OPERATIONS, tokenGateParts({ facilitator, tiers, holdings })),
     createRoutes(DISCOVERY_OPERATIONS, { facilitator, service, baseUrl, listed: selling?.listed }),
   ];
@@ -73,7 +95,7 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
   const auth = identity && { identity, baseUrl, refuseWallet };
   const signIn = auth === undefined ? [] : [createRoutes(CHALLENGE_OPERATIONS, auth)];
   const credentials = auth === undefined ? [] : [createRoutes(CREDENTIAL_OPERATIONS, auth)];
-  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, ...links }) : NO_API;
+  const api = gateway && identity ? gatewayRoutes({ gateway, facilitator, identity, shellFor, ...links }) : NO_API;
   const calls = selling === undefined ? [] : [selling.calls];
   const described = [
     state,
@@ -91,13 +113,15 @@ export function serviceRoutes(parts: ServiceRoutesParts): ServiceRoutes {
 }
 
 /** The calls of a gateway's projects, and what is listed of them. */
-function sellingRoutes(gateway: Gateway, { facilitator, identity, baseUrl, beforeCalls }: ServiceRoutesParts) {
+function sellingRoutes(gateway: Gateway, parts: ServiceRoutesParts) {
+  const { facilitator, identity, baseUrl, beforeCalls, page } = parts;
   const { projects } = gateway;
   const gates = createCallGates({
     gateway,
     facilitator,
     identity,
     baseUrl,
+    page: page === false ? undefined : page,
     server: createCallServer(gateway, facilitator.passes),
   });
   return {

@@ -8,6 +8,7 @@ import type { Counters } from '../storage/counters/counters.js';
 import { createMemoryCounters } from '../storage/counters/memory-counters.js';
 import { type IdentityOptions, identityOptions } from './identity-options.js';
 import { createIssuedNonces } from './sign-in/issued-nonce.js';
+import { createSignInSessions, type SignInSessionSetup } from './sign-in/sign-in-sessions.js';
 import { type Addressed, hostOf } from './sign-in/site.js';
 import { createSiwx, SIWX_HEADER } from './sign-in/siwx.js';
 import { createWalletChallenges, type SignedChallenge, type WalletChallenge } from './sign-in/wallet-challenge.js';
@@ -55,6 +56,7 @@ type Secrets = 'jwtSecret' | 'keys';
 type Setup = Omit<Resolved, Secrets>;
 
 const WHERE = 'createIdentity';
+const SECRET_BYTES = 32;
 const NO_NETWORK = `option "network" is missing: it must be ${networkWanted(undefined)}; or give option "facilitator"`;
 
 /**
@@ -88,6 +90,7 @@ export function createIdentity(options: IdentityOptions): WalletIdentity {
     refresh: async (refreshToken: string) => required(issuing).tokens.refresh(refreshToken),
     revoke: async (token: string, extent?: RevokeExtent) => required(issuing).tokens.revoke(token, extent),
     jwks: () => issuing?.jwks ?? { keys: [] },
+    sessions: createSignInSessions(setup),
     ...(issuing === undefined ? {} : { passTokens: issuing.passTokens }),
   });
 }
@@ -104,8 +107,10 @@ function resolve(options: IdentityOptions) {
   const { network = facilitator?.network } = others;
   if (network === undefined) throw badOption(WHERE, NO_NETWORK, 'network');
   const kept = counters ?? facilitator?.storage?.counters;
-  const setup: SignInSetup & Omit<typeof others, 'network'> = {
+  const ownSecret = random(SECRET_BYTES);
+  const setup: SignInSetup & SignInSessionSetup & Omit<typeof others, 'network'> = {
     ...others,
+    secret: async () => (await facilitator?.storage?.passes.tokenSecret()) ?? ownSecret,
     network,
     domain,
     now,

@@ -99,6 +99,20 @@ export interface PassTokens {
   read(token: string): MaybePromise<PassReading>;
 }
 
+/** Keeps wallets signed in that have proven themselves, for browsers that go from page to page. */
+export interface SignInSessions {
+  /**
+   * A token for a wallet at the site of a request; undefined where that has no name to sign in at.
+   * @param wallet - proven, base58
+   */
+  open(
+    wallet: string,
+    request: IdentityRequest,
+  ): Promise<{ readonly token: string; readonly endsAt: number } | undefined>;
+  /** The wallet of a token, base58; undefined where it is none, of another site, or over. */
+  read(token: string, request: IdentityRequest): MaybePromise<string | undefined>;
+}
+
 /** Finds out who is calling. Gates use this and nothing else of identity. */
 export interface Identity {
   /**
@@ -122,6 +136,8 @@ export interface Identity {
    * and the request was not made to a loopback host.
    */
   challenge(request: IdentityRequest): Promise<SignInChallenge>;
+  /** What our pages keep readers signed in with. Default: each sign-in is for one request. */
+  readonly sessions?: SignInSessions;
   /** The tokens of passes, signed as its access tokens are. Default: gates have their facilitator's sign them. */
   readonly passTokens?: PassTokens;
 }

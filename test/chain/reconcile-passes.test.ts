@@ -196,7 +196,7 @@ describe.each(BOTH_DATABASES)('the books of passes in %s', (_name, open) => {
       'credit for a failed request covers something else',
       `${UPDATE} scope = 'GET /failing' where ${PRICED}`,
       `${UPDATE} scope = 'price of GET /failing' where scope = 'GET /failing'`,
-      /^its payment is served, and buys none$/,
+      /^its payment is confirmed, and buys none$/,
     ],
     [
       'the payment of a pass has failed',

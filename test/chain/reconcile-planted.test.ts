@@ -479,7 +479,16 @@ async function idOf(storage: Storage, sql: string): Promise<string> {
 
 test('honest books differ in nothing, read in full or quickly', async () => {
   const all = await withCopy((storage) => reconciled(compared, storage));
-  expect(all).toEqual({ payments: 20, payouts: 3, transactions: 20, open: 0, differences: 0, found: [], notes: [] });
+  expect(all).toEqual({
+    payments: 20,
+    payouts: 3,
+    refunds: 0,
+    transactions: 20,
+    open: 0,
+    differences: 0,
+    found: [],
+    notes: [],
+  });
   const quick = await withCopy((storage) => reconciled(compared, storage, false));
   expect(quick).toEqual(all);
 });

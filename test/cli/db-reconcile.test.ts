@@ -9,6 +9,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { newClaim } from '../contracts/ledger-samples.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { runCommand } from '../helpers/processes/run-command.js';
 import { type Ended, endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { type PostgresServer, startPostgres } from '../helpers/storage/postgres.js';
@@ -21,7 +22,7 @@ let feePayer: Keypair;
 let server: PostgresServer;
 
 beforeAll(async () => {
-  [fixture, server] = await Promise.all([openTollFixture({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
+  [fixture, server] = await Promise.all([openTollFixture(), startPostgres()]);
 });
 beforeEach(async () => {
   feePayer = await fixture.sandbox.createWallet({ sol: '1' });
@@ -45,28 +46,12 @@ const environment = (databaseUrl: string) => ({
   FACILITATOR_KEYPAIR: bs58.encode(feePayer.secretKey),
 });
 
-/** Runs a command of `tollhouse` in this process: to start one for each would take longer than all that they do. */
-async function tollhouse(
+const tollhouse = (
   databaseUrl: string,
   name: 'db' | 'payouts' | 'reconcile',
   ...args: readonly string[]
-): Promise<Ended> {
-  const before = { ...process.env };
-  Object.assign(process.env, environment(databaseUrl));
-  const lines: string[] = [];
-  const spies = [
-    jest.spyOn(console, 'log').mockImplementation((line) => void lines.push(`${line}\n`)),
-    jest.spyOn(console, 'error').mockImplementation((line) => void lines.push(`${line}\n`)),
-    jest.spyOn(process.stderr, 'write').mockImplementation((text) => lines.push(String(text)) > 0),
-  ];
-  try {
-    const code = await { db, payouts: payoutsCommand, reconcile: reconcileCommand }[name].run(args);
-    return { code, text: lines.join('') };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-    process.env = before;
-  }
-}
+): Promise<Ended> =>
+  runCommand({ db, payouts: payoutsCommand, reconcile: reconcileCommand }[name], environment(databaseUrl), args);
 
 /** Makes a payment of a cent that is in these books. Returns its signature. */
 async function pay({ ledger }: Storage): Promise<string> {

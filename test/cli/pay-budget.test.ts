@@ -1,10 +1,8 @@
 import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Keypair } from '@solana/web3.js';
 import { readChanged } from '../../src/cli/state/change-state.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
-import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
-import { serveApp } from '../helpers/http/app-server.js';
+import { openPayFixture, type PayFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
 import { endOf, runFile, stopFiles } from '../helpers/processes/run-file.js';
 import { askTerms } from '../helpers/transactions/payments.js';
 import { until } from '../helpers/until.js';
@@ -12,22 +10,15 @@ import { until } from '../helpers/until.js';
 const LEFT = /nothing was paid: the price is 0.5 USDC, and 0 USDC is left of the budget of/;
 
 describe('tollhouse pay with a budget', () => {
-  let fixture: CliFixture;
-  let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
-  let shop: Awaited<ReturnType<typeof serveApp>>;
-  let key: string;
-  let payer: Keypair;
+  let fixture: PayFixture;
+  let shop: string;
   /** How many responses to payments a proxy turns into what it likes. */
   let lies: number[] = [];
 
   beforeAll(async () => {
-    fixture = await openCliFixture();
-    const { chain, facilitator } = fixture.server;
-    const { payTo = '' } = chain;
-    if (chain.sandbox === undefined) throw new Error('there is no sandbox');
-    sandbox = chain.sandbox;
-    const sold = { facilitator, payTo, price: '$0.50' };
-    shop = await serveApp((app) => {
+    fixture = await openPayFixture();
+    const { sold } = fixture;
+    shop = await fixture.serve((app) => {
       app.use((req, res, next) => {
         const lie = req.headers['payment-signature'] === undefined ? undefined : lies.shift();
         const end = res.end.bind(res);
@@ -48,26 +39,22 @@ describe('tollhouse pay with a budget', () => {
       app.get('/pack', requirePayment({ ...sold, pass: { uses: 3 } }), (_req, res) => void res.end('read'));
     });
   });
-  afterAll(async () => {
-    await shop.close();
-    await fixture.close();
-  });
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    payer = await sandbox.createWallet({ usdc: '5' });
-    key = fixture.keyFile(payer);
+    await fixture.newBuyer('5');
     lies = [];
   });
   afterEach(stopFiles);
 
-  const payArgs = (path: string) => ['pay', `${shop.url}${path}`, '--keypair', key, '--rpc', sandbox.rpcUrl];
+  const payArgs = (path: string) => fixture.payArgs(`${shop}${path}`);
   const pay = (path: string, budget: string | undefined, ...more: readonly string[]): Promise<Ran> =>
     fixture.run(...payArgs(path), ...(budget === undefined ? [] : ['--budget', budget]), ...more);
-  const held = () => sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '');
-  const offeredBlockhash = async () => (await askTerms(`${shop.url}/single`)).accepts[0]?.extra?.['recentBlockhash'];
+  const held = () => fixture.held();
+  const offeredBlockhash = async () => (await askTerms(`${shop}/single`)).accepts[0]?.extra?.['recentBlockhash'];
   /** After that no signed payment can land any more, and the shop has noticed that it is late. */
   async function passBlocks(): Promise<void> {
     const before = await offeredBlockhash();
-    sandbox.advanceSlots(600);
+    fixture.sandbox.advanceSlots(600);
     await until(async () => (await offeredBlockhash()) !== before);
   }
 
@@ -87,7 +74,7 @@ describe('tollhouse pay with a budget', () => {
     const folder = join(fixture.folder, 'tollhouse/budgets');
     expect(readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777)).toContain(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
-    key = fixture.keyFile(await sandbox.createWallet({ usdc: '1' }));
+    await fixture.newBuyer('1');
     expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);
   });
 
@@ -104,13 +91,13 @@ describe('tollhouse pay with a budget', () => {
   });
 
   test('is given back what was refused, once it cannot be charged any more', async () => {
-    payer = await sandbox.createWallet({ usdc: '0.1' });
-    key = fixture.keyFile(payer);
+    await fixture.newBuyer('0.1');
     expect(await pay('/single', '0.5 USDC/total')).toMatchObject({
       code: 1,
       text: expect.stringMatching(/not paid +/),
     });
-    sandbox.fundToken(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '', 1_000_000n);
+    const { sandbox, buyer } = fixture;
+    sandbox.fundToken(buyer.payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '', 1_000_000n);
     expect((await pay('/single', '0.5 USDC/total')).text).toMatch(LEFT);
     await passBlocks();
     expect((await pay('/single', '0.5 USDC/total')).code).toBe(0);

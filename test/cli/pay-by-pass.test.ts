@@ -1,11 +1,9 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Keypair } from '@solana/web3.js';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
-import { type CliFixture, openCliFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
+import { openPayFixture, type PayFixture, type Ran } from '../helpers/fixtures/cli-fixture.js';
 import { connectGateway } from '../helpers/fixtures/gateway-client.js';
-import { serveApp } from '../helpers/http/app-server.js';
 
 /** What a request brought that proves something. */
 interface Shown {
@@ -16,23 +14,19 @@ interface Shown {
 }
 
 describe('tollhouse pay, by what was bought before,', () => {
-  let fixture: CliFixture;
-  let sandbox: NonNullable<CliFixture['server']['chain']['sandbox']>;
-  let shop: Awaited<ReturnType<typeof serveApp>>;
-  let other: Awaited<ReturnType<typeof serveApp>>;
-  let key: string;
-  let payer: Keypair;
+  let fixture: PayFixture;
+  let shop: string;
+  let other: string;
   let shown: Shown[] = [];
+  /** How many times the handler that may fail does. */
+  let failures = 0;
+  let price = '$0.50';
 
   beforeAll(async () => {
-    fixture = await openCliFixture();
-    const { chain, facilitator } = fixture.server;
-    const { payTo = '' } = chain;
-    if (chain.sandbox === undefined) throw new Error('there is no sandbox');
-    sandbox = chain.sandbox;
-    const sold = { facilitator, payTo, price: '$0.50' };
+    fixture = await openPayFixture();
+    const { sold } = fixture;
     const handler = (req: Request, res: Response) => void res.send(`read ${req.path}`);
-    const routes: Parameters<typeof serveApp>[0] = (app) => {
+    const routes: Parameters<PayFixture['serve']>[0] = (app) => {
       app.use((req, _res, next) => {
         const { 'sign-in-with-x': proof, 'payment-signature': payment } = req.headers;
         const token = req.get('access-pass');
@@ -50,26 +44,24 @@ describe('tollhouse pay, by what was bought before,', () => {
       });
       app.get('/strict', requirePayment({ ...sold, pass: { uses: 9 } }), handler);
       app.get('/single', requirePayment(sold), handler);
+      const fails = (_req: Request, res: Response, next: NextFunction) =>
+        failures-- > 0 ? void res.status(503).send('not now') : next();
+      app.get('/flaky/:id', requirePayment({ ...sold, price: () => price, settle: 'before' }), fails, handler);
       app.use('/free', handler);
     };
-    [shop, other] = await Promise.all([serveApp(routes), serveApp(routes)]);
+    [shop, other] = await Promise.all([fixture.serve(routes), fixture.serve(routes)]);
   });
-  afterAll(async () => {
-    await shop.close();
-    await other.close();
-    await fixture.close();
-  });
+  afterAll(() => fixture.close());
   beforeEach(async () => {
-    payer = await sandbox.createWallet({ usdc: '2' });
-    key = fixture.keyFile(payer);
+    await fixture.newBuyer('2');
     rmSync(file(), { force: true });
-    shown = [];
+    [shown, failures, price] = [[], 0, '$0.50'];
   });
 
   const file = () => join(fixture.folder, 'tollhouse/passes.json');
   const pay = (path: string, ...args: readonly string[]): Promise<Ran> =>
-    fixture.run('pay', `${shop.url}${path}`, '--keypair', key, '--rpc', sandbox.rpcUrl, ...args);
-  const held = () => sandbox.tokenBalance(payer.publicKey.toBase58(), sandbox.tokens[0]?.mint ?? '');
+    fixture.run(...fixture.payArgs(`${shop}${path}`), ...args);
+  const held = () => fixture.held();
   const asked = () =>
     shown.map(({ paid, signIn, token }) => (paid ? 'paid' : signIn ? 'signed' : token ? 'token' : 'bare'));
 
@@ -82,7 +74,11 @@ describe('tollhouse pay, by what was bought before,', () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600);
     const { passes } = JSON.parse(readFileSync(file(), 'utf8'));
     expect(passes).toEqual([
-      expect.objectContaining({ origin: shop.url, scope: 'GET /report/:id', wallet: payer.publicKey.toBase58() }),
+      expect.objectContaining({
+        origin: shop,
+        scope: 'GET /report/:id',
+        wallet: fixture.buyer.payer.publicKey.toBase58(),
+      }),
     ]);
     expect(first.text).not.toContain(passes[0].token);
 
@@ -99,10 +95,13 @@ describe('tollhouse pay, by what was bought before,', () => {
   test('shows the token of a project at all of its calls, and at no other project', async () => {
     const { url } = fixture.server;
     const client = await connectGateway(url);
-    const [seller, stranger] = [await sandbox.createWallet({ usdc: '0' }), await sandbox.createWallet({ usdc: '0' })];
+    const [seller, stranger] = [
+      await fixture.sandbox.createWallet({ usdc: '0' }),
+      await fixture.sandbox.createWallet({ usdc: '0' }),
+    ];
     const bySeller = await client.signIn(seller);
     const pricing = { offers: [{ amount: '0.50', token: 'USDC', pass: { uses: 5 } }] };
-    for (const slug of ['one', 'two']) await client.project(bySeller, { slug, upstream: { url: shop.url }, pricing });
+    for (const slug of ['one', 'two']) await client.project(bySeller, { slug, upstream: { url: shop }, pricing });
     const { headers } = await client.key(await client.signIn(stranger));
     const shownKey = Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
     const call = async (path: string) => {
@@ -110,9 +109,9 @@ describe('tollhouse pay, by what was bought before,', () => {
         'pay',
         url + path,
         '--keypair',
-        key,
+        fixture.buyer.key,
         '--rpc',
-        sandbox.rpcUrl,
+        fixture.sandbox.rpcUrl,
         '--json',
         ...shownKey,
       );
@@ -140,13 +139,35 @@ describe('tollhouse pay, by what was bought before,', () => {
     expect(JSON.parse(readFileSync(file(), 'utf8')).passes).toHaveLength(1);
   });
 
+  test('shows the token of what a request that failed has left, before it pays again', async () => {
+    failures = 1;
+    const first = await pay('/flaky/1');
+    expect(first.text).toMatch(/pass +for price of GET \/flaky\/:id, kept for the next time\n/);
+    shown = [];
+    const second = await pay('/flaky/2');
+    expect(second.text).toMatch(/^pass +for price of GET \/flaky\/:id, bought before\n/);
+    expect(second.text).toMatch(/→ 200\nleft +0 USDC of the pass\n\nread \/flaky\/2\n$/);
+    expect([asked(), held()]).toEqual([['token'], 1_500_000n]);
+  });
+
+  test('keeps the token of what is too little at a price of today, and says how much it is', async () => {
+    failures = 1;
+    await pay('/flaky/1');
+    const kept = readFileSync(file(), 'utf8');
+    price = '$0.60';
+    expect((await pay('/flaky/1')).text).toContain('is not taken: pass_used_up, 0.5 USDC is left\n');
+    expect(readFileSync(file(), 'utf8')).toBe(kept);
+    price = '$0.50';
+    expect((await pay('/flaky/1')).text).toContain('left       0 USDC of the pass');
+  });
+
   test('signs in where its token is gone or withdrawn, and has a new one by that', async () => {
     await pay('/report/1');
     rmSync(file());
     shown = [];
     expect((await pay('/report/1')).text).toMatch(/sign-in +offered, signed\nasked .* → 200\nleft +1 of the pass\n/);
     const { passes } = fixture.server.facilitator;
-    const [{ id = '' } = {}] = await passes.list(payer.publicKey.toBase58());
+    const [{ id = '' } = {}] = await passes.list(fixture.buyer.payer.publicKey.toBase58());
     await passes.withdrawTokens(id);
     const { text } = await pay('/report/1');
     expect(text).toContain('is not taken: pass_revoked');
@@ -156,11 +177,20 @@ describe('tollhouse pay, by what was bought before,', () => {
 
   test('shows a token to what it may cover alone: not to another origin, another route, or for another wallet', async () => {
     await pay('/report/1');
-    const stranger = fixture.keyFile(await sandbox.createWallet({ usdc: '2' }));
+    const stranger = fixture.keyFile(await fixture.sandbox.createWallet({ usdc: '2' }));
     shown = [];
     await pay('/other');
-    await fixture.run('pay', `${other.url}/report/1`, '--keypair', stranger, '--rpc', sandbox.rpcUrl);
-    await fixture.run('pay', `${shop.url}/report/1`, '--keypair', stranger, '--rpc', sandbox.rpcUrl, '--max', '0.1');
+    await fixture.run('pay', `${other}/report/1`, '--keypair', stranger, '--rpc', fixture.sandbox.rpcUrl);
+    await fixture.run(
+      'pay',
+      `${shop}/report/1`,
+      '--keypair',
+      stranger,
+      '--rpc',
+      fixture.sandbox.rpcUrl,
+      '--max',
+      '0.1',
+    );
     await pay('/single');
     expect(shown.filter(({ token }) => token !== undefined)).toEqual([]);
   });
@@ -198,10 +228,11 @@ describe('tollhouse pay, by what was bought before,', () => {
     expect((await pay('/report/1')).code).toBe(0);
     expect(String(warned.mock.calls[0]?.[0])).toContain('passes.json cannot be read');
     warned.mockRestore();
-    const odd = await serveApp((app) => app.get('/', (_req, res) => void res.set('Access-Pass', 'x.y.z').send('odd')));
+    const odd = await fixture.serve((app) =>
+      app.get('/', (_req, res) => void res.set('Access-Pass', 'x.y.z').send('odd')),
+    );
     const before = readFileSync(file(), 'utf8');
-    expect((await fixture.run('pay', odd.url, '--keypair', key)).code).toBe(0);
+    expect((await fixture.run('pay', odd, '--keypair', fixture.buyer.key)).code).toBe(0);
     expect(readFileSync(file(), 'utf8')).toBe(before);
-    await odd.close();
   });
 });

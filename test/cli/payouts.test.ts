@@ -9,6 +9,7 @@ import {
   type PayoutFixture,
   type PayoutInstance,
 } from '../helpers/fixtures/payout-fixture.js';
+import { runCommand } from '../helpers/processes/run-command.js';
 import type { Ended } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { until } from '../helpers/until.js';
@@ -40,29 +41,19 @@ afterEach(async () => {
 /** Runs `tollhouse payouts` in this process, with the server's configuration. */
 const tollhouse = (...args: readonly string[]): Promise<Ended> => tollhouseWith({}, ...args);
 
-async function tollhouseWith(more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ended> {
-  const before = { ...process.env };
-  Object.assign(process.env, {
-    DATABASE_URL: url,
-    SOLANA_NETWORK: 'solana-devnet',
-    SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
-    FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
-    SPLIT_KEYPAIR: bs58.encode(fixture.split.secretKey),
-    ...more,
-  });
-  const lines: string[] = [];
-  const keep = (line: unknown): void => void lines.push(`${line}\n`);
-  const spies = [
-    jest.spyOn(console, 'log').mockImplementation(keep),
-    jest.spyOn(console, 'error').mockImplementation(keep),
-  ];
-  try {
-    return { code: await command.run(args), text: lines.join('') };
-  } finally {
-    for (const spy of spies) spy.mockRestore();
-    process.env = before;
-  }
-}
+const tollhouseWith = (more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ended> =>
+  runCommand(
+    command,
+    {
+      DATABASE_URL: url,
+      SOLANA_NETWORK: 'solana-devnet',
+      SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+      FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
+      SPLIT_KEYPAIR: bs58.encode(fixture.split.secretKey),
+      ...more,
+    },
+    args,
+  );
 
 const gone = (): Promise<never> => new Promise(() => undefined);
 const earn = (amount: bigint, wallet?: string) =>

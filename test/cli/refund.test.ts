@@ -6,6 +6,7 @@ import type { Command } from '../../src/cli/command.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { openTollFixture, type TollFixture } from '../helpers/fixtures/toll-fixture.js';
+import { runCommand } from '../helpers/processes/run-command.js';
 import type { Ended } from '../helpers/processes/run-file.js';
 import { testFolder } from '../helpers/processes/test-folder.js';
 import { signPayment } from '../helpers/transactions/payments.js';
@@ -39,43 +40,37 @@ describe('tollhouse refund', () => {
 
   const held = () => fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
-  /** Runs it in this process, with the server's configuration. */
-  const tollhouse = (more: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<Ended> =>
-    run(refundCommand, more, args);
-
-  async function run(command: Command, more: NodeJS.ProcessEnv, args: readonly string[]): Promise<Ended> {
-    const before = { ...process.env };
-    const wanted = {
-      DATABASE_URL: url,
-      SOLANA_NETWORK: 'solana-devnet',
-      SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
-      FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
-      REFUND_KEYPAIR: bs58.encode(wallet.secretKey),
-      ...more,
-    };
-    for (const [name, value] of Object.entries(wanted)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-    const lines: string[] = [];
-    const keep = (line: unknown): void => void lines.push(`${line}\n`);
-    const spies = [
-      jest.spyOn(console, 'log').mockImplementation(keep),
-      jest.spyOn(console, 'error').mockImplementation(keep),
-    ];
-    try {
-      return { code: await command.run(args), text: lines.join('') };
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-      process.env = before;
-    }
-  }
+  const run = (command: Command, more: NodeJS.ProcessEnv, args: readonly string[]): Promise<Ended> =>
+    runCommand(
+      command,
+      {
+        DATABASE_URL: url,
+        SOLANA_NETWORK: 'solana-devnet',
+        SOLANA_RPC_URL: fixture.sandbox.rpcUrl,
+        FACILITATOR_KEYPAIR: bs58.encode(fixture.feePayer.secretKey),
+        REFUND_KEYPAIR: bs58.encode(wallet.secretKey),
+        ...more,
+      },
+      args,
+    );
+  const tollhouse = (more: NodeJS.ProcessEnv, ...args: readonly string[]) => run(refundCommand, more, args);
 
   test('refuses what is more than one refund may pay, and pays nothing', async () => {
     const before = held();
     const { code, text } = await tollhouse({ REFUND_MAX: '$0.005' }, paymentId);
     expect([code, text]).toEqual([1, expect.stringContaining('nothing was refunded: 10000 atomic units are left')]);
     expect(held()).toBe(before);
+  });
+
+  test('says that its wallet holds too little, and leaves the credit as it was', async () => {
+    const empty = await fixture.sandbox.createWallet({ usdc: '0' });
+    const { code, text } = await tollhouse({ REFUND_KEYPAIR: bs58.encode(empty.secretKey) }, paymentId);
+    expect([code, text]).toEqual([
+      1,
+      expect.stringMatching(
+        /^failed .+: the refund wallet holds too little \(refund_wallet_short\); what is left is good again\n$/,
+      ),
+    ]);
   });
 
   test('pays what a failed request has left, once, and says so', async () => {

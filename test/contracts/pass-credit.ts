@@ -1,16 +1,14 @@
 import type { Debit, NewPass, PassStore } from '../../src/storage/passes/pass-store.js';
-import { newPass, type PassesUnderTest } from './passes.js';
+import { forEachTest, newPass, type PassesUnderTest } from './passes.js';
 
 /** What every store of passes must do with credit: debits that turn out smaller, or grow. */
 export function passCreditContract(name: string, open: () => Promise<PassesUnderTest>): void {
   describe(`passes of credit in ${name}`, () => {
     let fixture: PassesUnderTest;
     let passes: PassStore;
-    beforeEach(async () => {
-      fixture = await open();
-      ({ passes } = fixture);
+    forEachTest(open, (opened) => {
+      [fixture, passes] = [opened, opened.passes];
     });
-    afterEach(() => fixture.close());
 
     let requests = 0;
     const request = (passId: string, more: Partial<Debit> = {}): Debit => {
@@ -24,7 +22,7 @@ export function passCreditContract(name: string, open: () => Promise<PassesUnder
       const pass = credit({ left: 90n });
       await Promise.all([passes.open(pass), fixture.others.open(pass)]);
       const of = { passId: pass.id, requestId: pass.paymentId };
-      expect(await passes.debit({ ...of, amount: 3n })).toEqual({ ok: true, left: 90n, isRepeated: true });
+      expect(await passes.debit({ ...of, amount: 3n })).toEqual({ ok: true, left: 90n, takenBefore: 10n });
       expect(await passes.adjust({ ...of, amount: 4n })).toEqual({ ok: true, left: 96n });
       expect(await fixture.others.adjust({ ...of, amount: 100n })).toEqual({ ok: true, left: 0n });
       expect(await passes.find(pass.id)).toMatchObject({ left: 0n, over: 'used_up' });
@@ -39,10 +37,10 @@ export function passCreditContract(name: string, open: () => Promise<PassesUnder
       const some = { passId: id, requestId: asked.requestId, amount: 4n };
       const both = [passes, fixture.others, passes].map((it) => it.adjust(some));
       expect(await Promise.all(both)).toEqual(Array(3).fill({ ok: true, left: 6n }));
-      expect(await passes.debit(asked)).toEqual({ ok: true, left: 6n, isRepeated: true });
+      expect(await passes.debit(asked)).toEqual({ ok: true, left: 6n, takenBefore: 4n });
       expect([await passes.adjust({ ...some, amount: 0n }), await passes.debit(asked)]).toEqual([
         { ok: true, left: 10n },
-        { ok: true, left: 10n, isRepeated: true },
+        { ok: true, left: 10n, takenBefore: 0n },
       ]);
       expect(await passes.adjust({ ...some, amount: 7n })).toEqual({ ok: true, left: 3n });
       expect([await passes.giveBack(id, asked.requestId), await leftOf(id)]).toEqual([true, 10n]);

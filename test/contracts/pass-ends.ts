@@ -1,7 +1,7 @@
 import type { EventLog } from '../../src/storage/events/event-log.js';
 import { newEvent } from '../../src/storage/events/events.js';
 import type { Pass, PassStore } from '../../src/storage/passes/pass-store.js';
-import { newPass, type PassesUnderTest } from './passes.js';
+import { forEachTest, newPass, type PassesUnderTest } from './passes.js';
 
 const OWNER = 'wallet of the seller';
 const REST_MS = 1_000;
@@ -14,11 +14,9 @@ export function passEndsContract(
   describe(`the ends of passes in ${name}`, () => {
     let fixture: PassesUnderTest & { readonly events?: EventLog };
     let passes: PassStore;
-    beforeEach(async () => {
-      fixture = await open();
-      ({ passes } = fixture);
+    forEachTest(open, (opened) => {
+      [fixture, passes] = [opened, opened.passes];
     });
-    afterEach(() => fixture.close());
 
     const eventOf = ({ id, left }: Pass) =>
       newEvent({ type: left === 0n ? 'pass.used_up' : 'pass.expired', owner: OWNER, data: { id } }, fixture.now());

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { NewPass, PassStore } from '../../src/storage/passes/pass-store.js';
-import { type PassesUnderTest, timePass } from './passes.js';
+import { forEachTest, type PassesUnderTest, timePass } from './passes.js';
 
 const LASTS = 1_000;
 const GRACE = 100;
@@ -15,11 +15,9 @@ export function passRenewalContract(name: string, open: () => Promise<PassesUnde
   describe(`renewed passes in ${name}`, () => {
     let fixture: PassesUnderTest;
     let passes: PassStore;
-    beforeEach(async () => {
-      fixture = await open();
-      ({ passes } = fixture);
+    forEachTest(open, (opened) => {
+      [fixture, passes] = [opened, opened.passes];
     });
-    afterEach(() => fixture.close());
 
     const endOf = async (id: string) => (await passes.find(id))?.endsAt;
 

@@ -16,8 +16,12 @@ import { passEndsContract } from './pass-ends.js';
 import { passRenewalContract, subscription } from './pass-renewal.js';
 import { newPass, type PassesUnderTest, passesContract } from './passes.js';
 
-const MANY = 400;
 const folder = testFolder();
+const MANY = 400;
+const URLS = [
+  ['SQLite', async () => `sqlite:${folder.newPath('db')}`],
+  ['Postgres', () => server.newDatabase()],
+] as const;
 let server: PostgresServer;
 
 beforeAll(async () => {
@@ -91,10 +95,7 @@ test('a full memory opens no more passes until one is over', async () => {
   expect(await passes.find(brief.id)).toBeUndefined();
 });
 
-test.each([
-  ['SQLite', async () => `sqlite:${folder.newPath('db')}`],
-  ['Postgres', () => server.newDatabase()],
-] as const)(
+test.each(URLS)(
   'what requests took long ago is forgotten on %s, and passes that are over when their payments are',
   async (_name, newUrl) => {
     const { now, advance } = testClock();
@@ -133,10 +134,7 @@ test.each([
   },
 );
 
-test.each([
-  ['SQLite', async () => `sqlite:${folder.newPath('db')}`],
-  ['Postgres', () => server.newDatabase()],
-] as const)(
+test.each(URLS)(
   'a pass on %s outlives the payment that made it as long as one that renewed it is kept',
   async (_name, newUrl) => {
     const { now, advance } = testClock();
@@ -155,6 +153,33 @@ test.each([
       undefined,
       undefined,
     ]);
+    await storage.close();
+  },
+);
+
+test.each(URLS)(
+  'a payment on %s is over when other requests have had what it left, and only then',
+  async (_name, newUrl) => {
+    const { now, advance } = testClock();
+    const storage = await openStorage(await newUrl(), { now });
+    const { passes, ledger } = storage;
+    const failed = async () => {
+      const claim = newClaim();
+      await ledger.claim(claim);
+      await ledger.recordOutcome(claim.id, claim.lease, { state: 'confirmed', slot: 1, signature: claim.id });
+      const pass = await passes.open(newPass({ paymentId: claim.id, bought: 1n, left: 1n }));
+      await ledger.keep(claim.id, claim.lease);
+      return { claim, passId: pass.id };
+    };
+    const [waits, had, runs] = [await failed(), await failed(), await failed()];
+    await passes.debit({ passId: had.passId, requestId: 'another', amount: 1n });
+    await passes.debit({ passId: runs.passId, requestId: runs.claim.id, amount: 1n });
+    const states = () => Promise.all([waits, had, runs].map(async ({ claim }) => (await ledger.find(claim.id))?.state));
+    await storage.prune(now() - 1, 9, 0);
+    expect(await states()).toEqual(['confirmed', 'confirmed', 'confirmed']);
+    await advance(600_000);
+    await storage.prune(now(), 9, 0);
+    expect(await states()).toEqual(['confirmed', 'served', 'confirmed']);
     await storage.close();
   },
 );

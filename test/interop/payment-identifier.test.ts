@@ -17,7 +17,7 @@ let url: string;
 let served = 0;
 
 beforeAll(async () => {
-  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  fixture = await openTollFixture();
   const { facilitator, payTo } = fixture;
   url = await fixture.serve((app) => {
     app.get('/report', requirePayment({ facilitator, price: '$0.01', payTo }), (_req, res) => {

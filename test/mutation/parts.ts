@@ -49,7 +49,7 @@ const PAYMENT = [
 const GATE = [
   'middleware/idempotency/idempotent-request',
   'middleware/idempotency/request-fingerprint',
-  'middleware/payment/challenge-cache',
+  'middleware/terms/challenge-cache',
   'middleware/payment/identified-payment',
   'middleware/payment/offered-terms',
   'middleware/payment/paid-request',

@@ -100,6 +100,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'response/',
     'terms/',
     'idempotency/',
+    'browser/',
     'wallet/',
     'service-key/',
     'rate-limit/',
@@ -119,6 +120,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'proxy/',
     'webhooks/',
   ],
+  pages: ['texts/', 'layout/', 'client-scripts', 'paywall/', 'service/', 'docs/', 'market/', 'client/'],
   http: [
     'framework/',
     'openapi/',

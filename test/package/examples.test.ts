@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 import { newGatewaySecret } from '../../src/gateway/projects/gateway-secret.js';
 import { signatureHeaders } from '../../src/gateway/proxy/gateway-signature.js';
 import { newWebhookSecret, webhookHeaders } from '../../src/gateway/webhooks/webhook-signature.js';
-import { HAS_BROWSER, openBrowser, WHY_NOT } from '../helpers/http/browser.js';
+import { demoWallet } from '../../src/sandbox/tokens/demo-wallets.js';
+import { askFromPage, HAS_BROWSER, openBrowser, WHY_NOT } from '../helpers/browser/browser.js';
+import { installWallet } from '../helpers/browser/test-wallet.js';
 import { endOf, runFile, stopFiles, tollhouse } from '../helpers/processes/run-file.js';
 import { until } from '../helpers/until.js';
 
@@ -105,30 +107,54 @@ test('cheap-api.ts is paid once for credit and once for a pack, and called with 
   expect(code).toBe(0);
 });
 
-(HAS_BROWSER ? test : test.skip)(`magazine.ts sells a day to a browser, which reloads freely${WHY_NOT}`, async () => {
-  const url = await lineOf(runFile('examples/magazine.ts', [], { PORT: '0' }), 'http://');
-  const browser = await openBrowser();
-  try {
-    const page = await browser.newPage();
-    const answers: string[] = [];
-    page.on('response', (answer) => answers.push(`${answer.status()} ${new URL(answer.url()).pathname}`));
-    await page.goto(url);
-    await Promise.all([page.waitForURL('**/essay'), page.click('button')]);
-    await page.waitForLoadState('load');
-    expect((await page.reload())?.status()).toBe(200);
-    expect(await page.title()).toBe('An essay');
-    expect(await page.$eval('img', (image) => image.naturalWidth)).toBe(9);
-    await Promise.all([page.waitForURL('**/letter'), page.click('a')]);
-    expect(await page.title()).toBe('A letter');
-    const bought = ['200 /', '402 /essay', '200 /demo-wallet', '200 /essay'];
-    // An image that a browser has already may be answered 304.
-    const read = ['/essay', '/cover.svg', '/essay', '/cover.svg', '/letter'].map((path) => `free ${path}`);
-    const asked = answers.filter((it) => !it.endsWith(' /favicon.ico'));
-    const free = asked.slice(bought.length).map((it) => it.replace(/^(200|304)/, 'free'));
-    expect([...asked.slice(0, bought.length), ...free]).toEqual([...bought, ...read]);
-  } finally {
-    await browser.close();
-  }
+(HAS_BROWSER ? test : test.skip)(
+  `magazine/ sells a day to a reader's wallet, with its podcast; lets holders in, and takes a letter${WHY_NOT}`,
+  async () => {
+    const url = await lineOf(runFile('examples/magazine/magazine.ts', [], { PORT: '0' }), 'http://');
+    const browser = await openBrowser();
+    try {
+      const context = await browser.newContext();
+      const wallet = await installWallet(context, { keypair: demoWallet(0) });
+      const page = await context.newPage();
+      await page.goto(url);
+      await page.click('text=Welcome to the magazine');
+      expect(await page.textContent('body')).toContain('Three of us do');
+
+      await page.goto(`${url}day/the-long-way-home`);
+      await page.click('text=Pay 0.25 USDC with Test Wallet');
+      await page.waitForSelector('text=until the morning');
+      expect((await page.reload())?.status()).toBe(200);
+      expect((await page.goto(`${url}day/a-letter-from-the-north`))?.status()).toBe(200);
+      expect(wallet.signed()).toBe(1);
+
+      await page.goto(`${url}podcast`);
+      await page.waitForFunction('document.querySelector("audio").duration === 20');
+      const part = await askFromPage(page, `${url}podcast.wav`, { headers: { Range: 'bytes=100-199' } });
+      expect(part).toMatchObject({ status: 206 });
+      expect(wallet.signed()).toBe(1);
+
+      await page.goto(`${url}gold/the-archive`);
+      await page.click('text=Sign in with Test Wallet');
+      await page.waitForSelector('text=a drawer that nobody had opened');
+
+      await page.goto(url);
+      await page.fill('textarea', 'Dear <all>');
+      await page.click('text=Send');
+      await page.click('text=Pay 0.1 USDC with Test Wallet');
+      await page.waitForSelector('blockquote:has-text("Dear <all>")');
+      expect(wallet.signed()).toBe(2);
+    } finally {
+      await browser.close();
+    }
+  },
+);
+
+test('magazine/ says how to run it, and is paid by the line it prints', async () => {
+  expect(readFileSync(join(FOLDER, 'magazine/magazine.ts'), 'utf8')).toContain(
+    'npx unrun examples/magazine/magazine.ts',
+  );
+  const line = await lineOf(runFile('examples/magazine/magazine.ts', [], { PORT: '0' }), 'npx tollhouse pay ');
+  expect(await tollhouse(...wordsOf(line).slice(2))).toMatchObject({ code: 0 });
 });
 
 test('test-your-app.ts passes and ends', async () => {

@@ -26,13 +26,12 @@ export async function checkPasses({ name, findings }: OpenShop, database: SqlDat
   }
 }
 
+/** The paid request takes as all others do. */
 function countFault({ kind, bought, remaining, taken }: Row): string | undefined {
   if (kind === 'until') return undefined;
-  // The paid request is the first of the uses; of credit it takes as all do.
-  const paidRequest = kind === 'uses' ? 1n : 0n;
   const [paid, owed, used] = [bought, remaining, taken].map((it) => BigInt(String(it))) as [bigint, bigint, bigint];
-  const isWhole = owed >= 0n && paid === paidRequest + used + owed;
-  return isWhole ? undefined : `paid ${paid}, by the paid request ${paidRequest}, used ${used}, still owed ${owed}`;
+  const isWhole = owed >= 0n && paid === used + owed;
+  return isWhole ? undefined : `paid ${paid}, used ${used}, still owed ${owed}`;
 }
 
 function tellFault(types: readonly string[]): string | undefined {

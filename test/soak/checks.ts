@@ -8,6 +8,7 @@ import { openStorage } from '../../src/storage/open-storage.js';
 import type { Storage } from '../../src/storage/storage.js';
 import { inParallel } from '../bench/send-all.js';
 import { mistold, readBooks } from '../helpers/crash/books.js';
+import { checkFailed, readRefunds } from './check-failed.js';
 import { checkPasses } from './check-passes.js';
 import { USDC } from './goods.js';
 import type { OpenShop } from './open-shop.js';
@@ -39,10 +40,11 @@ export interface Checker {
 /** What was claimed and never sent stays as it is until somebody brings it again: it moved nothing. */
 const UNRESOLVED = {
   name: 'soak_unresolved',
-  text: "select id, state, signature from tollhouse_payment where state = 'broadcast'",
+  text: `select id, state, signature from tollhouse_payment where state = 'broadcast'
+    union all select id, state, signature from tollhouse_refund where state in ('planned', 'taken', 'broadcast')`,
 };
-/** Payments that a dead process left are found by their leases and the rest between two looks. */
-const MOST_RECOVERY_MS = 90_000;
+/** What a dead process left is found by its leases and the rest between two looks; a refund is held for two minutes. */
+const MOST_RECOVERY_MS = 180_000;
 const LOOK_EVERY_MS = 500;
 const CALLS_AT_ONCE = 8;
 
@@ -56,9 +58,12 @@ export function createChecker(shop: OpenShop, rpc: SolanaRpc): Checker {
       try {
         await untilRecovered(shop, storage);
         await readChain(shop, rpc, chain);
-        checkPayments(shop, chain, told);
+        const refunds = await readRefunds(storage.database);
+        checkPayments(shop, chain, told, refunds.signatures);
         checkMoney(shop, chain);
         await checkPasses(shop, storage.database);
+        const hasLanded = (signature: string) => chain.get(signature)?.failed === false;
+        await checkFailed(shop, storage.database, refunds, hasLanded);
         const differences = await checkBooks(shop, rpc, storage);
         const all = [...chain.values()];
         const failed = all.filter((it) => it.failed).length;
@@ -77,7 +82,9 @@ async function untilRecovered({ name, findings }: OpenShop, { database }: Storag
     const open = await database.query(UNRESOLVED);
     if (open.length === 0) return;
     if (performance.now() > end) {
-      findings.broke(`${name}: recovery left ${open.length} payments open: ${JSON.stringify(open.slice(0, 3))}`);
+      findings.broke(
+        `${name}: recovery left ${open.length} payments and refunds open: ${JSON.stringify(open.slice(0, 3))}`,
+      );
       return;
     }
     await pause(LOOK_EVERY_MS);
@@ -103,9 +110,14 @@ async function readChain({ feePayer }: OpenShop, rpc: SolanaRpc, chain: Map<stri
 }
 
 /** Paid and served are the same thing, and nothing else of ours is on the chain. */
-function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>, told: Set<string>): void {
+function checkPayments(
+  shop: OpenShop,
+  chain: ReadonlyMap<string, Landed>,
+  told: Set<string>,
+  refunds: readonly string[],
+): void {
   const { findings, name, book } = shop;
-  const known = new Set<string>();
+  const known = new Set<string>(refunds);
   for (const payment of book.payments) {
     known.add(payment.signature);
     if (told.has(payment.signature)) continue;
@@ -128,8 +140,10 @@ function checkPayments(shop: OpenShop, chain: ReadonlyMap<string, Landed>, told:
 function faultOf(shop: OpenShop, payment: SentPayment, landed: Landed | undefined): string | undefined {
   const { deliveries, isForfeit = false } = payment;
   const hasPaid = landed !== undefined && !landed.failed;
-  if (hasPaid && deliveries.length === 0 && !isForfeit) return 'paid, and never served';
   if (!hasPaid && deliveries.length > 0) return 'served, and not paid';
+  // What it has left is good for other requests, and is compared by itself.
+  if (payment.failed !== undefined) return faultOfCopies(deliveries);
+  if (hasPaid && deliveries.length === 0 && !isForfeit) return 'paid, and never served';
   const uses = new Set(deliveries.map(({ use }) => use));
   if (uses.size > 1) return `served for ${[...uses].join(' and ')}`;
   return faultOfRuns(shop, payment) ?? faultOfCopies(deliveries);
@@ -211,11 +225,12 @@ function feesOf(landed: readonly Landed[]): bigint {
 
 /** `tollhouse reconcile`, and the events. */
 async function checkBooks(shop: OpenShop, rpc: SolanaRpc, { database, ledger }: Storage): Promise<number> {
-  const { name, findings, feePayer } = shop;
+  const { name, findings, feePayer, refundWallet } = shop;
   const feePayers = [feePayer.publicKey.toBase58()];
+  const refundWallets = [refundWallet.publicKey.toBase58()];
   const network = 'solana-devnet' as const;
   const parts = { rpc, ledger, ...createBookReaders(database), network, amounts: true, feePayers, now: Date.now };
-  const { differences } = await reconcile(parts, undefined, {
+  const { differences } = await reconcile({ ...parts, refundWallets }, undefined, {
     onOpen: () => {},
     onNote: ({ ids, detail }) => findings.count('notes of reconcile', `${name}: ${ids.join(' ')}: ${detail}`),
     onDifference: ({ kind, ids, detail }) =>

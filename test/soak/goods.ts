@@ -4,6 +4,11 @@ export const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 export const PRICE = 10_000n;
 /** How many requests a pass covers. */
 export const PASS_USES = 5;
+/** How many requests a pack covers whose paid request fails. */
+export const PACK_USES = 2;
+/** Header that has a handler of `/failing/…` and `/failing-pack/…` fail, and the status that it fails with. */
+export const FAILS_HEADER = 'x-fails';
+export const FAILED_STATUS = 501;
 /** What a call through the gateway costs: text, and atomic units. */
 export const CALL_PRICE_TEXT = '0.012347';
 export const CALL_PRICE = 12_347n;

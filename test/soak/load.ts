@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { failing } from './doors-failing.js';
 import { bad, badSettle, gated, looked, unpaid } from './doors-free.js';
 import { hangsUp, manifold, poor, vanishing } from './doors-hostile.js';
 import { called, native, proven, stolen } from './doors-native.js';
@@ -30,6 +31,7 @@ const DOORS: readonly (readonly [weight: number, door: Door])[] = [
   [1, stolen],
   [3, strangers],
   [4, passes],
+  [5, failing],
   [8, hangsUp],
   [5, manifold],
   [6, thief],

@@ -9,7 +9,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { walletKeyOf } from '../helpers/transactions/wallet-key.js';
 import type { Chance } from './chance.js';
 import type { Findings } from './findings.js';
-import { CALL_PRICE_TEXT, PRICE, SLUG } from './goods.js';
+import { CALL_PRICE_TEXT, PRICE, SLUG, USDC } from './goods.js';
 import type { DatabaseKind } from './options.js';
 import { createPaymentBook } from './payment-book.js';
 import { type SellerProcess, startSeller } from './seller-process.js';
@@ -21,8 +21,10 @@ export interface OpenShop extends Shop {
   readonly buyers: readonly Buyer[];
   readonly databaseUrl: string;
   readonly disturbances: Disturbance[];
+  /** Pays refunds. */
+  readonly refundWallet: Keypair;
   /** What the wallets held before anything was sold, atomic units. */
-  readonly before: { readonly feePayer: bigint; readonly payToLamports: bigint };
+  readonly before: { readonly feePayer: bigint; readonly payToLamports: bigint; readonly refunds: bigint };
 }
 
 /** What a shop is opened with. */
@@ -40,6 +42,7 @@ export interface ShopPlan {
 
 /** More than the club asks for, less than gold. */
 const BUYERS_FUNDS = { usdc: '9000', sol: '1000' };
+const REFUNDS_FUNDS = '5000';
 /** Limits are not what is tried here. */
 const LIMIT_SCALE = '1000000';
 
@@ -49,8 +52,9 @@ export async function openShop(plan: ShopPlan): Promise<OpenShop> {
   const feePayer = await sandbox.createWallet({ sol: '1000' });
   const payTo = addressOf(await sandbox.createWallet({ usdc: '0', sol: '1' }));
   const owner = await sandbox.createWallet({ usdc: '0' });
+  const refundWallet = await sandbox.createWallet({ usdc: REFUNDS_FUNDS });
   const port = await freePort();
-  const env = environment(plan, feePayer, port);
+  const env = environment(plan, { feePayer, refundWallet, port });
   const seller = await startSeller(plan.sellerFile, { env, payTo, price: String(PRICE) });
   const shop = {
     name,
@@ -79,10 +83,15 @@ export async function openShop(plan: ShopPlan): Promise<OpenShop> {
     ...shop,
     seller,
     buyers,
+    refundWallet,
     databaseUrl,
     terms: await termsOf(shop, '/after/terms', {}),
     callTerms: await termsOf(shop, `/v1/${SLUG}/terms`, key),
-    before: { feePayer: sandbox.balance(addressOf(feePayer)), payToLamports: sandbox.balance(payTo) },
+    before: {
+      feePayer: sandbox.balance(addressOf(feePayer)),
+      payToLamports: sandbox.balance(payTo),
+      refunds: sandbox.tokenBalance(addressOf(refundWallet), USDC),
+    },
   };
 }
 
@@ -96,7 +105,13 @@ const NO_TERMS: PaymentRequirements = {
   extra: {},
 };
 
-function environment({ databaseUrl, sandbox }: ShopPlan, feePayer: Keypair, port: number) {
+interface SellerKeys {
+  readonly feePayer: Keypair;
+  readonly refundWallet: Keypair;
+  readonly port: number;
+}
+
+function environment({ databaseUrl, sandbox }: ShopPlan, { feePayer, refundWallet, port }: SellerKeys) {
   return {
     HOST: '127.0.0.1',
     PORT: String(port),
@@ -106,6 +121,8 @@ function environment({ databaseUrl, sandbox }: ShopPlan, feePayer: Keypair, port
     SOLANA_RPC_URL: sandbox.rpcUrl,
     SOLANA_WS_URL: sandbox.wsUrl,
     FACILITATOR_KEYPAIR: bs58.encode(feePayer.secretKey),
+    REFUND_KEYPAIR: bs58.encode(refundWallet.secretKey),
+    REFUND_MAX_PER_DAY: `$${REFUNDS_FUNDS}`,
     DATABASE_URL: databaseUrl,
     JWT_SECRET: randomBytes(48).toString('base64url'),
     RATE_LIMIT_SCALE: LIMIT_SCALE,

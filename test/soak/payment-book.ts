@@ -1,6 +1,7 @@
 import { VersionedTransaction } from '@solana/web3.js';
 import bs58 from 'bs58';
 import { createEd25519Signer, type Ed25519Signer } from '../../src/lib/ed25519/ed25519.js';
+import { decodeTransaction } from '../../src/solana/transaction/transaction.js';
 
 /** What a payment moves. */
 export interface Price {
@@ -26,9 +27,19 @@ export interface Delivery {
   readonly isWhole: boolean;
 }
 
+/** What became of a payment whose request was made to fail once its money had landed. */
+export interface FailedRequest {
+  /** What its payer is left with then: the whole amount for one request, or for so many. */
+  readonly uses: bigint;
+  /** Uses for which nobody knows whether they were had: the response was lost when the process or its database was disturbed. */
+  lost: number;
+}
+
 /** A payment that a client has signed and sent at least once. */
 export interface SentPayment extends Price {
   readonly door: string;
+  /** Id of the payment in the books. */
+  readonly id: string;
   /** What it has on the chain, base58: our fee payer's signature can be known before it signs. */
   readonly signature: string;
   readonly deliveries: Delivery[];
@@ -36,6 +47,8 @@ export interface SentPayment extends Price {
   path?: string;
   /** Its client hung up on a response that flows: what had left by then was the response. */
   isForfeit?: boolean;
+  /** Its requests were made to fail. */
+  failed?: FailedRequest;
   /** How it ended for its client: `served`, or why it was refused. Missing while it is repeated. */
   end?: string;
 }
@@ -60,7 +73,7 @@ export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
       const signature = signatureOf(signer, transaction);
       const known = bySignature.get(signature);
       if (known !== undefined) return known;
-      const payment: SentPayment = { ...price, door, signature, deliveries: [] };
+      const payment: SentPayment = { ...price, door, id: idOf(transaction), signature, deliveries: [] };
       bySignature.set(signature, payment);
       payments.push(payment);
       return payment;
@@ -71,6 +84,12 @@ export function createPaymentBook(feePayerSecret: Uint8Array): PaymentBook {
 /** The handler's runs that were seen of a payment. */
 export function runsOf({ deliveries }: SentPayment): ReadonlySet<string> {
   return new Set(deliveries.flatMap(({ run }) => (run === undefined ? [] : [run])));
+}
+
+function idOf(transaction: Uint8Array): string {
+  const decoded = decodeTransaction(transaction);
+  if (!decoded.ok) throw new Error('a client has sent no transaction');
+  return decoded.transaction.messageHash;
 }
 
 function signatureOf(signer: Ed25519Signer, transaction: Uint8Array): string {

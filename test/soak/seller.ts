@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { pipeline, Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import express, { type Express, type RequestHandler } from 'express';
+import { TollhouseError } from '../../src/errors/errors.js';
 import { createFacilitator, type EmbeddedFacilitator } from '../../src/facilitator/create-facilitator.js';
 import { createGateway } from '../../src/gateway/create-gateway.js';
 import { createIdentity, type WalletIdentity } from '../../src/identity/create-identity.js';
@@ -20,7 +21,7 @@ import { startHousekeeping } from '../../src/server/upkeep/housekeeping.js';
 import { logPayments } from '../../src/server/upkeep/log-payments.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import type { ContestantParts } from '../bench/contestant.js';
-import { CLUB_MINIMUM, LONG_BYTES, PASS_USES, USDC } from './goods.js';
+import { CLUB_MINIMUM, FAILED_STATUS, FAILS_HEADER, LONG_BYTES, PACK_USES, PASS_USES, USDC } from './goods.js';
 import { createSampler } from './sampler.js';
 
 /** How a seller is set up. */
@@ -94,6 +95,10 @@ function addGoods(app: Express, { facilitator, identity, payTo, price }: Goods):
   app.get('/stream/:what', requirePayment({ ...gated, settle: 'before' }), answerAsStream);
   app.get('/long/:what', requirePayment({ ...gated, settle: 'before' }), answerAtLength);
   app.get('/pass/:what', requirePayment({ ...gated, pass: { uses: PASS_USES } }), answer);
+  app.get('/failing/:what', requirePayment({ ...gated, settle: 'before' }), failWhenAsked, answer);
+  const pack = { uses: PACK_USES };
+  app.get('/failing-pack/:what', requirePayment({ ...gated, settle: 'before', pass: pack }), failWhenAsked, answer);
+  app.post('/refund/:payment', refundBy(facilitator));
   const wallets = { facilitator, identity };
   app.get('/club', requireTokenBalance({ ...wallets, mint: USDC, minBalance: CLUB_MINIMUM }), answer);
   app.get('/gold', requireTier({ ...wallets, tier: 'gold' }), answer);
@@ -104,6 +109,23 @@ const answer: RequestHandler = async (_req, res) => {
   await pause(Math.random() * MOST_WORK_MS);
   res.json({ run: randomUUID() });
 };
+
+const failWhenAsked: RequestHandler = (req, res, next) => {
+  if (req.get(FAILS_HEADER) === undefined) next();
+  else res.status(FAILED_STATUS).json({ sorry: true });
+};
+
+/** What an operator does by hand. */
+function refundBy(facilitator: EmbeddedFacilitator): RequestHandler {
+  return async (req, res) => {
+    try {
+      res.json(await facilitator.refund(String(req.params['payment'])));
+    } catch (error) {
+      if (!(error instanceof TollhouseError)) throw error;
+      res.status(error.status).json({ code: error.code, detail: error.message });
+    }
+  };
+}
 
 const answerInParts: RequestHandler = async (_req, res) => {
   res.type('json').write('{"run":');

@@ -32,14 +32,16 @@ Compares all money in the database with the chain, and lists what differs, each 
     for; what is booked as failed or expired has not landed, or does not pay; requests are paid by what they name
   - shares: what is owed of each payment is booked once, sums to it, and is owed for nothing else
   - payouts: each that is booked as paid has moved its shares on the chain; none that failed has landed
-  - transactions: what FACILITATOR_KEYPAIR has paid the fee of, and what was taken out of a split wallet, is in the books
+  - refunds: each that is booked as paid has paid its payer on the chain what it took of his credit; none that failed has landed
+  - transactions: what FACILITATOR_KEYPAIR has paid the fee of, what was taken out of a split wallet, and what the refund wallet
+    has paid for a refund, is in the books
   - balances: a split wallet holds what is owed and not paid out; more than that is told and is no difference
   - passes: each payment that has bought one has made it, as it was to be, and of its uses none was lost or made
   - events, charges of calls, and sums of projects and keys are those of the payments
-Payments and payouts that are not over yet are listed too; they are no difference.
+Payments, payouts and refunds that are not over yet are listed too; they are no difference.
 
   --from <time>   a day (2026-01-31) or a time (2026-01-31T12:00:00Z); default: since the first payment in the books
-  --quick         does not read transactions, which costs one RPC call for each payment, payout and unpaid request
+  --quick         does not read transactions, which costs one RPC call for each payment, payout, refund and unpaid request
   --open-passes   opens passes that were paid for and are missing; without it nothing is changed
   --json          a line of JSON for each that is open, worth a note or different, and one for the result
 
@@ -49,6 +51,7 @@ The RPC must keep the history of the whole time. It is the server's configuratio
   DATABASE_URL                          default sqlite:./data/tollhouse.db
   SOLANA_NETWORK, FACILITATOR_KEYPAIR   cluster, and the key that pays network fees
   SPLIT_KEYPAIR                         the keys that hold what is owed to several recipients
+  REFUND_KEYPAIR                        the key of the wallet that pays refunds
   SOLANA_RPC_URL                        your RPC provider`,
   async run(args) {
     const { values, positionals } = readArguments(args, {
@@ -116,8 +119,8 @@ const asText: Told = {
   open: (id, state, detail) => printStep('open', `${id} ${state}: ${detail}`),
   note: (finding) => printStep('note', shown(finding)),
   different: (finding) => printStep('DIFFERENT', shown(finding)),
-  end({ payments, payouts, transactions, differences, open }) {
-    printStep('compared', `${payments} payments, ${payouts} payouts, ${transactions} transactions`);
+  end({ payments, payouts, refunds, transactions, differences, open }) {
+    printStep('compared', `${payments} payments, ${payouts} payouts, ${refunds} refunds, ${transactions} transactions`);
     printStep('result', `${differences} differences, ${open} payments not over yet`);
   },
 };
@@ -134,16 +137,19 @@ const asJson: Told = {
 async function run(
   { database, ledger, passes }: Storage,
   rpc: ReturnType<typeof createSolanaRpc>,
-  { network, keypair, splitKeypair }: ChainConfiguration,
+  { network, keypair, splitKeypair, refunds }: ChainConfiguration,
   { from, amounts, opensPasses }: Wanted,
   told: Told,
 ): Promise<Reconciliation> {
-  const feePayers = keypair.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
-  const splitWallets = (splitKeypair ?? []).map((key) => addressOf(readKeypair(key, WHERE).publicKey));
+  const addresses = (keys: readonly string[]) => keys.map((key) => addressOf(readKeypair(key, WHERE).publicKey));
+  const feePayers = addresses(keypair);
+  const splitWallets = addresses(splitKeypair ?? []);
+  const refundWallets = addresses(refunds === undefined ? [] : [refunds.keypair]);
   const progress = createProgress();
   const since = performance.now();
   const books = createBookReaders(database);
-  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, now: Date.now };
+  const ours = { feePayers, splitWallets, refundWallets };
+  const parts = { rpc, ledger, ...books, network, amounts, ...ours, now: Date.now };
   const opening = opensPasses ? { opensIn: passes } : {};
   const found = await reconcile({ ...parts, ...opening }, from, {
     onOpen: ({ id, state }, detail) => told.open(id, state, detail),

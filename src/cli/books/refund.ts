@@ -1,12 +1,13 @@
 import { TollhouseError } from '../../errors/errors.js';
 import { createFacilitator } from '../../facilitator/create-facilitator.js';
-import type { Refund } from '../../facilitator/refunds/refunds.js';
+import type { Refund } from '../../facilitator/types.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { connectChain } from '../../server/chain-parts.js';
 import { readConfiguration } from '../../server/configuration/configuration.js';
 import { RpcError } from '../../solana/rpc/rpc.js';
 import { openStorage } from '../../storage/open-storage.js';
+import type { RefundFault } from '../../storage/payouts/refund-store.js';
 import { readArguments } from '../arguments/arguments.js';
 import { type Command, UsageError } from '../command.js';
 import { printJson, printStep } from '../output/terminal.js';
@@ -50,8 +51,23 @@ Environment, as of the server:
   },
 };
 
+/** Why a refund has failed, or is still open, in words. */
+const WHY: Readonly<Record<RefundFault, string>> = {
+  credit_used: 'what was left was used first',
+  refund_wallet_short: 'the refund wallet holds too little',
+  refund_wallet_replaced: 'another key pays refunds now than the one that it was begun with',
+  recipient_token_account_missing: 'the payer has no token account any more',
+  recipient_token_account_not_owned: "the payer's token account belongs to somebody else now",
+  transfer_refused: 'the token program refuses the transfer to the payer',
+  failed_on_chain: 'its transaction failed on the chain',
+  expired: 'its transaction did not land in time',
+  outcome_unknown: 'no node can say any more whether its transaction landed',
+};
+
 /** Errors that say that nothing is paid back. */
-const REFUSED: ReadonlySet<string> = new Set(['payment_not_found', 'nothing_to_refund', 'refund_limit_reached']);
+const REFUSED: ReadonlySet<string> = new Set([
+  ...['payment_not_found', 'nothing_to_refund', 'refund_limit_reached', 'payment_in_progress'],
+]);
 
 async function refund(paymentId: string, isJson: boolean): Promise<number> {
   const configuration = readConfiguration(process.env);
@@ -85,9 +101,11 @@ function tell(
   const money =
     token === undefined ? `${amount} of ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
   if (state === 'paid') return printStep('refunded', `${money} to ${recipient}, ${signature ?? ''}`);
-  const why =
-    state === 'failed'
-      ? `it has failed: ${reason ?? 'no reason is noted'}; what was left is good again`
-      : 'it is under way; ask again in a moment';
-  printStep('open', `${money} to ${recipient}: ${why}`);
+  const noted = reason === undefined ? '' : `: ${WHY[reason]} (${reason})`;
+  if (state === 'failed')
+    return printStep(
+      'failed',
+      `${money} to ${recipient}${noted || ': no reason is noted'}; what is left is good again`,
+    );
+  printStep('open', `${money} to ${recipient}: it is under way; ask again in a moment${noted}`);
 }

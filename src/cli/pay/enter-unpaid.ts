@@ -31,8 +31,10 @@ export async function askUnpaid(options: PayOptions): Promise<UnpaidAnswer> {
     asked = await ask(options, { [PASS]: kept.token });
     if (asked.status !== 402) return entered(options, asked, 'pass');
     const code = problemCode(asked) ?? '';
-    tell(options, 'pass', `is not taken: ${code}`);
-    if (OVER.has(code)) forgetToken(kept);
+    const left = asked.header(REMAINING);
+    tell(options, 'pass', `is not taken: ${code}${left === null ? '' : `, ${left} is left`}`);
+    // What is left may be enough at another price.
+    if (OVER.has(code) && left === null) forgetToken(kept);
   }
   const refused = asked ?? (await ask(options, {}));
   if (refused.status !== 402 || isAsItIs || asksToSignIn(refused)) return { response: refused };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CALLS_PATH } from '../../http/framework/path.js';
+import { PRICE_OF } from '../../storage/passes/pass-store.js';
 import { readState, stateFolder, writeState } from '../state/state-folder.js';
 
 const FILE = 'passes.json';
@@ -81,15 +82,21 @@ function isForSame(one: KeptToken, other: KeptToken): boolean {
   return one.origin === other.origin && one.wallet === other.wallet && one.scope === other.scope;
 }
 
+/** What a scope covers: credit for the price of a route is good for that route. */
+function placeIn(scope: string): string {
+  return scope.startsWith(PRICE_OF) ? scope.slice(PRICE_OF.length) : scope;
+}
+
 function takesMethod(scope: string, method: string): boolean {
-  const [verb = ''] = scope.split(' ', 1);
+  const [verb = ''] = placeIn(scope).split(' ', 1);
   const asked = method.toUpperCase() === 'HEAD' ? 'GET' : method.toUpperCase();
   return ['group', 'project', '*', 'path', asked].includes(verb);
 }
 
 /** Whether a pass for `GET /report/:id` may be good for a path: what is no plain text of the pattern may be anything. */
-function mayCover({ scope, path }: KeptToken, method: string, pathname: string): boolean {
-  if (!takesMethod(scope, method)) return false;
+function mayCover({ scope: covers, path }: KeptToken, method: string, pathname: string): boolean {
+  if (!takesMethod(covers, method)) return false;
+  const scope = placeIn(covers);
   if (scope.startsWith('project ')) return projectPath(path) === projectPath(pathname);
   const pattern = scope.slice(scope.indexOf(' ') + 1);
   if (scope.startsWith('group ') || !pattern.startsWith('/')) return scope.startsWith('group ');

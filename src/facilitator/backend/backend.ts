@@ -66,5 +66,7 @@ export interface SettlementBackend {
    * @param id - hash of its message
    */
   drop?(id: string): void;
+  /** A recent blockhash for a transaction that a payer is to sign, base58. Missing where the chain is not asked from here. */
+  blockhash?(): Promise<string>;
   close(): Promise<void>;
 }

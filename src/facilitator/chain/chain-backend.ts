@@ -19,7 +19,7 @@ import type {
   SettlementBackend,
   SettleStep,
 } from '../backend/backend.js';
-import { rejectedSettlement, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
+import { online, rejectedSettlement, settlementOf, unknownInOutage } from '../backend/chain-landing.js';
 import { inspectPayment } from '../backend/inspect-payment.js';
 import type { LandedReader } from '../backend/landed-reader.js';
 import { unavailable, unsent } from '../backend/outcomes.js';
@@ -72,6 +72,7 @@ export function createChainBackend(parts: ChainBackendParts): SettlementBackend 
     settle: (inspected, step) => settle(parts, verified, inspected, step),
     resume: (inspected, record, step) => resume(parts, inspected, record, step),
     drop: (id) => sponsorship.drop(id),
+    blockhash: async () => (await online(blockhashes.latest())).blockhash,
     async close() {
       await delivery.close();
       blockhashes.close();

@@ -1,11 +1,16 @@
-import type { MaybePromise } from '../../lib/maybe-promise.js';
-import { MOST_PRICE_SCOPES, type Pass, type PassStore, PRICE_OF } from '../../storage/passes/pass-store.js';
+import { inGroups } from '../../lib/in-groups.js';
+import { type Pass, type PassStore, PRICE_OF, takenByPayment } from '../../storage/passes/pass-store.js';
 import type { Claim } from '../types.js';
 import { boughtPass } from './bought-pass.js';
 
 /** The scope of credit that covers the price of a route, and not what passes of that route cover. */
 export function priceScope(route: string): string {
   return `${PRICE_OF}${route}`;
+}
+
+/** Whether a scope is one of {@link priceScope}. */
+export function isPriceScope(scope: string): boolean {
+  return scope.startsWith(PRICE_OF);
 }
 
 /** Where credit for the price of a route is good. */
@@ -21,7 +26,7 @@ export interface PricePlace {
  * payment, however often that is asked for; what a request of the same payment has taken of it since is given back.
  */
 export async function givePriceCredit(
-  passes: Pick<PassStore, 'open' | 'giveBack' | 'priceScopes'>,
+  passes: Pick<PassStore, 'open' | 'giveBack' | 'find'>,
   claim: Pick<Claim, 'id' | 'payer' | 'terms'>,
   place: PricePlace,
 ): Promise<Pass> {
@@ -29,27 +34,55 @@ export async function givePriceCredit(
   const buys = { ...place, kind: 'credit', mint, bought: amount, left: amount } as const;
   const credit = boughtPass({ ...claim, buys }, Date.now());
   const pass = await passes.open(credit.pass, credit.events);
-  await passes.giveBack(pass.id, claim.id);
-  priceCreditsIn(passes).changed();
-  return pass;
+  const isMore = await passes.giveBack(pass.id, claim.id);
+  return (isMore ? await passes.find(pass.id) : undefined) ?? pass;
 }
 
-/** How long what was seen of credit is believed, in milliseconds. */
-const BELIEVED_MS = 1_000;
+/**
+ * What came of taking again what the request of a payment costs. `taken`: it did. `owed`: a run that has not come to its end has taken it
+ * before, or nothing is kept that requests take from. `charged`: the same, and it has charged more than that, for what had left of its
+ * stream. `gone`: what was left was had otherwise.
+ */
+export type TakenAgain = 'taken' | 'owed' | 'charged' | 'gone';
+
+/**
+ * Takes what the request of a payment costs from what the payment has left its payer, under the name of the payment: then it is owed for
+ * it again, and nothing else can have it.
+ * @param priceNow - what one response of a token costs today; undefined where none is sold in it. No request costs more than was paid for it
+ */
+export async function takeAgain(
+  passes: Pick<PassStore, 'findByPayment' | 'debit'>,
+  { id, terms, buys }: Pick<Claim, 'id' | 'terms' | 'buys'>,
+  priceNow: (mint: string) => Promise<bigint | undefined>,
+): Promise<TakenAgain> {
+  const pass = await passes.findByPayment(id);
+  const paid = buys === undefined ? terms.amount : takenByPayment(buys);
+  if (pass?.left === undefined || paid === undefined) return 'owed';
+  const amount = buys === undefined ? least(paid, await priceNow(terms.asset)) : paid;
+  const taken = await passes.debit({ passId: pass.id, requestId: id, amount });
+  if (!taken.ok) return 'gone';
+  if (taken.takenBefore === undefined) return 'taken';
+  return taken.takenBefore > paid ? 'charged' : 'owed';
+}
+
+function least(paid: bigint, now: bigint = paid): bigint {
+  return now < paid ? now : paid;
+}
 
 /** Where somebody has credit for the price of a route. */
 export interface PriceCredits {
-  /** Whether somebody has some in a scope, or may have. */
-  isIn(scope: string): MaybePromise<boolean>;
-  /** Looks anew when it is asked next: somebody was given some. */
-  changed(): void;
+  /** Whether somebody has some in a scope, at some moment after it is asked. Where the store cannot be reached it is as if nobody had. */
+  isIn(scope: string): Promise<boolean>;
 }
+
+/** How many scopes are looked for together at most. */
+const MOST = 100;
 
 const known = new WeakMap<object, PriceCredits>();
 
 /**
- * Where anybody has credit for a price, by one look at the store in a second, however many ask: most gates never give any, and their
- * answers are not to cost more for it. Where the store cannot be reached it is as if nobody had.
+ * Where anybody has credit for a price. All who ask at the same time are one look at the store: what was seen before is not believed, as
+ * another instance may just have told a payer of his.
  */
 export function priceCreditsIn(passes: Pick<PassStore, 'priceScopes'>): PriceCredits {
   const credits = known.get(passes) ?? lookFor(passes);
@@ -58,23 +91,13 @@ export function priceCreditsIn(passes: Pick<PassStore, 'priceScopes'>): PriceCre
 }
 
 function lookFor(passes: Pick<PassStore, 'priceScopes'>): PriceCredits {
-  let scopes: ReadonlySet<string> = new Set();
-  let believedUntil = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> | undefined;
-  // With more than can be listed, any scope may have some.
-  const has = (scope: string) => scopes.has(scope) || scopes.size >= MOST_PRICE_SCOPES;
-  async function look(): Promise<void> {
-    believedUntil = performance.now() + BELIEVED_MS;
-    scopes = new Set(await passes.priceScopes().catch(() => []));
-    looking = undefined;
-  }
-  return {
-    isIn(scope) {
-      if (performance.now() > believedUntil) looking = look();
-      return looking === undefined ? has(scope) : looking.then(() => has(scope));
+  const look = inGroups<string, boolean>({
+    most: MOST,
+    isOfOne: () => false,
+    async run(scopes) {
+      const found = new Set(await passes.priceScopes([...new Set(scopes)]));
+      return scopes.map((scope) => found.has(scope));
     },
-    changed() {
-      believedUntil = Number.NEGATIVE_INFINITY;
-    },
-  };
+  });
+  return { isIn: (scope) => look(scope).catch(() => false) };
 }

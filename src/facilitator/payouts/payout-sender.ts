@@ -18,7 +18,16 @@ import { failedLegOf, findPayoutFate, type PayoutOutcome } from './payout-fate.j
 /** A payout that is ready to be sent, or why it cannot be: nothing of it was signed then. */
 export type PreparedPayout =
   | { readonly ok: true; readonly signed: SignedPayout }
-  | { readonly ok: false; readonly reason: HeldReason; readonly recipient?: string };
+  | { readonly ok: false; readonly reason: UnsentReason; readonly recipient?: string };
+
+/** Why a payout is not signed. */
+export type UnsentReason = WalletReason | RecipientReason;
+type WalletReason = Extract<HeldReason, 'split_wallet_short' | 'split_wallet_replaced'>;
+/** Why a recipient cannot be paid. */
+export type RecipientReason = Extract<
+  HeldReason,
+  'recipient_token_account_missing' | 'recipient_token_account_not_owned' | 'transfer_refused'
+>;
 
 /** What is paid by one transaction: a payout, or a refund. */
 export type SentMoney = Pick<PayoutRecord, 'id' | 'wallet' | 'mint' | 'legs' | 'total'>;
@@ -36,7 +45,7 @@ export interface PayoutSender {
   /** A token by its mint; one that has no symbol here is called by its mint. */
   token(mint: string): Promise<Token>;
   /** Which of some recipients cannot receive a token, and why. A missing token account is never created: its rent is theirs to pay. */
-  faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, HeldReason>>;
+  faults(mint: string, recipients: readonly string[]): Promise<ReadonlyMap<string, RecipientReason>>;
   /** Looks whether a payout from one of `wallets` would succeed, and signs its transaction. It is not sent. */
   prepare(payout: SentMoney): Promise<PreparedPayout>;
   /** Sends a signed payout and waits. Never rejects for an outage: it may have left. */
@@ -117,8 +126,8 @@ async function readFaults(
   { mint, program }: Token,
   recipients: readonly string[],
   rpc: SolanaRpc,
-): Promise<ReadonlyMap<string, HeldReason>> {
-  const faults = new Map<string, HeldReason>();
+): Promise<ReadonlyMap<string, RecipientReason>> {
+  const faults = new Map<string, RecipientReason>();
   const addresses = recipients.map((it) => associatedTokenAddress(it, mint, program));
   const accounts = await asked(rpc.getAccounts(addresses, 'confirmed'));
   for (const [index, recipient] of recipients.entries()) {

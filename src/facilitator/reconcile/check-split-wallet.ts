@@ -10,8 +10,8 @@ import type { OwedReader, SplitHolding } from '../../storage/books/owed-reader.j
 import type { PaymentReader } from '../../storage/books/payment-reader.js';
 import { readPayout } from '../payouts/past-payouts.js';
 import { historyOf } from './check-history.js';
-import { payoutStates } from './check-payouts.js';
 import { type Finding, type Findings, keyOf } from './finding.js';
+import { statesOf } from './paid-out.js';
 import { withRetry } from './with-retry.js';
 
 /** What checking split wallets needs. */
@@ -88,7 +88,7 @@ async function landedUnderWay(parts: SplitCheckParts): Promise<ReadonlyMap<strin
   const sums = new Map<string, bigint>();
   for await (const page of parts.reader.payouts()) {
     const sent = page.filter(({ state, network }) => state === 'broadcast' && network === parts.network);
-    const states = await payoutStates(parts, sent);
+    const states = await statesOf(parts, sent);
     for (const { id, wallet, mint, total } of sent) {
       const key = `${wallet} ${mint}`;
       if (states.get(id)?.err === null) sums.set(key, (sums.get(key) ?? 0n) + total);

@@ -24,6 +24,8 @@ export async function checkTold({ told, network, from }: ToldCheckParts, finding
   strays('payment', await told.strayPayments(network, from), findings);
   untold('payout', 'payout.paid', await told.payouts(network, from), findings);
   strays('payout', await told.strayPayouts(network, from), findings);
+  untold('refund', 'payment.refunded', await told.refunds(network, from), findings);
+  strays('refund', await told.strayRefunds(network, from), findings);
   untold('call', 'call.succeeded', await told.calls(from), findings);
   strays('paid call', await told.strayCalls(from), findings);
 }

@@ -5,6 +5,7 @@ export type FindingKind =
   | 'transaction'
   | 'owed'
   | 'payout'
+  | 'refund'
   | 'balance'
   | 'call'
   | 'figure'

@@ -8,6 +8,8 @@ import { readFeePayer, unbooked } from './check-history.js';
 import { checkOwed } from './check-owed.js';
 import { checkPasses, type PassCheckParts } from './check-passes.js';
 import { checkPayouts } from './check-payouts.js';
+import { readRefundWallets } from './check-refund-wallet.js';
+import { checkRefunds } from './check-refunds.js';
 import { checkRequests } from './check-requests.js';
 import { checkBalances, readSplitWallets } from './check-split-wallet.js';
 import { checkTold } from './check-told.js';
@@ -20,6 +22,8 @@ export interface ReconcileParts extends Omit<BookCheckParts, 'rpc'>, BookReaders
   readonly feePayers: readonly string[];
   /** Split wallets of the service, base58; those that the books name are looked at as well. Default: none. */
   readonly splitWallets?: readonly string[];
+  /** Wallets that pay refunds, base58; those that the books name are looked at as well. Default: none. */
+  readonly refundWallets?: readonly string[];
   /** Between two looks at what seems to be missing, in milliseconds. Default 1,000. */
   readonly betweenLooksMs?: number;
   /** How long the books of the money are kept, in milliseconds. Default 400 days. */
@@ -48,6 +52,7 @@ export interface ReconcileListener {
 export interface Reconciliation {
   readonly payments: number;
   readonly payouts: number;
+  readonly refunds: number;
   readonly transactions: number;
   readonly open: number;
   readonly differences: number;
@@ -62,8 +67,8 @@ const EVENTS_KEPT_MS = 30 * DAY_MS;
 const DEBITS_KEPT_MS = DAY_MS;
 
 /**
- * Compares the books with the chain, in both directions, and with each other: payments, payment requests and payouts against
- * their transactions, the transactions of the fee payers and of the split wallets against the books, what split wallets hold
+ * Compares the books with the chain, in both directions, and with each other: payments, payment requests, payouts and
+ * refunds against their transactions, the transactions of the fee payers, split and refund wallets against the books, what split wallets hold
  * against what is owed, and what is owed, passes, events, charges, credit and sums against the payments.
  * @param from - milliseconds since the epoch; default: since the first payment in the books
  * @throws RpcError or `store_unavailable` when it cannot be finished
@@ -76,15 +81,18 @@ export async function reconcile(
   const startedAt = parts.now();
   const found = countingFindings(listener);
   const books = await checkPayments(parts, from, listener, found);
-  const payouts = await checkBooks({ ...parts, doubted: books.doubted }, from, found);
+  const { payouts, refunds } = await checkBooks({ ...parts, doubted: books.doubted }, from, found);
   const { known, payments, open } = books;
   const since = (from ?? books.since) - BLOCK_CLOCK_MS;
-  const { transactions, strange } = await readChain(parts, { since, known }, listener);
+  const { transactions, strange, noted } = await readChain(parts, { since, known }, listener);
   const late = await keysSince(parts, startedAt - MARGIN_MS);
   for (const [signature, finding] of strange) {
     if (!late.has(keyOf(signature))) found.differs(finding);
   }
-  return { payments, payouts, transactions, open, differences: found.count() };
+  for (const [signature, finding] of noted) {
+    if (!late.has(keyOf(signature))) found.notes(finding);
+  }
+  return { payments, payouts, refunds, transactions, open, differences: found.count() };
 }
 
 function countingFindings(listener: ReconcileListener): Findings & { count(): number } {
@@ -129,12 +137,12 @@ async function checkPayments(
   return { ...found, known, doubted };
 }
 
-/** All but the payments themselves. Returns how many payouts there were. */
+/** All but the payments themselves. Returns how many payouts and refunds there were. */
 async function checkBooks(
   parts: ReconcileParts & Pick<PassCheckParts, 'doubted'>,
   from: number | undefined,
   findings: Findings,
-): Promise<number> {
+): Promise<{ readonly payouts: number; readonly refunds: number }> {
   const { amounts, booksKeptMs = BOOKS_KEPT_MS, eventsKeptMs = EVENTS_KEPT_MS } = parts;
   const { debitsKeptMs = DEBITS_KEPT_MS } = parts;
   const time = parts.now();
@@ -143,16 +151,18 @@ async function checkBooks(
   if (amounts) await checkRequests({ ...parts, from: from ?? 0 }, findings);
   await checkOwed({ splitWallets: [], ...parts, from: since }, findings);
   const payouts = await checkPayouts({ ...parts, from: from ?? 0 }, findings);
+  const debitsFrom = kept(debitsKeptMs);
+  const refunds = await checkRefunds({ ...parts, from: from ?? 0, debitsFrom }, findings);
   await checkBalances({ splitWallets: [], ...parts }, findings);
-  await checkPasses({ ...parts, from: from ?? 0, booksFrom: since, debitsFrom: kept(debitsKeptMs) }, findings);
+  await checkPasses({ ...parts, from: from ?? 0, booksFrom: since, debitsFrom }, findings);
   await checkTold({ ...parts, from: Math.max(since, kept(eventsKeptMs)) }, findings);
   // Sums are by day: of the first one that is not wholly kept nothing can be said.
   const firstDay = dayOf(kept(booksKeptMs) + DAY_MS - 1);
   await checkFigures({ ...parts, from: Math.max(dayOf(from ?? 0), firstDay) }, findings);
-  return payouts;
+  return { payouts, refunds };
 }
 
-/** Transactions of ours that the books do not know, with what is to be said of them. */
+/** Transactions of ours that the books do not know, with what is to be said of them; `noted` are those that are no difference. */
 async function readChain(
   parts: ReconcileParts,
   books: { readonly since: number; readonly known: ReadonlySet<string> },
@@ -170,7 +180,12 @@ async function readChain(
   // What it takes out of a split wallet is worth more than who has paid the fee for it.
   const taken = await readSplitWallets({ splitWallets: [], ...parts }, books);
   for (const [signature, finding] of taken) strange.set(signature, finding);
-  return { transactions, strange };
+  const noted = new Map<string, Finding>();
+  for (const [signature, { finding, isRefund }] of await readRefundWallets({ refundWallets: [], ...parts }, books)) {
+    if (isRefund) strange.set(signature, finding);
+    else if (!strange.has(signature)) noted.set(signature, finding);
+  }
+  return { transactions, strange, noted };
 }
 
 /** What was booked while the chain was being read. */

@@ -1,7 +1,7 @@
 import type { PassStore } from '../../storage/passes/pass-store.js';
 import type { RefundFault, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PayoutOutcome } from '../payouts/payout-fate.js';
-import type { PayoutSender } from '../payouts/payout-sender.js';
+import type { PayoutSender, UnsentReason } from '../payouts/payout-sender.js';
 
 /** What refunds are made with. */
 export interface RefundWorkParts {
@@ -44,10 +44,15 @@ async function advance(parts: RefundWorkParts, refund: RefundRecord, lease: stri
   if (fault !== undefined) return void (await book.recordFailed(id, lease, fault));
   const { wallet, mint, recipient, amount } = refund;
   const prepared = await sender.prepare({ id, wallet, mint, legs: [{ recipient, amount }], total: amount });
-  if (!prepared.ok) return void (await book.recordFailed(id, lease, prepared.reason));
+  if (!prepared.ok) return void (await book.recordFailed(id, lease, faultOf(prepared.reason)));
   // Whoever has taken it over meanwhile signs it; ours is forgotten, and never left this process.
   if (!(await book.recordSigned(id, lease, prepared.signed))) return;
   await conclude(parts, { ...refund, signed: prepared.signed }, lease, await sender.send(prepared.signed));
+}
+
+function faultOf(reason: UnsentReason): RefundFault {
+  if (reason === 'split_wallet_short') return 'refund_wallet_short';
+  return reason === 'split_wallet_replaced' ? 'refund_wallet_replaced' : reason;
 }
 
 /** Under the name of the refund: taken once, however often it is begun. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { TollhouseError } from '../../errors/errors.js';
 import { newId } from '../../lib/ids.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
@@ -8,21 +9,14 @@ import type { Pass, PassStore } from '../../storage/passes/pass-store.js';
 import type { NewRefund, RefundRecord, RefundStore } from '../../storage/payouts/refund-store.js';
 import type { PaymentEventBus } from '../events/events.js';
 import type { PayoutSender } from '../payouts/payout-sender.js';
+import type { Refund } from '../types.js';
+import { nothingLeft, whyNothingIsLeft } from './nothing-left.js';
 import type { RefundBounds } from './refund-options.js';
 import { advanceRefund, REFUND_LEASE_MS, type RefundWorkParts } from './refund-work.js';
 
-/** A refund, as its caller sees it. In JSON its amount is decimal digits. */
-export type Refund = Pick<
-  RefundRecord,
-  'id' | 'paymentId' | 'recipient' | 'mint' | 'amount' | 'state' | 'reason' | 'slot' | 'createdAt'
-> & {
-  /** Of its transaction, base58; missing where none was signed. */
-  readonly signature?: string;
-};
-
 /** Pays back on the chain what payers are left with. */
 export interface Refunds {
-  /** See `EmbeddedFacilitator.refund`. */
+  /** See `Facilitator.refund`. */
   refund(paymentId: string): Promise<Refund>;
   /** Goes on with refunds that were begun and left alone. Rejects with `store_unavailable`, or when the chain cannot be asked. */
   goOn(): Promise<void>;
@@ -32,7 +26,7 @@ export interface Refunds {
 export interface RefundParts {
   readonly network: NetworkId;
   readonly ledger: Pick<Ledger, 'find'>;
-  readonly passes: Pick<PassStore, 'findByPayment' | 'debit'>;
+  readonly passes: Pick<PassStore, 'find' | 'findByPayment' | 'debit'>;
   readonly book: RefundStore;
   readonly sender: Pick<PayoutSender, 'prepare' | 'send' | 'resume' | 'wallet'>;
   readonly bounds: RefundBounds;
@@ -44,6 +38,9 @@ export interface RefundParts {
 const DAY_MS = 86_400_000;
 const AT_ONCE = 20;
 const RETRY_SECONDS = 2;
+/** How long somebody else's work on a refund is waited for: mostly it takes a second or two. */
+const FOLLOW_MS = 30_000;
+const LOOK_AGAIN_MS = 200;
 
 /** Makes what pays back what payers are left with. */
 export function createRefunds(parts: RefundParts): Refunds {
@@ -52,11 +49,12 @@ export function createRefunds(parts: RefundParts): Refunds {
   return {
     async refund(paymentId) {
       const underWay = await openOf(parts, paymentId);
-      if (underWay !== undefined) return viewOf(underWay);
+      if (underWay !== undefined) return viewOf(await followed(parts, underWay));
       const wanted = await whatIsLeft(parts, paymentId);
+      if ('state' in wanted) return viewOf(await followed(parts, wanted));
       const lease = randomUUID();
       if (!(await book.plan(wanted, await boundOf(parts, wanted), lease, REFUND_LEASE_MS))) {
-        return viewOf(await whyNot(parts, wanted));
+        return viewOf(await followed(parts, await whyNot(parts, wanted)));
       }
       const planned = await book.find(wanted.id);
       if (planned !== undefined) await advanceRefund(work, planned, lease);
@@ -72,8 +70,12 @@ export function createRefunds(parts: RefundParts): Refunds {
   };
 }
 
-/** All that is left of the pass of a payment: of credit the amount, of uses the whole price as long as none was used. */
-async function whatIsLeft({ network, ledger, passes, sender }: RefundParts, paymentId: string): Promise<NewRefund> {
+/**
+ * All that is left of the pass of a payment: of credit the amount, of uses the whole price as long as none was used; or the refund that
+ * has taken it meanwhile.
+ */
+async function whatIsLeft(parts: RefundParts, paymentId: string): Promise<NewRefund | RefundRecord> {
+  const { network, ledger, passes, sender } = parts;
   const payment = await ledger.find(paymentId);
   if (payment === undefined) throw new TollhouseError('payment_not_found', `There is no payment ${paymentId}.`);
   if (payment.state !== 'confirmed' && payment.state !== 'served') throw nothingLeft(`it is ${payment.state}`);
@@ -81,24 +83,42 @@ async function whatIsLeft({ network, ledger, passes, sender }: RefundParts, paym
   if (payment.projectId !== undefined) throw nothingLeft('it was paid to a project, whose owner has the money');
   const pass = await passes.findByPayment(paymentId);
   if (pass === undefined) throw nothingLeft('it has left its payer no credit');
+  const worth = worthOf(payment, pass);
+  if ('used' in worth) {
+    const other = await openOf(parts, paymentId);
+    if (other !== undefined) return other;
+    throw await whyNothingIsLeft(parts, payment, pass, worth.used);
+  }
   const { payer: recipient, owner = payment.terms.payTo } = payment;
   return {
     id: newId('rfd'),
     ...{ paymentId, passId: pass.id, network, wallet: sender.wallet, recipient, owner, mint: payment.terms.asset },
-    ...worthOf(payment, pass),
+    ...worth,
   };
 }
 
+/** What of a pass can be refunded, or a sentence for what of it was used. */
 function worthOf(
   { terms }: PaymentRecord,
   { kind, left = 0n, bought, over }: Pass,
-): Pick<NewRefund, 'amount' | 'taken'> {
-  if (over !== undefined) throw nothingLeft(`its pass is ${over === 'used_up' ? 'used up' : over}`);
+): Pick<NewRefund, 'amount' | 'taken'> | { readonly used: string } {
+  if (over === 'used_up') return { used: 'its pass is used up' };
+  if (over !== undefined) throw nothingLeft(`its pass is ${over}`);
   if (kind === 'credit') return { amount: left, taken: left };
   if (kind === 'until') throw nothingLeft('it has bought a time, which is not paid back');
-  if (left !== bought)
-    throw nothingLeft(`${left} of ${bought} uses are left of its pass, and only an untouched one is paid back`);
-  return { amount: terms.amount, taken: left };
+  if (left === bought) return { amount: terms.amount, taken: left };
+  return { used: `${left} of ${bought} uses are left of its pass, and only an untouched one is paid back` };
+}
+
+/** A refund that somebody else is at work on, as it is when that is over; as it stands, where that takes too long. */
+async function followed({ book }: RefundParts, refund: RefundRecord): Promise<RefundRecord> {
+  const until = performance.now() + FOLLOW_MS;
+  let seen = refund;
+  while (isOpen(seen) && performance.now() < until) {
+    await pause(LOOK_AGAIN_MS);
+    seen = (await book.find(refund.id)) ?? seen;
+  }
+  return seen;
 }
 
 async function boundOf({ bounds, now }: RefundParts, { mint, amount }: NewRefund) {
@@ -129,7 +149,11 @@ async function whyNot(parts: RefundParts, { paymentId, network, mint, amount }: 
 }
 
 async function openOf({ book }: RefundParts, paymentId: string): Promise<RefundRecord | undefined> {
-  return (await book.ofPayment(paymentId)).find(({ state }) => state !== 'paid' && state !== 'failed');
+  return (await book.ofPayment(paymentId)).find(isOpen);
+}
+
+function isOpen({ state }: Pick<RefundRecord, 'state'>): boolean {
+  return state !== 'paid' && state !== 'failed';
 }
 
 async function mustFind({ book }: RefundParts, id: string): Promise<RefundRecord> {
@@ -152,10 +176,6 @@ function tell(events: Pick<PaymentEventBus, 'emit'>, refund: RefundRecord): void
   const { id: refundId, paymentId: id, recipient: payer, mint: asset, amount, signed, slot = 0 } = refund;
   const signature = signed?.signature ?? '';
   events.emit('payment.refunded', withAmountJson({ id, refundId, payer, asset, amount, signature, slot }));
-}
-
-function nothingLeft(why: string): TollhouseError {
-  return new TollhouseError('nothing_to_refund', `Nothing of the payment can be refunded: ${why}.`);
 }
 
 function beyond(detail: string): TollhouseError {

@@ -11,7 +11,7 @@ import type { Facilitator } from '../types.js';
 import { createRemote } from './remote.js';
 import { createRemoteBackend, remoteHealth } from './remote-backend.js';
 import { createRemoteChain } from './remote-chain.js';
-import { type RemoteFacilitatorOptions, remoteFacilitatorOptions } from './remote-options.js';
+import { type RemoteFacilitatorOptions, remoteFacilitatorOptions, WHO_REFUNDS } from './remote-options.js';
 
 const WHERE = 'remoteFacilitator';
 
@@ -50,6 +50,7 @@ export function remoteFacilitator(options: RemoteFacilitatorOptions): Facilitato
     now,
     backend: createRemoteBackend({ network, remotes, timeoutMs, settleTimeoutMs, now, ...chain }),
     holdings: NO_HOLDINGS,
+    refund: noRefund,
     health: () => remoteHealth(remotes),
     watched: resolved.check,
     async checkSetup(needs) {
@@ -64,5 +65,10 @@ const NO_HOLDINGS: HoldingsReader = { readMint: noChain, readHolding: noChain, r
 
 async function noChain(): Promise<never> {
   const detail = `${WHERE} does not read the chain; give gates by token balance or tier a facilitator made by createFacilitator.`;
+  throw new TollhouseError('not_configured', detail);
+}
+
+async function noRefund(): Promise<never> {
+  const detail = `${WHERE} pays nothing: ${WHO_REFUNDS}, or use tollhouse refund there.`;
   throw new TollhouseError('not_configured', detail);
 }

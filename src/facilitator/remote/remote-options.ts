@@ -57,6 +57,9 @@ export interface RemoteFacilitatorOptions {
   readonly now?: () => number;
 }
 
+/** Who pays refunds, as it pays no network fees and has no transaction of its own. */
+export const WHO_REFUNDS = 'give a createFacilitator with the same storage the option "refunds"';
+
 const ADDRESS = 'the http(s) address of a facilitator, without user, query or fragment';
 
 const rpcAddress = z.url({ protocol: /^https?$/, error: 'an http(s) address' });
@@ -70,6 +73,7 @@ export const remoteFacilitatorOptions = z.strictObject({
     .union([rpcAddress, z.array(rpcAddress).min(1, 'an address').readonly()], 'an http(s) address, or a list of them')
     .optional(),
   storage: storageOption,
+  refunds: z.undefined(`left out: ${WHO_REFUNDS}`).optional(),
   ledger: ledgerOption,
   idempotency: idempotencyOption,
   tokens: tokensOption,

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import { plainTransfers } from '../../solana/landed/plain-transfers.js';
 import { receivedIn } from '../../solana/landed/received.js';
@@ -19,5 +20,11 @@ export async function lookUpSignature(signature: string, rpc: SolanaRpc): Promis
   // A node may say another thing of the transaction than of its status.
   if (landed.err !== null) return { status: 'failed', ...depth, slot: landed.slot, ...NOTHING };
   const moved = { received: receivedIn(landed), transfers: plainTransfers(landed) };
-  return withAmountJson({ status: state.commitment, ...depth, slot: landed.slot, ...moved });
+  return withAmountJson({
+    status: state.commitment,
+    ...depth,
+    slot: landed.slot,
+    ...defined({ at: landed.blockTime }),
+    ...moved,
+  });
 }

@@ -105,6 +105,8 @@ export interface ChainLookup {
   readonly slot?: number;
   /** Slots since. */
   readonly confirmations?: number;
+  /** When its block was made, in milliseconds since 1970; old nodes do not tell. */
+  readonly at?: number;
   /** What arrived, for each wallet and asset; nothing of what went on, or back, in the same transaction. */
   readonly received: readonly Received[];
   /** Transfers of SOL and tokens, top-level and inner. */

@@ -1,6 +1,7 @@
 import type { PayoutSender } from '../../facilitator/payouts/payout-sender.js';
 import { groupBy } from '../../lib/group-by.js';
 import {
+  type HeldReason,
   MAX_PAYOUT_LEGS,
   type OwedAccount,
   type OwedSum,
@@ -39,7 +40,7 @@ async function planOne(
   const recipients = sums.map(({ recipient }) => recipient);
   const since = new Map(sums.map(({ recipient, oldestAt }) => [recipient, oldestAt]));
   const paid = paidUnknown(await unknown(account.wallet), account.mint, (it) => since.get(it));
-  const faults = new Map(await sender.faults(account.mint, recipients));
+  const faults = new Map<string, HeldReason>(await sender.faults(account.mint, recipients));
   for (const recipient of paid) faults.set(recipient, 'unknown_payout');
   for (const [recipient, reason] of faults) await book.hold(account, recipient, reason, now() + HOLD_MS);
   const able = sums.filter(({ recipient }) => !faults.has(recipient));

@@ -30,11 +30,11 @@ function passOptionOf({ cost, ...pass }: ProjectPass, asset: string): PassOption
  * @throws TollhouseError `bad_option` where it is not certain what a payment buys
  */
 export function soldPasses(where: string, price: ProjectPrice): SoldPasses | undefined {
-  const { former: [first, ...others] = [] } = price;
   const sold = soldNow(where, price);
-  const before = first && soldNow(where, { ...price, ...first, offers: others });
-  if (sold === undefined || before === undefined) return sold ?? (before && { ...before, ...NOTHING_SOLD });
-  return { ...sold, rules: [...sold.rules, ...before.rules] };
+  // Each by itself: together they were never offered, and may well have had the same price.
+  const before = (price.former ?? []).flatMap((it) => soldNow(where, { ...price, ...it, offers: [] })?.rules ?? []);
+  if (before.length === 0) return sold;
+  return { ...(sold ?? NOTHING_SOLD), rules: [...(sold?.rules ?? []), ...before] };
 }
 
 const NOTHING_SOLD = { ruleOf: () => undefined, wordsFor: () => undefined, inWords: '' };

@@ -19,6 +19,7 @@ import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { type RequiredCause, sendPaymentRequired, withOffers } from '../../middleware/payment/payment-required.js';
 import { type ResolvedPaymentOptions, requirePaymentOptions } from '../../middleware/terms/payment-options.js';
 import { fixedTerms, termsForRequest } from '../../middleware/terms/payment-terms.js';
+import type { ResolvedPageOptions } from '../../pages/layout/page-options.js';
 import type { Terms } from '../../protocol/types.js';
 import type { ProjectRecord } from '../../storage/projects/projects.js';
 import { CALLS_PATH } from '../framework/path.js';
@@ -36,6 +37,8 @@ export interface CallGatesParts {
   /** Who finds out which wallet signs in. Default: that of all gates on the facilitator. */
   readonly identity?: Identity | undefined;
   readonly server: CallServer;
+  /** How the paywall page looks. Default: ours. */
+  readonly page?: ResolvedPageOptions | undefined;
 }
 
 /** The price before the calls of a project. */
@@ -103,7 +106,7 @@ function createCallGate(parts: CallGatesParts, project: ProjectRecord): CallGate
 }
 
 function optionsOf(
-  { facilitator, baseUrl, identity }: CallGatesParts,
+  { facilitator, baseUrl, identity, page }: CallGatesParts,
   { price, name }: ProjectRecord,
   payTo: string,
 ): ResolvedPaymentOptions {
@@ -115,7 +118,7 @@ function optionsOf(
     settle: 'before',
     paymentIdentifier: 'off',
     charge: (res: Response) => isCharged(price, res.statusCode),
-    ...defined({ baseUrl, identity }),
+    ...defined({ baseUrl, identity, page }),
   });
 }
 

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import type { Claim } from '../../facilitator/types.js';
 import type { Call } from '../../gateway/calls/call.js';
 import type { CallEnd } from '../../gateway/calls/call-records.js';
 import type { Gateway } from '../../gateway/gateway.js';
@@ -6,6 +7,7 @@ import type { TokenLabel } from '../../gateway/token-label.js';
 import { CREDIT_HEADER } from '../../middleware/gate/pass-headers.js';
 import { requestIdOf } from '../../middleware/gate/request-id.js';
 import type { CoveredRequest } from '../../middleware/passes/covered-request.js';
+import { unchargedHeaders } from '../../middleware/passes/pass-end.js';
 import type { Passes } from '../../middleware/passes/pass-types.js';
 import type { PaymentGate } from '../../middleware/payment/payment-gate.js';
 import { formatAmount } from '../../protocol/money/money.js';
@@ -50,7 +52,7 @@ export function createCallServer(
           if (passId !== undefined) await passes.giveBack(passId, claim.id);
           await calls.ended(paid, { ...it, charged: false })();
           const landed = await landedHeaders(receipt);
-          return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : {}) };
+          return { ...landed, ...(passId === undefined ? creditGiven(amount, paidIn) : firstUseGiven(claim, paidIn)) };
         },
       });
       // What is not charged is written already.
@@ -105,6 +107,12 @@ async function serveOnCredit(
   });
   // Its place among the calls under way is free, however long the books take.
   if (charged) await Promise.all([endedAs(true, end), calls.leave(call)]);
+}
+
+/** What the call has taken of the pass that was bought with it is left of that again. */
+function firstUseGiven({ buys, terms: { asset: mint } }: Claim, token: TokenLabel) {
+  const { kind = 'until', bought = 0n, left = bought } = buys ?? {};
+  return unchargedHeaders({ kind, mint, amount: bought - left }, [{ ...token, mint }]);
 }
 
 function creditGiven(amount: string, { symbol }: TokenLabel): Readonly<Record<string, string>> {

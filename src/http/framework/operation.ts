@@ -1,10 +1,12 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { z } from 'zod';
 import type { ErrorCode } from '../../errors/errors.js';
+import type { RenderedPage } from '../../pages/layout/page.js';
 import { type ApiCaller, type CallerScope, callerOf } from './api-caller.js';
 import type { DeepReadonly } from './fields.js';
 import type { PathParams } from './path.js';
 import { type FaultCodes, readInput } from './read-input.js';
+import { sendPage, wantsPageInstead } from './service-pages.js';
 
 /** What an operation responds with when all is well. */
 export interface OperationResponse {
@@ -95,6 +97,15 @@ export interface OperationDeclaration<
     request: OperationRequest<Path, Query, Body, Access>,
     parts: Parts,
   ) => Promise<DeepReadonly<NoInfer<Result>> | undefined> | Promise<void>;
+  /**
+   * Makes a page of what the handler returns, for a browser that wants one; undefined where there are no pages. Default: everybody
+   * gets JSON.
+   */
+  readonly page?: (
+    request: OperationRequest<Path, Query, Body, Access>,
+    result: DeepReadonly<NoInfer<Result>>,
+    parts: Parts,
+  ) => RenderedPage | undefined | Promise<RenderedPage | undefined>;
 }
 
 /** A declared operation, for {@link createRoutes} and the OpenAPI document. */
@@ -121,7 +132,7 @@ export function defineOperation<
   const Access extends OperationScope | undefined = undefined,
   Result = undefined,
 >(declared: OperationDeclaration<Path, Parts, Query, Body, Access, Result>): Operation<Parts> {
-  const { admit, handler, bodyMayBeMissing, faults, ...described } = declared;
+  const { admit, handler, page, bodyMayBeMissing, faults, ...described } = declared;
   const status = Number(Object.keys(declared.responses)[0]);
   return {
     ...described,
@@ -135,7 +146,10 @@ export function defineOperation<
       const body = declared.body === undefined ? given : readInput(declared.body, given, faults);
       const request = { req, res, params, query, body, caller } as OperationRequest<Path, Query, Body, Access>;
       const returned = await handler(request, parts);
-      if (returned !== undefined) res.status(status).json(returned);
+      const isForEyes = page !== undefined && wantsPageInstead(req, res);
+      const made = isForEyes && returned !== undefined ? await page(request, returned, parts) : undefined;
+      if (made !== undefined) sendPage(res.status(status), made);
+      else if (returned !== undefined) res.status(status).json(returned);
       else if (status === NO_CONTENT) res.status(status).end();
     },
   };

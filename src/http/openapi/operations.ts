@@ -1,6 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { defineOperation } from '../framework/operation.js';
+import { type ShellFor, sendPage } from '../framework/service-pages.js';
 import type { OpenApiDocument } from './openapi.js';
 import type { ServiceDocumentParts } from './service-document.js';
 
@@ -34,5 +35,29 @@ const getOpenApi = defineOperation({
   handler: async ({ req }, { documentFor }: OpenApiParts) => ({ ...(await documentFor(req)) }),
 });
 
+/** Where people read the document. */
+export const DOCS_PATH = '/docs';
+
+/** What {@link DOCS_OPERATIONS} work with. */
+export interface DocsParts extends OpenApiParts {
+  readonly shellFor: ShellFor;
+}
+
+const getDocs = defineOperation({
+  method: 'get',
+  path: DOCS_PATH,
+  id: 'getDocs',
+  tag: 'Service',
+  summary: 'This document as a page, to be tried out',
+  responses: { 200: { description: 'A page.', mediaType: 'text/html' } },
+  async handler({ req, res }, { documentFor, shellFor }: DocsParts) {
+    const [document, { docsPage }] = await Promise.all([documentFor(req), import('../../pages/docs/docs-page.js')]);
+    sendPage(res, docsPage(shellFor(req), document));
+  },
+});
+
 /** The document that describes the service. */
 export const OPENAPI_OPERATIONS = [getOpenApi];
+
+/** The same for people. */
+export const DOCS_OPERATIONS = [getDocs];

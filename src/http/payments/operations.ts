@@ -7,6 +7,7 @@ import { readServiceKey } from '../../middleware/service-key/read-service-key.js
 import type { PaymentRequestRecord } from '../../storage/ledger/payment-request.js';
 import { defineOperation } from '../framework/operation.js';
 import { readInput } from '../framework/read-input.js';
+import { getReceipt, type ReceiptParts } from './receipts.js';
 import {
   createdPaymentResponse,
   createPaymentBody,
@@ -17,11 +18,11 @@ import {
   walletLabelResponse,
   walletTransactionResponse,
 } from './schemas.js';
-import { explore, getSupported, type SettlementParts, settleOperation, verifyOperation } from './settlement.js';
+import { explore, getSupported, settleOperation, verifyOperation } from './settlement.js';
 import { createdPaymentView, paymentStateView } from './views.js';
 
 /** What {@link PAYMENTS_OPERATIONS} work with. */
-export interface PaymentsParts extends SettlementParts {
+export interface PaymentsParts extends ReceiptParts {
   /** Name that a wallet shows when it is asked to pay. Default `Tollhouse`. */
   readonly label?: string | undefined;
 }
@@ -192,6 +193,7 @@ export const PAYMENTS_OPERATIONS = [
   settleOperation,
   verifyOperation,
   explore,
+  getReceipt,
   describeToWallet,
   prepareTransaction,
   getIcon,

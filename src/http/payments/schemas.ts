@@ -14,6 +14,7 @@ export const PAYMENTS_PATHS = {
   settle: '/settle',
   verify: '/verify',
   explore: '/explorer/tx/:signature',
+  receipt: '/receipts/:payment',
 } as const;
 
 const wallet = z

@@ -156,7 +156,8 @@ function amountView({ asset, amount, decimals }: Amount, tokens: readonly Token[
   };
 }
 
-function symbolOf(asset: string, tokens: readonly Token[]): string | undefined {
+/** Symbol of an asset; undefined for one that is not known. */
+export function symbolOf(asset: string, tokens: readonly Token[]): string | undefined {
   return asset === NATIVE_SOL ? 'SOL' : tokens.find(({ mint }) => mint === asset)?.symbol;
 }
 

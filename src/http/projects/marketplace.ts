@@ -1,8 +1,11 @@
 import type { Marketplace } from '../../gateway/projects/marketplace.js';
 import { mountAddress } from '../../middleware/gate/request-url.js';
+import { listingPage } from '../../pages/market/listing-page.js';
+import { marketPage } from '../../pages/market/market-page.js';
 import { priceKey } from '../../storage/projects/projects.js';
 import { listResponse, readCursor } from '../framework/list-response.js';
 import { defineOperation } from '../framework/operation.js';
+import type { ShellFor } from '../framework/service-pages.js';
 import {
   MARKETPLACE_PATHS,
   marketCursors,
@@ -17,6 +20,8 @@ export interface MarketplaceOperationsParts {
   readonly marketplace: Marketplace;
   /** Address under which clients reach this server. Default: from the request. */
   readonly baseUrl?: string | undefined;
+  /** For pages. Default: there are none. */
+  readonly shellFor?: ShellFor | undefined;
 }
 
 const TAG = 'Marketplace';
@@ -30,7 +35,7 @@ const searchMarketplace = defineOperation({
   summary: 'Listed projects',
   description: 'Calls that are made while you read page after page may move a project to a page that you have read.',
   query: marketQuery,
-  responses: { 200: { description: 'One page of them.', schema: marketResponse } },
+  responses: { 200: { description: 'One page of them.', schema: marketResponse, mediaType: 'text/html' } },
   errors: ['validation_failed', 'store_unavailable'],
   async handler({ req, query }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
     const { q, tag, token, max_price: maxPrice, sort, limit, cursor } = query;
@@ -52,6 +57,7 @@ const searchMarketplace = defineOperation({
       ({ project, figures }) => marketView(project, figures, origin),
     );
   },
+  page: ({ req, query }, found, { shellFor }) => shellFor && marketPage(shellFor(req), found, query),
 });
 
 const getMarketplaceProject = defineOperation({
@@ -61,12 +67,19 @@ const getMarketplaceProject = defineOperation({
   tag: TAG,
   scope: 'public',
   summary: 'One listed project',
-  responses: { 200: { description: 'The project, with its own OpenAPI document.', schema: marketProjectResponse } },
+  responses: {
+    200: {
+      description: 'The project, with its own OpenAPI document.',
+      schema: marketProjectResponse,
+      mediaType: 'text/html',
+    },
+  },
   errors: ['project_not_found', 'store_unavailable'],
   async handler({ req, params }, { marketplace, baseUrl }: MarketplaceOperationsParts) {
     const { project, figures, openapi } = await marketplace.find(params.slug);
     return { ...marketView(project, figures, mountAddress(req, baseUrl)), openapi: openapi ?? null };
   },
+  page: ({ req }, listing, { shellFor }) => shellFor && listingPage(shellFor(req), listing),
 });
 
 /** `/api/v1/marketplace`: what is for sale here, for everybody to see. */

@@ -1,8 +1,11 @@
 import type { Holdings } from '../../access/holdings.js';
 import { TollhouseError } from '../../errors/errors.js';
 import type { Facilitator } from '../../facilitator/types.js';
+import { frontPage } from '../../pages/service/front-page.js';
 import { defineOperation } from '../framework/operation.js';
 import { type ServiceInfo, serviceResponse } from '../framework/service-info.js';
+import type { ShellFor } from '../framework/service-pages.js';
+import { frontContent } from './front-content.js';
 import type { Metrics } from './metrics.js';
 import { healthResponse, walletStatusResponse } from './schemas.js';
 import { healthView, walletStatusView } from './views.js';
@@ -13,6 +16,10 @@ export interface ServiceParts {
   readonly holdings: Holdings;
   /** What the service says of itself. */
   readonly service: () => ServiceInfo;
+  /** Address under which clients reach this server. Default: from the request. */
+  readonly baseUrl?: string | undefined;
+  /** For pages. Default: there are none. */
+  readonly shellFor?: ShellFor | undefined;
 }
 
 const TAG = 'Service';
@@ -24,8 +31,16 @@ const getService = defineOperation({
   id: 'getService',
   tag: TAG,
   summary: 'What this service is',
-  responses: { 200: { description: 'Name, version, features and paths.', schema: serviceResponse } },
+  responses: {
+    200: {
+      description: 'Name, version, features and paths; for browsers a page.',
+      schema: serviceResponse,
+      mediaType: 'text/html',
+    },
+  },
   handler: async (_request, { service }: ServiceParts) => service(),
+  page: async ({ req }, _service, { shellFor, facilitator, baseUrl }) =>
+    shellFor && frontPage(shellFor(req), await frontContent(facilitator, req, baseUrl)),
 });
 
 const getHealth = defineOperation({

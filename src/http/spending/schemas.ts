@@ -79,8 +79,12 @@ export const spendingResponse = z.object({
       z.object({
         ...passFields,
         project_id: z.string().nullable().describe('Where it was bought with a call of a project.'),
-        used: z.string().nullable().describe('What of `bought` is not left.'),
+        used: z.string().nullable().describe('What of `bought` is not left, and was not refunded.'),
         price: z.object(amountOfToken),
+        refunded: z
+          .object(amountOfToken)
+          .nullable()
+          .describe('What of the price was paid back on the chain; null where nothing was.'),
       }),
     )
     .describe('Passes that the wallet has bought, the newest 100 first; with `project` those of its calls.'),

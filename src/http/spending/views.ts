@@ -25,33 +25,32 @@ export function spendingView(
     credit: credit.map(({ keyId, projectId, mint, amount }) => ({
       key_id: keyId,
       project_id: projectId,
-      amount: decimal(amount, mint, tokens),
-      amount_atomic: String(amount),
-      token: symbol(mint, tokens),
-      mint,
+      ...amountView(amount, mint, tokens),
     })),
     passes: passes.map((it) => boughtView(it, tokens)),
   };
 }
 
-function boughtView({ pass, price: { mint, amount }, projectId }: SpendingReport['passes'][number], tokens: Labels) {
+function boughtView(
+  { pass, price: { mint, amount }, projectId, refunded }: SpendingReport['passes'][number],
+  tokens: Labels,
+) {
   const { bought, left = bought } = pass;
   return {
     ...passView(pass),
     project_id: projectId ?? null,
-    used: bought === undefined || left === undefined ? null : String(bought - left),
-    price: { amount: decimal(amount, mint, tokens), amount_atomic: String(amount), token: symbol(mint, tokens), mint },
+    used: bought === undefined || left === undefined ? null : String(bought - left - refunded.taken),
+    price: amountView(amount, mint, tokens),
+    refunded: refunded.amount === 0n ? null : amountView(refunded.amount, mint, tokens),
   };
 }
 
+function amountView(amount: bigint, mint: string, tokens: Labels) {
+  return { amount: decimal(amount, mint, tokens), amount_atomic: String(amount), token: symbol(mint, tokens), mint };
+}
+
 function moneyView({ mint, amount, calls }: SpendingSum, tokens: Labels) {
-  return {
-    amount: decimal(amount, mint, tokens),
-    amount_atomic: String(amount),
-    token: symbol(mint, tokens),
-    mint,
-    calls,
-  };
+  return { ...amountView(amount, mint, tokens), calls };
 }
 
 function pointView({ at, calls, spent }: SpendingPoint, totals: readonly SpendingSum[], tokens: Labels) {

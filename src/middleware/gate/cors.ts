@@ -31,6 +31,8 @@ const ALLOWED = [
   'PAYMENT-SIGNATURE',
   'X-PAYMENT',
   'SIGN-IN-WITH-X',
+  'Prepare-Payment',
+  'Keep-Sign-In',
   PASS_HEADER,
   'Idempotency-Key',
   REQUEST_ID_HEADER,

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import type { ProvenWallet } from '../../identity/types.js';
+import { noteShortfall } from '../browser/shortfall.js';
 import type { Decision } from '../gate/gate.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { tell } from '../gate/request-properties.js';
@@ -8,7 +9,7 @@ import { ruleName } from '../wallet/admission.js';
 import { admittedBefore, noteAdmitted } from '../wallet/admitted-before.js';
 import { refuseStranger } from '../wallet/refuse-stranger.js';
 import { anyProof, isToken, offerSignIn, proofOf, type UnprovenProof } from '../wallet/wallet-auth.js';
-import { enterPrivately, judged } from '../wallet/wallet-gate.js';
+import { enterPrivately, judged, type Verdict } from '../wallet/wallet-gate.js';
 import type { HolderRule } from './holder-rules.js';
 
 /** What a request is asked for: by the rule of its wallet, as a stranger, or it is decided already. */
@@ -45,10 +46,13 @@ export function createHolderGate(
   ] = rules;
 
   async function ruleFor(req: Request, wallet: string): Promise<Found> {
+    let lacks: Extract<Verdict, { ok: false }> | undefined;
     for (const [at, rule] of rules.entries()) {
       const verdict = await judged(rule.who.judge, req, wallet);
       if (verdict.ok) return { rule, at, note: verdict.note };
+      lacks ??= verdict;
     }
+    if (lacks !== undefined) noteShortfall(req, lacks);
     return { rule: undefined };
   }
 

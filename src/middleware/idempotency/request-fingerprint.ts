@@ -54,6 +54,13 @@ export async function isBodyLonger(req: Request, maxBytes: number): Promise<bool
   return (await bodyOf(req)).bytes.length > maxBytes;
 }
 
+/** The body of a request, where it is known to the byte and at most so long; it stays there for whoever reads it next. */
+export async function readWholeBody(req: Request, maxBytes: number): Promise<Uint8Array | undefined> {
+  if (receivedBody(req).kind === 'lost') return undefined;
+  const { bytes, isWhole } = await bodyOf(req);
+  return isWhole && bytes.length <= maxBytes ? bytes : undefined;
+}
+
 async function bodyOf(req: Request): Promise<PeekedBody> {
   const known = peeked.of(req);
   if (known !== undefined) return known;

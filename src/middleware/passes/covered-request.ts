@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { giveBackToPass } from './give-back.js';
-import { remainingHeaders } from './pass-end.js';
+import { remainingHeaders, unchargedHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
 /** A request that a pass covers, for whoever serves it in the handler's place and says what becomes of what it has taken. */
@@ -25,7 +25,8 @@ export function coveredRequest(parts: PassParts, req: Request, res: Response, us
     ...{ req, res, shown },
     async headers(isCharged) {
       const given = isCharged || left === undefined ? left : left + (taken?.amount ?? 0n);
-      const remaining = remainingHeaders({ ...shown, ...used.end }, given, symbols);
+      const uncharged = isCharged ? {} : unchargedHeaders({ ...shown, amount: taken?.amount ?? 0n }, symbols);
+      const remaining = { ...remainingHeaders({ ...shown, ...used.end }, given, symbols), ...uncharged };
       return used.by === 'wallet' ? { ...remaining, [PASS_HEADER]: await tokens.issue(shown) } : remaining;
     },
     async giveBack() {

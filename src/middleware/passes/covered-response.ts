@@ -10,13 +10,15 @@ export interface CoveredResponse {
   readonly parts: PassParts;
   /** Whether it has its price; known when its head is complete. */
   isCharged: boolean;
+  /** Resolves when what was taken has been given back, or is tried later; undefined while nothing is. */
+  givenBack: Promise<void> | undefined;
 }
 
 const covered = createRequestNote<ServerResponse, CoveredResponse>();
 
 /** Notes that a pass covers a response. */
 export function noteCovered(res: ServerResponse, used: UsedPass, parts: PassParts): CoveredResponse {
-  const response = { used, parts, isCharged: false, before: covered.of(res) };
+  const response: CoveredResponse = { used, parts, isCharged: false, givenBack: undefined, before: covered.of(res) };
   covered.put(res, response);
   return response;
 }

@@ -40,6 +40,8 @@ class MeterOfRequest implements CreditMeter {
   #isUncertain = false;
   readonly #isTakenBefore: boolean;
   #isOut = false;
+  /** Whether it was ended as one whose response has no price. */
+  #isFree = false;
   #ending: Promise<void> | undefined;
   #line: Promise<unknown> = Promise.resolve();
 
@@ -89,13 +91,19 @@ class MeterOfRequest implements CreditMeter {
   }
 
   end(isSpent: boolean): Promise<void> {
-    this.#ending ??= this.#inTurn(() => this.#settle(isSpent ? this.due : this.#cost.amount));
+    if (this.#ending === undefined) {
+      this.#isFree = !isSpent;
+      this.#ending = this.#inTurn(() => this.#settle(isSpent ? this.due : this.#cost.amount));
+    }
     return this.#ending;
   }
 
   async #charge(input: PriceInput | bigint): Promise<boolean> {
     const [cost, { tokens }] = [this.#cost, this.#parts];
     const amount = readCharge(input, cost, tokens);
+    if (this.#isOut) return false;
+    // What has no price goes on all the same.
+    if (this.#isFree) return !this.#parts.isGone();
     if (this.#ending !== undefined) {
       warnOfLateCharge(amountText(amount, cost.mint, tokens));
       return false;

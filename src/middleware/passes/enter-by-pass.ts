@@ -7,16 +7,24 @@ import { addVary, setPrivate } from '../gate/cache-control.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { type RequestPass, tell } from '../gate/request-properties.js';
 import { setHeaders } from '../gate/respond.js';
-import { closed, endsWithin, watchBreak } from '../response/response-end.js';
+import { holdBack } from '../response/hold-back.js';
+import { closed, comesToEnd, watchBreak } from '../response/response-end.js';
 import { type CoveredResponse, coveredBy, noteCovered } from './covered-response.js';
 import { giveBackToPass } from './give-back.js';
 import { giveCookie } from './pass-cookie.js';
-import { type PassEnd, remainingHeaders } from './pass-end.js';
+import { type PassEnd, remainingHeaders, unchargedHeaders } from './pass-end.js';
 import type { PassParts, UsedPass } from './pass-types.js';
 
 /**
+ * How many times as long as its client would have been kept waiting a handler may go on for one who is gone: given back while it works,
+ * a use would buy its work again and again. After so long it is taken for one that never ends.
+ */
+const PATIENCE = 20;
+
+/**
  * Lets a request on that a pass covers. What it has taken is given back where its client is gone before the handler is asked,
- * where its response has no price or never comes, and where this side broke it off; the header says what is left then.
+ * where its response has no price or never comes, and where this side broke it off; the header says what is left then, and leaves when
+ * that is so.
  */
 export function enterByPass(
   parts: PassParts,
@@ -44,7 +52,7 @@ function letIn(parts: PassParts, req: Request, res: Response, used: UsedPass, ne
   completeHeads(res);
   next();
   const isOver = res.writableEnded && response.isCharged && used.meter === undefined;
-  if (taken !== undefined && !isOver) void followEnd(res, response, taken.requestId);
+  if (taken !== undefined && !isOver) void followEnd(res, response);
 }
 
 async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }: UsedPass): Promise<void> {
@@ -54,27 +62,39 @@ async function giveToken({ tokens }: PassParts, res: Response, { shown, cookie }
 }
 
 /** What is written at once, as most is, is whole; all else is watched until its end. */
-async function followEnd(res: Response, response: CoveredResponse, requestId: string): Promise<void> {
+async function followEnd(res: Response, response: CoveredResponse): Promise<void> {
   const isSpent = res.writableEnded ? response.isCharged : await isServed(res, response);
-  const { shown, meter } = response.used;
-  await meter?.end(isSpent);
-  if (!isSpent) await giveBack(response.parts, shown.passId, requestId);
+  if (isSpent) await response.used.meter?.end(true);
+  else await giveAllBack(response);
 }
 
 async function isServed(res: Response, response: CoveredResponse): Promise<boolean> {
-  const { charges, handlerTimeoutMs } = response.parts;
+  const { parts, used } = response;
   const isBrokenHere = watchBreak(res);
   await closed(res);
-  if (!res.writableEnded && isBrokenHere()) return response.isCharged && response.used.meter?.isKept === true;
+  if (!res.writableEnded && isBrokenHere()) return response.isCharged && used.meter?.isKept === true;
+  if (response.givenBack !== undefined) return false;
+  const patienceMs = parts.handlerTimeoutMs * PATIENCE;
   // A handler may say at its end what it cost.
-  if (res.headersSent && response.used.meter !== undefined) await endsWithin(res, handlerTimeoutMs);
+  if (res.headersSent && used.meter !== undefined) await comesToEnd(res, patienceMs);
   if (res.headersSent) return response.isCharged;
   try {
     // Who hangs up on a handler that comes to its end has had its work, and so has he who hangs up on one that charges.
-    return (await endsWithin(res, handlerTimeoutMs)) ? charges(res) : (response.used.meter?.isCharged ?? false);
+    const end = await comesToEnd(res, patienceMs);
+    return end === 'ended' ? parts.charges(res) : (used.meter?.isCharged ?? false);
   } catch {
     return false;
   }
+}
+
+/** Gives back what a request has taken whose response has no price, once, whoever says so first. */
+function giveAllBack(response: CoveredResponse): Promise<void> {
+  const { used, parts } = response;
+  const { taken, meter, shown } = used;
+  if (taken === undefined) return Promise.resolve();
+  const settled = meter?.end(false) ?? Promise.resolve();
+  response.givenBack ??= settled.then(() => giveBack(parts, shown.passId, taken.requestId));
+  return response.givenBack;
 }
 
 function giveBack({ passes }: PassParts, passId: string, requestId: string): Promise<void> {
@@ -89,6 +109,11 @@ const completeHeads = headHook((res) => {
     const left = leftBehind(response);
     const { used, parts } = response;
     if (left !== used.left) setHeaders(res as Response, remainingHeaders(used.shown, left, parts.symbols));
+    if (response.isCharged) continue;
+    setHeaders(res as Response, unchargedHeaders({ ...used.shown, amount: takenFor(used) }, parts.symbols));
+    if (used.taken === undefined || response.givenBack !== undefined) continue;
+    // Whoever reads that all of it is left may send the next request at once.
+    holdBack(res, giveAllBack(response));
   }
 });
 
@@ -97,6 +122,10 @@ function leftBehind({ isCharged, used: { left, taken, meter } }: CoveredResponse
   if (left === undefined || taken === undefined) return left;
   if (meter === undefined) return isCharged ? left : left + taken.amount;
   return (meter.left ?? left) + meter.taken - (isCharged ? meter.due : 0n);
+}
+
+function takenFor({ meter, taken }: UsedPass): bigint {
+  return meter?.taken ?? taken?.amount ?? 0n;
 }
 
 function requestPass({ shown, end, left, meter }: UsedPass): RequestPass {

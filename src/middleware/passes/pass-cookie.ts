@@ -7,7 +7,7 @@ import { PASS_COOKIE } from '../gate/pass-headers.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { requestTarget } from '../gate/request-url.js';
 import type { PassRule } from '../terms/pass-option.js';
-import { callerOrigin } from '../wallet/wallet-auth.js';
+import { isOwnDoing, isSecureAt } from '../wallet/own-doing.js';
 import { routePattern, type WrittenRoute } from './pass-place.js';
 import type { PassCookie, PassParts, PassPlace } from './pass-types.js';
 
@@ -26,8 +26,6 @@ const DIGEST_LENGTH = 16;
 const MOST_OF_A_NAME = 3;
 const EVERYWHERE = '/';
 const HOST_PREFIX = '__Host-';
-/** A name that only this machine answers to; browsers do not all take secure cookies there over http. */
-const LOOPBACK = /^http:\/\/(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/;
 
 /**
  * The cookie that passes of a scope are given out in at some place; undefined where they have none. Those of two scopes have two
@@ -72,16 +70,6 @@ function namesOf({ site }: PassParts, scope: string, isSecure: boolean): readonl
   const digest = createHash('sha256').update(`${site}\n${scope}`).digest('hex').slice(0, DIGEST_LENGTH);
   const name = `${PASS_COOKIE}${digest}`;
   return isSecure ? [`${HOST_PREFIX}${name}`, `__Secure-${name}`] : [name];
-}
-
-function isSecureAt(req: Request, parts: PassParts): boolean {
-  return !LOOPBACK.test(callerOrigin(req, parts));
-}
-
-function isOwnDoing(req: Request, parts: PassParts): boolean {
-  if (req.method === 'GET' || req.method === 'HEAD') return true;
-  const from = req.headers['sec-fetch-site'];
-  return from === undefined ? req.headers.origin === callerOrigin(req, parts) : from === 'same-origin';
 }
 
 /** By their names: two gates on one request may give out the same. */

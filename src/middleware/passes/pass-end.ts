@@ -1,6 +1,7 @@
+import type { PassClaims } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
 import type { Token } from '../../protocol/types.js';
-import { ENDS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
+import { CREDIT_HEADER, ENDS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
 import { creditText } from '../terms/credit-costs.js';
 
 /** When a pass ends, as it was sold, and until when it can be renewed and still covers; milliseconds since the epoch. */
@@ -10,6 +11,9 @@ export interface PassEnd {
   /** Missing where it cannot be renewed. */
   readonly renewableUntil?: number;
 }
+
+/** What is told of a token. */
+type Named = Pick<Token, 'symbol' | 'mint' | 'decimals'>;
 
 /** What can be said of the end of a pass. */
 export function endOf({ endsAt, graceMs }: { readonly endsAt?: number; readonly graceMs?: number }): PassEnd {
@@ -31,7 +35,20 @@ export function remainingHeaders(
   };
 }
 
-function leftText(left: bigint, mint: string | undefined, symbols: readonly Token[]): string {
+/** The header that tells what a request that has failed did not cost; none where it would have cost nothing. */
+export function unchargedHeaders(
+  { kind, amount, mint }: Pick<PassClaims, 'kind' | 'mint'> & { readonly amount: bigint },
+  symbols: readonly Named[],
+): Readonly<Record<string, string>> {
+  if (amount === 0n || kind === 'until') return {};
+  const text =
+    kind === 'uses'
+      ? '1 use was not charged for this request, and is left of the pass'
+      : `${leftText(amount, mint, symbols)} was not charged for this request, and pays the next one`;
+  return { [CREDIT_HEADER]: text };
+}
+
+function leftText(left: bigint, mint: string | undefined, symbols: readonly Named[]): string {
   return mint === undefined ? String(left) : creditText(left, mint, symbols);
 }
 

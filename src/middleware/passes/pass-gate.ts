@@ -1,11 +1,12 @@
 import type { Request } from 'express';
 import type { Terms } from '../../protocol/types.js';
 import type { SoldPass } from '../terms/credit-costs.js';
+import { checkGroups } from '../terms/group-kinds.js';
 import type { SoldPasses } from '../terms/offers.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
 import { partsAtSite } from './gate-parts.js';
-import { readRoute } from './pass-place.js';
+import { readRoute, siteOfSeller } from './pass-place.js';
 import { PASS_VARY, type PassParts } from './pass-types.js';
 import { type Compensation, createCompensation } from './price-credit.js';
 import { gatePrices } from './price-place.js';
@@ -56,13 +57,14 @@ export function createPassGates(
   route: string | undefined,
 ): readonly PassGate[] {
   const rules = [...kinds.flatMap(({ sold }) => sold?.rules ?? []), ...allowances];
+  const { facilitator, baseUrl } = options;
   const written = readRoute(route);
   const salesFor = rules.length === 0 ? undefined : createPassSales(where, options, rules, asks, { written });
+  if (salesFor !== undefined) checkGroups(where, facilitator, siteOfSeller(where, options), rules);
   // What is left of a pass is its wallet's, whenever the money is taken today.
   const isMadeGood = options.compensate && (salesFor !== undefined || options.settle === 'before');
   if (salesFor === undefined && !isMadeGood) return [];
   const partsAt = partsAtSite(options, asks, PASS_VARY);
-  const { facilitator, baseUrl } = options;
   return kinds.map(({ sold, termsFor }) => {
     const sales = salesFor?.(sold?.ruleOf ?? (() => undefined));
     if (!isMadeGood) return { sales, compensation: undefined };

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import type { PassRule } from '../terms/pass-option.js';
+import { recipientOf } from '../terms/pay-to.js';
+import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 
 /** What is longer, as only the path of a client can be, is known by its digest. */
 const MAX_SCOPE_LENGTH = 512;
@@ -11,6 +13,19 @@ const MAX_SCOPE_LENGTH = 512;
  */
 export function siteOfGate(baseUrl: string | undefined, payTo: string): string {
   return baseUrl === undefined ? payTo : `${new URL(baseUrl).origin} ${payTo}`;
+}
+
+/**
+ * The site of a gate that sells passes.
+ * @param seller - who sells: its wallet, base58. Default: the one that is paid
+ * @throws TollhouseError `bad_option` where that depends on the request
+ */
+export function siteOfSeller(
+  where: string,
+  { baseUrl, payTo, facilitator }: Pick<ResolvedPaymentOptions, 'baseUrl' | 'payTo' | 'facilitator'>,
+  seller?: string,
+): string {
+  return siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, facilitator.tokens));
 }
 
 /** A route as a table of routes has it. */

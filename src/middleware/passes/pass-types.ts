@@ -42,7 +42,8 @@ export interface CreditMeter {
   /** For another gate that the request passes, and that sells the same: has as much taken as the dearer of both asks for. */
   raise(cost: CreditCost): Promise<Adjusted>;
   /**
-   * Ends it, once, whoever says so first: nothing more is charged from then on. Does not reject.
+   * Ends it, once, whoever says so first: nothing more is charged from then on. Does not reject. A response without its price may go
+   * on, and its handler is told that it may.
    * @param isSpent - whether the request has its price: then what is due is taken. Else what was taken beyond `cost` is given back
    */
   end(isSpent: boolean): Promise<void>;
@@ -76,7 +77,7 @@ export interface PassParts {
   readonly requestNames: { readonly pass: string | false; readonly payment: string | false };
   /** Whether a response has its price. */
   readonly charges: (res: Response) => boolean;
-  /** How long a handler may go on for a client that is gone before its use is given back, in milliseconds. */
+  /** How long a handler may take, in milliseconds; for a client that is gone its use stays taken for some times as long. */
   readonly handlerTimeoutMs: number;
 }
 
@@ -86,6 +87,8 @@ export interface PassPlace {
   readonly scope: string;
   /** What the request takes of credit; undefined where none is sold. */
   readonly costs: CreditCosts | undefined;
+  /** Whether a pass of uses does not cover it. Default: it does. */
+  readonly refusesUses?: true;
   /** The path of its cookie; missing where it has none. */
   readonly cookiePath?: string;
   /** The terms whose price it covers, for credit for the price of a route; missing for what was sold as a pass. */
@@ -96,8 +99,6 @@ export interface PassPlace {
 export interface TakenOfPass {
   readonly requestId: string;
   readonly amount: bigint;
-  /** Whether it was taken before under this name, for an earlier run or for another gate that the request has passed. */
-  readonly isRepeated: boolean;
 }
 
 /** A pass that covers a request, which has been debited. */
@@ -127,6 +128,8 @@ export interface PassRefusal {
     readonly detail: string;
     /** A more particular code, of a sign-in. */
     readonly reason?: string;
+    /** Headers that tell what is left of it. */
+    readonly told?: Readonly<Record<string, string>>;
   };
 }
 

@@ -7,17 +7,14 @@ import type { Admitted } from '../gate/gate.js';
 import { CREDIT_HEADER, PASS_HEADER, REMAINING_HEADER } from '../gate/pass-headers.js';
 import { tellPayment } from '../gate/request-properties.js';
 import { exposeHeaders } from '../gate/respond.js';
-import { creditText } from '../terms/credit-costs.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
-import { debitedAs } from './covered-response.js';
 import { enterByPass } from './enter-by-pass.js';
-import { cookieAt } from './pass-cookie.js';
+import { unchargedHeaders } from './pass-end.js';
 import { siteOfGate } from './pass-place.js';
 import type { KeptPass, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 import type { GatePrices } from './price-place.js';
-import { claimsOf, useShownPass } from './shown-pass.js';
+import { useShownPass } from './shown-pass.js';
 import type { PassSales } from './sold-passes.js';
-import { takeUse } from './take-use.js';
 import { type PassHeaders, passHeaders } from './told-pass.js';
 
 /** A payment whose request has failed. */
@@ -34,17 +31,10 @@ export interface Compensation {
    * @param isTheirs - whether it is certain who is told: without that the token is left out
    */
   makeGood(req: Request, claim: FailedClaim, isTheirs: boolean): Promise<PassHeaders | undefined>;
-  /**
-   * Lets a request in that brings its payment again, by what its payer was left with: one request at a time, as long as it takes from
-   * it under the name of the payment. Undefined where nothing was left, or where a request has taken that already.
-   * @param isTheirs - whether it is certain who comes; nobody else is told a token
-   */
-  comeAgain(
-    req: Request,
-    res: Response,
-    paymentId: string,
-    isTheirs: boolean,
-  ): Promise<Admitted | PassRefusal | undefined>;
+  /** What one response costs now, in atomic units of a token; undefined where none is sold in it, or only to those who buy more. */
+  priceNow(req: Request, mint: string): Promise<bigint | undefined>;
+  /** See `PassSales.tellOf`: of credit for the price as well. */
+  tellOf(req: Request, paymentId: string, isTheirs: boolean): Promise<PassHeaders>;
 }
 
 /** What a gate makes good with. */
@@ -84,19 +74,17 @@ export function createCompensation(gate: CompensationParts): Compensation {
       if (pass === undefined) return undefined;
       const { parts, places } = useOf(gate, req, pass.site);
       const told = await passHeaders(parts, req, pass, places, isTheirs);
-      return { ...told, [CREDIT_HEADER]: notCharged(claim, parts) };
+      return { ...told, ...notCharged(claim, parts) };
     },
-    async comeAgain(req, res, paymentId, isTheirs) {
+    async priceNow(req, mint) {
+      const priced = await prices.placeOf(req);
+      return priced?.place.costs?.get(mint)?.amount;
+    },
+    async tellOf(req, paymentId, isTheirs) {
       const pass = await passes.findByPayment(paymentId);
-      const use = pass && (await useOfKept(gate, req, pass));
-      if (pass === undefined || use === undefined) return undefined;
-      const shown = { shown: claimsOf(pass), by: isTheirs ? 'wallet' : 'token', debitAs: paymentId } as const;
-      const used = await takeUse(use.parts, req, shown, use.places);
-      if (!used.admitted) return used;
-      // At a gate before this one it was taken for this very request.
-      if (used.taken?.isRepeated === true && debitedAs(res) === undefined) return undefined;
-      const cookie = isTheirs ? cookieAt(req, use.parts, use.places, pass.scope) : undefined;
-      return admitted(gate, use, { req, res }, cookie === undefined ? used : { ...used, cookie });
+      if (pass === undefined) return {};
+      const { parts, places } = useOf(gate, req, pass.site);
+      return passHeaders(parts, req, pass, places, isTheirs);
     },
   };
 }
@@ -118,10 +106,9 @@ async function wholeAgain(
   return passes.find(pass.id);
 }
 
-function notCharged({ buys, terms: { asset, amount } }: FailedClaim, { symbols }: PassParts): string {
-  if (buys?.kind === 'uses') return '1 use was not charged for this request, and is left of the pass';
-  const { bought = amount, left = 0n } = buys ?? {};
-  return `${creditText(bought - left, asset, symbols)} was not charged for this request, and pays the next one`;
+function notCharged({ buys, terms: { asset: mint, amount } }: FailedClaim, { symbols }: PassParts): PassHeaders {
+  const { kind = 'credit', bought = amount, left = 0n } = buys ?? {};
+  return unchargedHeaders({ kind, mint, amount: bought - left }, symbols);
 }
 
 async function admitByCredit(
@@ -170,14 +157,6 @@ async function tellPaid(parts: PassParts, req: Request, { shown }: UsedPass, pri
 async function paidFor({ passes, landed }: PassParts, passId: string) {
   const pass = await passes.find(passId);
   return pass && landed(pass.paymentId);
-}
-
-/** What a pass that a payment has made is used with now; undefined where it covers a time, or nothing here any more. */
-async function useOfKept(gate: CompensationParts, req: Request, { kind, scope, site }: KeptPass) {
-  if (kind === 'until') return undefined;
-  if (scope !== gate.prices.scopeOf(req)) return useOf(gate, req, site);
-  const priced = await gate.prices.placeOf(req);
-  return priced && { parts: gate.partsAt(site), places: [priced.place] };
 }
 
 function useOf({ partsAt, sales }: CompensationParts, req: Request, site: string): PassUse {

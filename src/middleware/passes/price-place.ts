@@ -27,7 +27,7 @@ export interface PricedPlace extends Pick<PassParts, 'site'> {
 export interface GatePrices {
   /** The scope of credit for the price of a request. Asked first before anything behind the gate runs, it stays the same. */
   scopeOf(req: Request): string;
-  /** What such credit costs for a request: what the request costs now. Undefined where it has no price but those of passes. */
+  /** What such credit costs for a request: what the request costs now; nothing where it has no price but those of passes. Undefined without a price. */
   placeOf(req: Request): Promise<PricedPlace | undefined>;
   /** Whether credit covers the price of these terms: they buy one response, and no pass. */
   covers(terms: Terms): boolean;
@@ -46,8 +46,9 @@ export function gatePrices({ network, baseUrl, termsFor, sold, written }: Priced
     scopeOf,
     covers,
     async placeOf(req) {
-      const prices = (await termsFor(req, { scheme: 'exact', network, feePayer: '' })).filter(covers);
-      const [first] = prices;
+      const all = await termsFor(req, { scheme: 'exact', network, feePayer: '' });
+      const prices = all.filter(covers);
+      const [first = all[0]] = prices;
       if (first === undefined) return undefined;
       const place = { scope: scopeOf(req), costs: costsOf(prices), prices };
       return { site: siteOfGate(baseUrl, first.payTo), place };

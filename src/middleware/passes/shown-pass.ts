@@ -1,12 +1,13 @@
 import type { Request } from 'express';
 import { TollhouseError } from '../../errors/errors.js';
+import { isPriceScope } from '../../facilitator/payments/price-credit.js';
 import type { PassClaims, PassReading } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { PASS_HEADER } from '../gate/pass-headers.js';
 import { proofOf } from '../wallet/wallet-auth.js';
 import { clearCookie, cookieAt, shownCookies } from './pass-cookie.js';
-import { refusal, troubled } from './pass-troubles.js';
+import { creditRefusal, refusal, troubled } from './pass-troubles.js';
 import type { KeptPass, PassCookie, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 import { takeUse } from './take-use.js';
 
@@ -55,12 +56,16 @@ async function useProof(
 ): Promise<UsedPass | PassRefusal | undefined> {
   const proof = await proofOf(req, parts);
   if (token === undefined && proof.status === 'absent') return useCookie(parts, req, places);
-  if (proof.status === 'refused') return refusal('pass_sign_in_refused', proof.detail, proof.code);
+  if (proof.status === 'refused') return refusal('pass_sign_in_refused', proof.detail, { reason: proof.code });
   const wallet = proof.status === 'proven' ? proof.wallet.address : undefined;
   const byToken = token === undefined ? undefined : await useToken(parts, req, { places, token, wallet });
   if (byToken?.admitted || wallet === undefined) return byToken;
   // An old token must not stand in the way of the wallet that has paid.
   const byWallet = await useWallet(parts, req, { places, wallet, by: 'wallet' });
+  // A browser that is kept signed in with one wallet may have paid with another.
+  const isKept = token === undefined && !showsWallet(req.headers);
+  const byCookie = byWallet?.admitted || !isKept ? undefined : await useCookie(parts, req, places);
+  if (byCookie?.admitted) return byCookie;
   if (!byWallet?.admitted) return byToken ?? byWallet;
   const cookie = cookieAt(req, parts, places, byWallet.shown.scope);
   return cookie === undefined ? byWallet : { ...byWallet, cookie };
@@ -124,13 +129,28 @@ function useReading(
     return refusal('pass_of_another_site', 'The access pass was sold by another site, and covers nothing here.');
   }
   if (places.every(({ scope }) => scope !== claims.scope)) {
-    return refusal('pass_of_another_route', `The access pass covers ${claims.scope}, and not this route.`);
+    return refusal('pass_of_another_route', `The access pass covers ${coveredBy(claims.scope)}, and not this route.`);
   }
   if (wallet !== undefined && wallet !== claims.wallet) {
     const detail = `The access pass is of another wallet than ${wallet}, which has signed in. Send one of the two.`;
     return refusal('pass_of_another_wallet', detail);
   }
-  return takeUse(parts, req, { shown: claims, by: 'token' }, places);
+  return use(parts, req, { shown: claims, by: 'token' }, places);
+}
+
+/** Takes what the request costs; where that is refused it is told what is left. */
+async function use(
+  parts: PassParts,
+  req: Request,
+  by: Pick<UsedPass, 'shown' | 'by'>,
+  places: readonly PassPlace[],
+): Promise<UsedPass | PassRefusal> {
+  const used = await takeUse(parts, req, by, places);
+  return used.admitted ? used : creditRefusal(parts, by.shown, places, used);
+}
+
+function coveredBy(scope: string): string {
+  return isPriceScope(scope) ? `the ${scope}` : scope;
 }
 
 /** By a pass that the wallet has; where it has none to use, a payment of its own may just be making one. */
@@ -157,14 +177,16 @@ async function useBought(
 ): Promise<UsedPass | PassRefusal | undefined> {
   const { passes, site } = parts;
   const found = (await Promise.all(scopes.map((scope) => passes.findFor({ wallet, site, scope })))).flat();
-  let refused: PassRefusal | undefined;
+  let refused: { readonly shown: PassClaims; readonly why: PassRefusal } | undefined;
   for (const pass of found.filter(({ over }) => over === undefined).toSorted(byEnd)) {
-    const used = await takeUse(parts, req, { shown: claimsOf(pass), by }, places);
+    const shown = claimsOf(pass);
+    const used = await takeUse(parts, req, { shown, by }, places);
     if (used.admitted) return used;
-    refused = used;
+    refused = { shown, why: used };
   }
+  if (refused !== undefined) return creditRefusal(parts, refused.shown, places, refused.why);
   const [last] = found;
-  return refused ?? (last?.over === undefined ? undefined : troubled(last.over, last.kind));
+  return last?.over === undefined ? undefined : troubled(last.over, last.kind);
 }
 
 function byEnd(one: KeptPass, other: KeptPass): number {

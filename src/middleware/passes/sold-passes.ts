@@ -5,12 +5,12 @@ import { defined } from '../../lib/defined.js';
 import type { Terms } from '../../protocol/types.js';
 import { varyBy } from '../gate/cache-control.js';
 import type { Admitted } from '../gate/gate.js';
-import { ENDS_HEADER, PASS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
+import { CREDIT_HEADER, ENDS_HEADER, PASS_HEADER, REMAINING_HEADER, RENEWABLE_HEADER } from '../gate/pass-headers.js';
 import { createRequestNote, type RequestNote } from '../gate/request-note.js';
 import { exposeHeaders } from '../gate/respond.js';
 import type { SoldPass } from '../terms/credit-costs.js';
+import { takesUses } from '../terms/group-kinds.js';
 import type { SoldPasses } from '../terms/offers.js';
-import { recipientOf } from '../terms/pay-to.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import { offerSignIn, useUpSignIn } from '../wallet/wallet-auth.js';
 import { type CoveredRequest, coveredRequest } from './covered-request.js';
@@ -19,7 +19,7 @@ import { type GateAsks, partsAtSite } from './gate-parts.js';
 import { meterFor } from './meter-for.js';
 import { carryCookies, cookiePath } from './pass-cookie.js';
 import { endOf } from './pass-end.js';
-import { passScope, siteOfGate, type WrittenRoute } from './pass-place.js';
+import { passScope, siteOfSeller, type WrittenRoute } from './pass-place.js';
 import {
   type CreditMeter,
   type KeptPass,
@@ -87,13 +87,15 @@ export interface SoldAt {
   readonly serve?: (covered: CoveredRequest) => Promise<void>;
 }
 
-const EXPOSED = [PASS_HEADER, REMAINING_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
+const EXPOSED = [PASS_HEADER, REMAINING_HEADER, CREDIT_HEADER, ENDS_HEADER, RENEWABLE_HEADER];
 
 /** What the kinds of callers of a gate share. */
 interface PassShop {
   readonly parts: PassParts;
   /** All that may be bought or had. */
   readonly rules: readonly SoldPass[];
+  /** Whether any of it has a cookie. */
+  readonly hasCookies: boolean;
   readonly admitBy: AdmitBy;
   /** What passes of a rule are for that are bought with a request. */
   readonly placeOf: (req: Request, rule: SoldPass) => PassPlace;
@@ -115,15 +117,18 @@ export function createPassSales(
   asks: GateAsks,
   { written, seller, scope, serve }: SoldAt = {},
 ): (ruleOf: SoldPasses['ruleOf']) => PassSales {
-  const { baseUrl, payTo, facilitator } = options;
-  const site = siteOfGate(baseUrl, seller ?? recipientOf(where, payTo, facilitator.tokens));
-  const vary = rules.some(({ cookie }) => cookie) ? `${PASS_VARY}, Cookie` : PASS_VARY;
+  const { baseUrl } = options;
+  const site = siteOfSeller(where, options, seller);
+  const hasCookies = rules.some(({ cookie }) => cookie);
+  const vary = hasCookies ? `${PASS_VARY}, Cookie` : PASS_VARY;
+  const refusing = new Set(rules.filter((rule) => !takesUses(rules, rule)));
   const parts = partsAtSite(options, asks, vary)(site);
   const shop: PassShop = {
-    ...{ parts, rules, admitBy: admission(parts, serve), places: createRequestNote() },
+    ...{ parts, rules, hasCookies, admitBy: admission(parts, serve), places: createRequestNote() },
     placeOf(req, rule) {
       const own = rule.group === undefined ? scope : undefined;
-      const at = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
+      const place = { scope: own ?? passScope(req, rule, written), costs: rule.byMint };
+      const at = refusing.has(rule) ? { ...place, refusesUses: true as const } : place;
       return rule.cookie ? { ...at, cookiePath: cookiePath(req, rule, written, baseUrl) } : at;
     },
   };
@@ -167,13 +172,13 @@ function salesOf(shop: PassShop, ruleOf: SoldPasses['ruleOf']): PassSales {
 }
 
 async function admitShown(
-  { parts, rules, placeOf, places, admitBy }: PassShop,
+  { parts, rules, hasCookies, placeOf, places, admitBy }: PassShop,
   req: Request,
   res: Response,
   isPaying: boolean,
 ): Promise<Admitted | PassRefusal | undefined> {
   const here = rules.map((rule) => placeOf(req, rule));
-  if (rules.some(({ cookie }) => cookie)) carryCookies(res);
+  if (hasCookies) carryCookies(res);
   const used = isPaying ? await useUpSignIn(req, parts) : await useShownPass(parts, req, here);
   // Scripts of other origins are the only ones who ask for leave to read.
   if (!used?.admitted || req.headers.origin !== undefined) exposeHeaders(res, EXPOSED);

@@ -1,11 +1,10 @@
 import type { Request } from 'express';
-import type { PassClaims } from '../../identity/types.js';
 import { randomHex } from '../../lib/ids.js';
 import type { CreditCost } from '../terms/credit-costs.js';
 import { debitedAs, meterOn } from './covered-response.js';
 import { meterFor } from './meter-for.js';
 import { endOf } from './pass-end.js';
-import { refusal, troubled } from './pass-troubles.js';
+import { costFor, refusal, troubled } from './pass-troubles.js';
 import type { CreditMeter, PassParts, PassPlace, PassRefusal, UsedPass } from './pass-types.js';
 
 /** What one request costs a pass of uses. */
@@ -13,23 +12,18 @@ const ONE_USE = 1n;
 
 type ShownPass = Pick<UsedPass, 'shown' | 'by'>;
 
-/** A pass that is shown, and the name under which the request is debited that shows it. Default: a new one. */
-interface ShownFor extends ShownPass {
-  readonly debitAs?: string;
-}
-
 /** Takes from a pass what a request costs before its handler. A request is debited once, however many gates it passes. */
 export function takeUse(
   parts: PassParts,
   req: Request,
-  { debitAs = newRequestId(), ...by }: ShownFor,
+  by: ShownPass,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   switch (by.shown.kind) {
     case 'uses':
-      return debit(parts, req, { ...by, debitAs }, ONE_USE);
+      return takeOne(parts, req, by, places);
     case 'credit':
-      return takeCredit(parts, req, { ...by, debitAs }, places);
+      return takeCredit(parts, req, by, places);
     case 'until':
       return takeNothing(parts, by);
   }
@@ -43,10 +37,22 @@ async function takeNothing({ passes }: PassParts, by: ShownPass): Promise<UsedPa
   return trouble === undefined ? { admitted: true, ...by, end: endOf(pass) } : troubled(trouble, kind);
 }
 
+async function takeOne(
+  parts: PassParts,
+  req: Request,
+  by: ShownPass,
+  places: readonly PassPlace[],
+): Promise<UsedPass | PassRefusal> {
+  const { scope } = by.shown;
+  if (!places.some((it) => it.scope === scope && it.refusesUses)) return debit(parts, req, by, ONE_USE);
+  const detail = `The access pass counts uses of ${scope}, and this route takes credit of it at what each request costs.`;
+  return refusal('pass_of_another_route', detail);
+}
+
 async function takeCredit(
   parts: PassParts,
   req: Request,
-  by: Required<ShownFor>,
+  by: ShownPass,
   places: readonly PassPlace[],
 ): Promise<UsedPass | PassRefusal> {
   const cost = costFor(by.shown, places);
@@ -82,28 +88,23 @@ async function takeMore(
         shown,
         by,
         left: raised.left,
-        taken: { requestId, amount: meter.taken, isRepeated: true },
+        taken: { requestId, amount: meter.taken },
         meter,
       }
     : troubled(raised.fault, shown.kind);
 }
 
-function costFor({ scope, mint = '' }: PassClaims, places: readonly PassPlace[]): CreditCost | undefined {
-  return places.find((it) => it.scope === scope && it.costs?.has(mint))?.costs?.get(mint);
-}
-
 async function debit(
   { passes }: PassParts,
   { res }: Request,
-  { shown, by, debitAs }: Required<ShownFor>,
+  { shown, by }: ShownPass,
   amount: bigint,
 ): Promise<UsedPass | PassRefusal> {
   const { passId, kind, serial } = shown;
-  const requestId = (res && debitedAs(res)) ?? debitAs;
+  const requestId = (res && debitedAs(res)) ?? newRequestId();
   const taken = await passes.debit({ passId, requestId, amount, serial });
   if (!taken.ok) return troubled(taken.fault, kind);
-  const { left, isRepeated } = taken;
-  return { admitted: true, shown, by, left, taken: { requestId, amount, isRepeated } };
+  return { admitted: true, shown, by, left: taken.left, taken: { requestId, amount } };
 }
 
 const PROCESS = randomHex(16);

@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import { varyBy } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
-import { type PresentedPayment, readPayment } from '../gate/presented-payment.js';
+import { type PresentedPayment, readPayment, takeBackPayment } from '../gate/presented-payment.js';
 import { exposeHeaders } from '../gate/respond.js';
 import { PASS_VARY, type PassRefusal } from '../passes/pass-types.js';
+import { keptSignIn } from '../wallet/keep-sign-in.js';
 import { decidePaidBefore } from './paid-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import { EXPOSED_HEADERS, PAYMENT_VARY } from './payment-required.js';
@@ -24,8 +25,12 @@ export type Approach =
 /** Decides about a request that needs no payment: one that was paid at a gate before, that a pass covers, or whose caller has it free. */
 export async function beforePayment(gate: PaymentGate, req: Request, res: Response): Promise<Approach> {
   gate.watch?.();
+  takeBackPayment(req, res);
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return { decision: await paidBefore };
+  const signsIn = gate.passes?.sales?.parts ?? gate.holders?.parts;
+  const kept = signsIn && (await keptSignIn(req, res, signsIn));
+  if (kept !== undefined) return { decision: kept };
   const presented = readPayment(req);
   const isPaying = presented !== undefined;
   const sales = gate.passes?.sales;
@@ -44,8 +49,9 @@ export async function beforePayment(gate: PaymentGate, req: Request, res: Respon
   return { gate: asked, presented, shown: nearer(shown, onCredit) };
 }
 
-/** Of a token that neither takes, the one knows more that it is for. */
+/** Of what neither takes, the one knows more that it is for, or that something is left of. */
 function nearer(byPass: PassRefusal | undefined, onCredit: PassRefusal | undefined): PassRefusal | undefined {
-  const isForOther = byPass === undefined || byPass.cause.code === 'pass_of_another_route';
+  const isMore = byPass?.cause.told === undefined && onCredit?.cause.told !== undefined;
+  const isForOther = byPass === undefined || byPass.cause.code === 'pass_of_another_route' || isMore;
   return isForOther ? (onCredit ?? byPass) : byPass;
 }

@@ -45,17 +45,20 @@ export function createPaymentGate(where: string, options: unknown, route?: strin
   };
   const asks = { charges: (res: Response) => charges(gate, res), refuse, paid };
   const [passes, ...ofHolders] = createPassGates(where, listed, offers, asks, route);
-  const words = [sold?.inWords, holdersInWords(rules)].filter((it) => it !== undefined).join(' ');
+  const forHolders = holdersInWords(rules);
+  const words = [sold?.inWords, forHolders].filter((it) => it !== undefined).join(' ');
   const gates = rules.map((rule, at) =>
     holderGate(where, rule, { termsFor: termsOf[at] ?? termsFor, passes: ofHolders[at] }),
   );
   const holders = rules.length === 0 ? undefined : createHolderGate(where, rules, passes?.sales);
   return {
     ...gate,
-    ...(words === '' ? {} : { unpaid: withOffers(UNPAID, words) }),
+    ...(words === '' ? {} : { unpaid: withOffers(UNPAID, words, forHolders) }),
     passes,
     watch: watchSetup(where, listed),
-    ...(holders === undefined ? {} : { holders: { standing: holders, gateOf: (rule) => gates[rules.indexOf(rule)] } }),
+    ...(holders === undefined
+      ? {}
+      : { holders: { standing: holders, parts: rules[0]?.who.parts, gateOf: (rule) => gates[rules.indexOf(rule)] } }),
   };
 }
 
@@ -66,9 +69,10 @@ function holderGate(
   { termsFor, passes }: Pick<PaymentGate, 'termsFor' | 'passes'>,
 ): PaymentGate {
   const { options, who, inWords } = rule;
+  const yours = `You hold ${who.inWords}, and for you it is ${inWords}.`;
   return {
     ...{ where, options, termsFor, passes },
-    unpaid: withOffers(UNPAID, `You hold ${who.inWords}, and for you it is ${inWords}.`),
+    unpaid: withOffers(UNPAID, yours, yours),
     watch: watchSetup(where, options),
     payerOf: (req) => entitledWallet(req, rule),
   };

@@ -1,6 +1,5 @@
 import type { Request, Response } from 'express';
 import { badOption } from '../../errors/errors.js';
-import type { Claim } from '../../facilitator/types.js';
 import { isPending, type MaybePromise } from '../../lib/maybe-promise.js';
 import type { Receipt, Refusal } from '../../protocol/types.js';
 import { optionFault } from '../gate/option-fault.js';
@@ -58,12 +57,6 @@ function askRule(where: string, ask: () => MaybePromise<boolean>): MaybePromise<
   } catch (error) {
     throw optionFault(where, 'charge', error);
   }
-}
-
-/** Whether a request that was run before may be run again; counts the run, unless the gate has no room for it now and throws. */
-export async function runAgain({ beforeRunAgain }: PaymentGate, req: Request, claim: Claim): Promise<boolean> {
-  await beforeRunAgain?.(req);
-  return claim.runAgain();
 }
 
 /** A 402, unless what the caller has paid before pays the request. */

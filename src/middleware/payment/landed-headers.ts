@@ -1,7 +1,8 @@
+import type { Request } from 'express';
 import type { Claim } from '../../facilitator/types.js';
 import type { Receipt } from '../../protocol/types.js';
 import type { Retry } from '../idempotency/retry.js';
-import type { PaymentAttempt } from './payment-gate.js';
+import type { PaymentAttempt, PaymentGate } from './payment-gate.js';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -12,10 +13,10 @@ type Headers = Readonly<Record<string, string>>;
 export async function landedHeaders(attempt: PaymentAttempt, claim: Claim, receipt: Receipt): Promise<Headers> {
   const { req, gate, retry } = attempt;
   const told = receiptHeaders(attempt, receipt);
-  const sales = gate.passes?.sales;
-  if (sales === undefined) return told;
+  // A payment that is brought for the first time has left nothing yet but what it buys.
+  if (gate.passes?.sales === undefined && !claim.resumed) return told;
   try {
-    return { ...told, ...(await sales.tellOf(req, claim.id, isTheirs(claim, retry))) };
+    return { ...told, ...(await tellOf(gate, req, claim.id, isTheirs(claim, retry))) };
   } catch (error) {
     await claim.keep();
     throw error;
@@ -27,8 +28,19 @@ export async function servedHeaders(attempt: PaymentAttempt, paymentId: string, 
   const { req, gate, retry } = attempt;
   return {
     ...receiptHeaders(attempt, receipt),
-    ...(await gate.passes?.sales?.tellOf(req, paymentId, retry.byAddress === undefined)),
+    ...(await tellOf(gate, req, paymentId, retry.byAddress === undefined)),
   };
+}
+
+/** Headers that tell of the pass of a payment, whether that was bought or left to its payer; none where it has none. */
+export async function tellOf(
+  { passes }: Pick<PaymentGate, 'passes'>,
+  req: Request,
+  paymentId: string,
+  isTheirs: boolean,
+): Promise<Headers> {
+  const known = passes?.compensation ?? passes?.sales;
+  return known?.tellOf(req, paymentId, isTheirs) ?? {};
 }
 
 /** A landed transaction is public, and so is an address: whoever comes again with no more than these is told no token. */

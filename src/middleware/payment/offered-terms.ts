@@ -6,6 +6,8 @@ import { findTerms } from '../../protocol/match-terms.js';
 import type { Reason } from '../../protocol/reasons.js';
 import type { SupportedKind } from '../../protocol/supported.js';
 import type { NetworkId, Payment, Terms } from '../../protocol/types.js';
+import { isPreparing, readPrepare } from '../browser/prepare-header.js';
+import { preparePayment } from '../browser/prepared-payment.js';
 import { admittedNoted } from '../wallet/admitted-before.js';
 import type { PaymentGate } from './payment-gate.js';
 import type { OfferedTerms } from './payment-required.js';
@@ -17,8 +19,14 @@ const RETRY_SECONDS = 5;
  * What is offered on a request. Rejects with `payment_backend_unavailable` or `fee_limit_reached` while nothing can be
  * settled.
  * @param payment - what was brought, if anything: its fee payer stays good
+ * @param mayPrepare - whether a payment is prepared where the request asks for one
  */
-export async function offeredTerms(gate: PaymentGate, req: Request, payment?: Payment): Promise<OfferedTerms> {
+export async function offeredTerms(
+  gate: PaymentGate,
+  req: Request,
+  payment?: Payment,
+  mayPrepare = false,
+): Promise<OfferedTerms> {
   const { facilitator } = gate.options;
   const { kinds, signers, fault } = await facilitator.supported();
   const offered = kinds.find((it) => it.scheme === 'exact' && it.network === facilitator.network);
@@ -29,7 +37,11 @@ export async function offeredTerms(gate: PaymentGate, req: Request, payment?: Pa
     throw new TollhouseError('payment_backend_unavailable', detail, { retryAfterSeconds: RETRY_SECONDS });
   }
   const terms = await gate.termsFor(req, payment === undefined ? kind : kindFor(kind, payment, signers));
-  return kind.hint === undefined ? { terms } : { terms, hint: kind.hint };
+  const open = { terms, ...defined({ hint: kind.hint }) };
+  if (!mayPrepare || !isPreparing(req)) return open;
+  const wanted = readPrepare(req);
+  if (!wanted.ok) throw new TollhouseError('invalid_request', wanted.detail);
+  return { ...open, prepared: await preparePayment(gate.options, terms, wanted.value) };
 }
 
 /** What was offered while settling was possible: who has paid then is told what became of it, whatever is wrong now. */

@@ -24,6 +24,7 @@ export function openedRequest(
     landedHeaders: (receipt) => landedHeaders(attempt, claim, receipt),
     kept: paidResponse(options.facilitator, claim.id, retry.secret, claim.payer),
     identified: identifiedPayment(options, req, payment, claim.id),
+    isByAddress: retry.byAddress !== undefined,
     ...compensated(attempt, claim, meter),
     challenge: (cause) => sendPaymentRequired(req, res, options, offered, cause),
   };

@@ -1,11 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
-import { TollhouseError } from '../../errors/errors.js';
 import { onHeaders } from '../../lib/http/write-head.js';
 import { whenKnown } from '../../lib/maybe-promise.js';
 import type { Settlement } from '../../protocol/types.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Decision } from '../gate/gate.js';
-import { exposeHeaders, sendError, sendProblem, setHeaders } from '../gate/respond.js';
+import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
 import { leaveOpen } from '../response/idempotency-notes.js';
@@ -14,9 +13,9 @@ import { delivered, isClientGone, limitDelivery } from '../response/response-end
 import { recordResponse } from '../response/response-recorder.js';
 import { giveBackProofs, signInBesidePayment } from '../wallet/wallet-auth.js';
 import { beforePayment } from './before-payment.js';
-import { admitOnCredit, enterOnCredit } from './compensated.js';
+import { mayRunAgain } from './compensated.js';
 import { decideClaim } from './decide-claim.js';
-import { callHook, charges, creditFirst, runAgain, tellFailure, tellSettled } from './gate-hooks.js';
+import { callHook, charges, creditFirst, tellFailure } from './gate-hooks.js';
 import { identifierFault } from './identified-payment.js';
 import { servedHeaders } from './landed-headers.js';
 import { claimFor, offeredTerms } from './offered-terms.js';
@@ -27,9 +26,8 @@ import type { PaidRequest, PaymentAttempt, PaymentGate } from './payment-gate.js
 import * as required from './payment-required.js';
 import { refused, sendAgain, sendInProgress, sendPending, sendTaken, sendUncharged } from './payment-responses.js';
 import { runHandler } from './run-handler.js';
-
-/** Errors of a settlement that say that nothing was sent. */
-const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
+import { takeMoney } from './take-money.js';
+import { sendUsed } from './used-payment.js';
 
 /**
  * Decides about a request: reads the payment that it brings, finds the terms that it may be for, and claims it. A payment is
@@ -48,7 +46,7 @@ export async function decidePayment(shop: PaymentGate, req: Request, res: Respon
   const fault = payment && identifierFault(options, payment);
   if (fault !== undefined) return refused(true, () => sendProblem(res, 'invalid_payment_identifier', fault));
 
-  const offered = await offeredTerms(gate, req, payment);
+  const offered = await offeredTerms(gate, req, payment, presented === undefined);
   const challenge = creditFirst(gate, req, res, (cause) =>
     whenKnown(signInBesidePayment(req), (extensions) => {
       const all = extensions === undefined ? offered : { ...offered, extensions };
@@ -56,7 +54,8 @@ export async function decidePayment(shop: PaymentGate, req: Request, res: Respon
     }),
   );
   if (presented === undefined || reading === undefined) {
-    return refused(shown !== undefined, () => challenge(shown?.cause ?? gate.unpaid ?? required.UNPAID));
+    const isTried = (shown ?? offered.prepared) !== undefined;
+    return refused(isTried, () => challenge(shown?.cause ?? gate.unpaid ?? required.UNPAID));
   }
   if (!reading.ok) return refused(true, () => challenge({ ...required.NO_MATCH, detail: reading.detail }));
 
@@ -77,7 +76,7 @@ export async function decidePayment(shop: PaymentGate, req: Request, res: Respon
 
 /** What follows from what came of claiming a payment. */
 export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
-  const { req, res, gate, codec, opened, retry, challenge } = attempt;
+  const { req, gate, codec, opened, retry, challenge } = attempt;
   const { facilitator } = gate.options;
   const receiptHeaders = (settlement: Settlement) => codec.receipt(settlement, facilitator.network);
   switch (opened?.status) {
@@ -89,18 +88,17 @@ export async function decisionOn(attempt: PaymentAttempt): Promise<Decision> {
       return refused(true, () => challenge({ ...required.refusalCause(opened.refusal), settlement }));
     }
     case 'in_progress':
-      return refused(true, () => sendInProgress(res));
+      return refused(true, () => sendInProgress(attempt));
     case 'pending':
-      return refused(true, () => sendPending(res, receiptHeaders(opened.settlement)));
+      return refused(true, () => sendPending(attempt, receiptHeaders(opened.settlement)));
     case 'used':
       return refused(true, () => challenge(required.withReceipt(required.USED, opened.receipt)));
     case 'served': {
       const { id, receipt } = opened;
+      const isTheirs = retry.byAddress === undefined;
       const stored = await paidResponse(facilitator, id, retry.secret).find();
-      if (stored === undefined) {
-        const onCredit = await admitOnCredit(attempt, opened);
-        return onCredit ?? refused(true, () => challenge(required.withReceipt(required.USED, receipt)));
-      }
+      if (stored === undefined)
+        return refused(true, () => sendUsed(attempt, { id, receipt, isTheirs, cause: required.USED }));
       return {
         admitted: true,
         enter: async () => sendAgain(attempt, stored, await servedHeaders(attempt, id, receipt)),
@@ -133,12 +131,7 @@ async function serve(paid: PaidRequest): Promise<void> {
       await claim.served();
       return sendAgain(paid, stored, headers);
     }
-    if (claim.resumed && (await enterOnCredit(paid))) return;
-    if (claim.resumed && !(await runAgain(gate, req, claim))) {
-      if ((await paid.makeGood()) !== undefined && (await enterOnCredit(paid))) return;
-      await claim.keep();
-      return paid.challenge(required.withReceipt(required.TRIED_OUT, claim.receipt));
-    }
+    if (claim.resumed && !(await mayRunAgain(paid))) return;
   } catch (error) {
     await giveBack(paid);
     throw error;
@@ -204,37 +197,13 @@ async function moneyFirst(paid: PaidRequest): Promise<void> {
     const { served, failed, write } = await run(paid, settlement.receipt, recorded);
     await paid.meter?.end(served);
     if (served) return await claim.served(write);
-    if (!failed || (await paid.makeGood()) === undefined) return await giveBack(paid);
-    leaveOpen(res);
-    await claim.served();
+    const isMadeGood = failed && (await paid.makeGood()) !== undefined;
+    // Others come from the same address, and could spend what is left: its payer has the token.
+    await (isMadeGood && paid.isByAddress ? overWithout(paid) : giveBack(paid));
   } catch (error) {
     await giveBack(paid);
     throw error;
   }
-}
-
-/**
- * Takes the money of a held payment. Unless it has landed, the request is answered here and the claim is over.
- * @param send - sends past whatever buffers the response
- */
-async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
-  const { req, res, claim, gate, identified } = paid;
-  const settlement = await claim.settle().catch(async (error: unknown) => {
-    if (!(error instanceof TollhouseError)) throw error;
-    // Once money may have moved under an identifier, no other payment goes under it.
-    if (UNCHARGED.has(error.code)) await identified.giveBack();
-    send(() => sendError(res, error));
-    return undefined;
-  });
-  if (settlement?.status === 'settled') tellSettled(gate, req, settlement.receipt);
-  if (settlement?.status === 'pending') send(() => sendPending(res, paid.receiptHeaders(settlement)));
-  if (settlement?.status === 'failed') {
-    await identified.giveBack();
-    tellFailure(gate, req, settlement);
-    const cause = { ...required.refusalCause(settlement), settlement };
-    send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(res) : paid.challenge(cause)));
-  }
-  return settlement;
 }
 
 /** Whether the response has its price, as its seller's own rule says. */
@@ -245,6 +214,12 @@ async function isCharged(paid: PaidRequest): Promise<boolean> {
     await giveBack(paid);
     throw error;
   }
+}
+
+/** Its payer has something else for it. */
+async function overWithout({ res, claim }: PaidRequest): Promise<void> {
+  leaveOpen(res);
+  await claim.served();
 }
 
 /** Nothing was delivered: without its money a payment is as if it had never been brought, else its response is owed. */

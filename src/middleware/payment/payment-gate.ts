@@ -1,17 +1,18 @@
 import type { NextFunction, Request, Response } from 'express';
+import type { TakenAgain } from '../../facilitator/payments/price-credit.js';
 import type { Claim, OpenedPayment, PaymentUse } from '../../facilitator/types.js';
 import type { MaybePromise } from '../../lib/maybe-promise.js';
 import type { PaymentCodec } from '../../protocol/codecs/codec.js';
 import type { Payment, Receipt, Settlement, Terms } from '../../protocol/types.js';
-import type { Admitted } from '../gate/gate.js';
 import type { HolderGate } from '../holders/holder-gate.js';
 import type { HolderRule } from '../holders/holder-rules.js';
 import type { Retry } from '../idempotency/retry.js';
 import type { PassGate } from '../passes/pass-gate.js';
-import type { CreditMeter, PassRefusal } from '../passes/pass-types.js';
+import type { CreditMeter } from '../passes/pass-types.js';
 import type { RecordedResponse } from '../response/response-recorder.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
 import type { TermsFor } from '../terms/payment-terms.js';
+import type { CallerParts } from '../wallet/caller-request.js';
 import type { IdentifiedPayment } from './identified-payment.js';
 import type { PaidResponse } from './paid-responses.js';
 import type { OfferedTerms, RequiredCause } from './payment-required.js';
@@ -29,6 +30,8 @@ export interface PaymentGate {
   /** What those are asked for who hold something. Default: what everybody is. */
   readonly holders?: {
     readonly standing: HolderGate;
+    /** Who is asked who a caller is. */
+    readonly parts: CallerParts | undefined;
     /** The gate for those whom a rule is for. */
     readonly gateOf: (rule: HolderRule) => PaymentGate | undefined;
   };
@@ -87,6 +90,8 @@ export interface PaidRequest {
   /** Where its response is kept. */
   readonly kept: PaidResponse;
   readonly identified: IdentifiedPayment;
+  /** Whether an address is all that shows who comes again. */
+  readonly isByAddress: boolean;
   /** What measures the credit that the payment buys; undefined where it buys none. */
   readonly meter: CreditMeter | undefined;
   /** Tells those behind the gate of the payment. */
@@ -100,10 +105,10 @@ export interface PaidRequest {
    * reject. Undefined where that cannot be: the payment is owed, and waits for the one who may come again.
    */
   makeGood(): Promise<Headers | undefined>;
-  /** Lets the request in by what its payer was left with before; undefined where nothing was. */
-  comeAgain(): Promise<Admitted | PassRefusal | undefined>;
+  /** For a payment that comes again: takes what its request costs from what its payer was left with. */
+  takeAgain(): Promise<TakenAgain>;
   /** Answers 402 with fresh terms. */
-  challenge(cause: RequiredCause): void;
+  challenge(cause: RequiredCause): MaybePromise<void>;
 }
 
 /** What came of a request whose money had landed. */

@@ -2,20 +2,21 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import { ERRORS, type ErrorCode, problem } from '../../errors/errors.js';
 import { defined } from '../../lib/defined.js';
-import { PAYWALL_CONTENT_SECURITY_POLICY, paywallPage } from '../../pages/paywall.js';
 import type { BlockhashHint, Challenge } from '../../protocol/challenge.js';
 import { CODECS } from '../../protocol/codecs/codecs.js';
 import { newNonce } from '../../protocol/codecs/nonce-header.js';
-import { formatAmount } from '../../protocol/money/money.js';
-import type { NetworkId, Receipt, Refusal, Settlement, Terms, Token } from '../../protocol/types.js';
+import type { Receipt, Refusal, Settlement, Terms } from '../../protocol/types.js';
+import { sendPaywallPage } from '../browser/paywall-response.js';
+import type { PreparedPayment } from '../browser/prepared-payment.js';
+import { shortfallOf } from '../browser/shortfall.js';
 import { keepUncached } from '../gate/cache-control.js';
 import { requestIdOf } from '../gate/request-id.js';
 import { absoluteUrl } from '../gate/request-url.js';
-import { EXPOSE_HEADERS, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
+import { EXPOSE_HEADERS, exposeHeaders, noteProblemCode, setHeaders, withExposed } from '../gate/respond.js';
 import { wantsPage } from '../gate/wants-page.js';
+import { type WrittenChallenge, writtenChallenge } from '../terms/challenge-cache.js';
 import { describeRoute, paymentFlowOf } from '../terms/list-route.js';
 import type { ResolvedPaymentOptions } from '../terms/payment-options.js';
-import { type WrittenChallenge, writtenChallenge } from './challenge-cache.js';
 
 /** Headers that scripts of other origins must be able to read. */
 export const EXPOSED_HEADERS: readonly string[] = [...CODECS.flatMap((codec) => codec.exposedHeaders), 'Retry-After'];
@@ -32,8 +33,14 @@ export interface RequiredCause {
   readonly reason?: string;
   /** What may be bought, in a sentence, where that is more than one request. */
   readonly offers?: string;
+  /** What holders pay, in a sentence, for the page, which shows the offers themselves. */
+  readonly forHolders?: string | undefined;
   /** The settlement that failed, if one was tried. */
   readonly settlement?: Settlement;
+  /** Headers that tell what is left of what was paid before. */
+  readonly told?: Readonly<Record<string, string>>;
+  /** Extensions for this cause, as they go over the wire. */
+  readonly extensions?: Readonly<Record<string, unknown>>;
 }
 
 /** What is offered on this request. */
@@ -42,6 +49,8 @@ export interface OfferedTerms {
   readonly hint?: BlockhashHint;
   /** Extensions for this request beside those of the route, as they go over the wire. */
   readonly extensions?: Readonly<Record<string, unknown>>;
+  /** The payment that was asked for with the request, to be signed. */
+  readonly prepared?: PreparedPayment;
 }
 
 /** Cause of the first 402, when no payment came. */
@@ -70,8 +79,8 @@ export const TRIED_OUT: RequiredCause = {
 };
 
 /** A cause that says as well what may be bought. */
-export function withOffers(cause: RequiredCause, offers: string): RequiredCause {
-  return { ...cause, detail: `${cause.detail} ${offers}`, offers };
+export function withOffers(cause: RequiredCause, offers: string, forHolders?: string): RequiredCause {
+  return { ...cause, detail: `${cause.detail} ${offers}`, offers, forHolders };
 }
 
 /** A cause that tells of the money that has landed, where it has. */
@@ -111,20 +120,25 @@ export function sendPaymentRequired(
   res.statusCode = ERRORS[cause.code].status;
   keepUncached(res);
   const id = requestIdOf(res);
-  const { terms, hint, extensions } = open;
-  const write = () => writeOffer(url, options, open, cause);
+  const { terms, hint, prepared } = open;
+  const extensions = { ...open.extensions, ...cause.extensions };
+  const write = () => writeOffer(url, options, { ...open, extensions }, cause);
   // A challenge is good for one request.
-  const isFresh = extensions !== undefined && Object.keys(extensions).length > 0;
+  const isFresh = Object.keys(extensions).length > 0;
   const written = isFresh
     ? write()
     : writtenChallenge({ url, owner: options.facilitator, options, terms, hint, cause }, write);
   const nonce = newNonce();
   for (const headers of written.headers) setHeaders(res, headers(nonce));
+  if (cause.told !== undefined) {
+    setHeaders(res, cause.told);
+    exposeHeaders(res, Object.keys(cause.told));
+  }
   if (cause.settlement !== undefined) {
     for (const codec of CODECS) setHeaders(res, codec.receipt(cause.settlement, network));
   }
-  if (wantsPage(req)) sendPaywall(res, written.challenge, options, cause);
-  else sendJson(res, written, id);
+  if (prepared !== undefined || !wantsPage(req)) return sendJson(res, written, id, prepared);
+  sendPage(req, res, written.challenge, options, cause);
 }
 
 function writeOffer(
@@ -161,39 +175,27 @@ function describeChallenge(
   };
 }
 
-function sendJson(res: Response, { head, tail }: WrittenChallenge, requestId: string): void {
+function sendJson(
+  res: Response,
+  { head, tail }: WrittenChallenge,
+  requestId: string,
+  prepared: PreparedPayment | undefined,
+): void {
+  const more = prepared === undefined ? '' : `,"prepared":${JSON.stringify(prepared)}`;
   res.setHeader('Content-Type', 'application/json; charset=utf-8');
-  res.end(`${head},"request_id":${JSON.stringify(requestId)},${tail}`);
+  res.end(`${head},"request_id":${JSON.stringify(requestId)}${more},${tail}`);
 }
 
-function sendPaywall(
+function sendPage(
+  req: Request,
   res: Response,
-  { resource, terms }: Challenge,
-  { facilitator }: ResolvedPaymentOptions,
+  challenge: Challenge,
+  { facilitator, page }: ResolvedPaymentOptions,
   cause: RequiredCause,
 ): void {
-  const page = paywallPage({
-    resource,
-    prices: terms.map((it) => priceText(it, facilitator.tokens)),
-    network: NETWORK_TITLES[facilitator.network],
-    ...defined({ offers: cause.offers }),
-    ...(cause === UNPAID || cause.offers !== undefined ? {} : { problem: cause.detail }),
-  });
-  res.setHeader('Content-Type', 'text/html; charset=utf-8');
-  res.setHeader('Content-Security-Policy', PAYWALL_CONTENT_SECURITY_POLICY);
-  res.setHeader('X-Content-Type-Options', 'nosniff');
-  res.end(page);
-}
-
-const NETWORK_TITLES: Readonly<Record<NetworkId, string>> = {
-  solana: 'Solana',
-  'solana-devnet': 'Solana devnet',
-  'solana-testnet': 'Solana testnet',
-};
-
-function priceText({ asset, amount }: Terms, tokens: readonly Token[]): string {
-  const token = tokens.find(({ mint }) => mint === asset);
-  return token === undefined
-    ? `${amount} units of ${asset}`
-    : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
+  const { network, tokens } = facilitator;
+  const { code, offers, forHolders: note, detail } = cause;
+  const isFirst = cause === UNPAID || offers !== undefined;
+  const problem = isFirst ? shortfallOf(req) : { code, detail };
+  sendPaywallPage(req, res, { challenge, network, tokens, page, note, problem });
 }

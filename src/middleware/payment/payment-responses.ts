@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { sendUndecided } from '../browser/waiting-page.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import type { Refused } from '../gate/gate.js';
 import { sendProblem } from '../gate/respond.js';
@@ -11,15 +12,18 @@ import { paidHeaders } from './payment-required.js';
 
 const PENDING_RETRY_SECONDS = 2;
 
+/** A request that is answered without being served. */
+type Answered = Pick<PaidRequest, 'req' | 'res' | 'gate'>;
+
 /** The decision to answer instead of serving. */
 export function refused(presented: boolean, answer: Refused['answer']): Refused {
   return { admitted: false, wants: 'payment', presented, answer };
 }
 
 /** Another request is being served for the payment. */
-export function sendInProgress(res: Response): void {
+export function sendInProgress({ req, res, gate }: Answered): void {
   const detail = 'Another request is being served for this payment.';
-  sendProblem(res, 'payment_in_progress', detail, { retryAfterSeconds: 1 });
+  sendUndecided(req, res, gate.options, { code: 'payment_in_progress', detail, retryAfterSeconds: 1 });
 }
 
 /** Another payment was made under the identifier. */
@@ -30,15 +34,16 @@ export function sendTaken(res: Response): void {
 }
 
 /** The outcome is not known yet; `receipt` names the transaction. */
-export function sendPending(res: Response, receipt: Readonly<Record<string, string>>): void {
+export function sendPending({ req, res, gate }: Answered, receipt: Readonly<Record<string, string>>): void {
   const detail =
     'The payment was sent and its outcome is not known yet. Send the same payment again to learn it; do not pay anew.';
-  sendProblem(res, 'settlement_pending', detail, { headers: receipt, retryAfterSeconds: PENDING_RETRY_SECONDS });
+  const retryAfterSeconds = PENDING_RETRY_SECONDS;
+  sendUndecided(req, res, gate.options, { code: 'settlement_pending', detail, headers: receipt, retryAfterSeconds });
 }
 
 /** Sends a response that was kept, with the receipt of its payment. */
 export async function sendAgain(
-  { req, res, gate }: Pick<PaidRequest, 'req' | 'res' | 'gate'>,
+  { req, res, gate }: Answered,
   stored: StoredResponse,
   receipt: Readonly<Record<string, string>>,
 ): Promise<void> {

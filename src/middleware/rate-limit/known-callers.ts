@@ -8,7 +8,8 @@ import { createRequestNote } from '../gate/request-note.js';
 import { sendError } from '../gate/respond.js';
 import { type SignInWanted, signInsWanted } from '../gate/sign-ins-wanted.js';
 import { checkServiceKey, keyError } from '../service-key/read-service-key.js';
-import { type CallerParts, provenWallet } from '../wallet/wallet-auth.js';
+import type { CallerParts } from '../wallet/caller-request.js';
+import { provenWallet } from '../wallet/wallet-auth.js';
 import type { Tries } from './tries.js';
 
 const countedElsewhere = createRequestNote<Response, true>();

@@ -57,20 +57,30 @@ export function closed(res: ServerResponse): Promise<void> {
   });
 }
 
+/** The longest that a timer of Node's waits. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
- * Whether the handler ends a response that nobody waits for any more, within so many milliseconds. Its head may never be
- * written: Node drops what comes after the connection.
+ * What becomes within so many milliseconds of a response that nobody waits for any more: its handler ends it, its app destroys it, or
+ * neither. Its head may never be written: Node drops what comes after the connection.
  */
-export function endsWithin(res: ServerResponse, timeoutMs: number): Promise<boolean> {
-  if (res.writableEnded) return Promise.resolve(true);
-  const { end } = res;
+export function comesToEnd(res: ServerResponse, timeoutMs: number): Promise<'ended' | 'broken' | 'open'> {
+  if (res.writableEnded) return Promise.resolve('ended');
+  const { end, destroy } = res;
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, timeoutMs, false).unref();
-    Reflect.set(res, 'end', (...args: unknown[]) => {
+    const timer = setTimeout(resolve, Math.min(timeoutMs, MAX_TIMER_MS), 'open').unref();
+    const decide = (end: 'ended' | 'broken'): void => {
       clearTimeout(timer);
-      resolve(true);
+      resolve(end);
+    };
+    Reflect.set(res, 'end', (...args: unknown[]) => {
+      decide('ended');
       return Reflect.apply(end, res, args);
     });
+    res.destroy = (error) => {
+      decide('broken');
+      return destroy.call(res, error);
+    };
   });
 }
 

@@ -104,7 +104,11 @@ export function amountText(amount: bigint, mint: string, tokens: readonly Token[
 }
 
 /** An amount for programs: digits, a space, and the symbol, `0.9996 USDC`; where the token has none here, atomic units and the mint. */
-export function creditText(amount: bigint, mint: string, tokens: readonly Token[]): string {
+export function creditText(
+  amount: bigint,
+  mint: string,
+  tokens: readonly Pick<Token, 'symbol' | 'mint' | 'decimals'>[],
+): string {
   const token = tokens.find((it) => it.mint === mint);
   return token === undefined ? `${amount} ${mint}` : `${formatAmount(amount, token.decimals)} ${token.symbol}`;
 }

@@ -1,28 +1,18 @@
 import { z } from 'zod';
-import type { BalanceInput } from '../../access/balance.js';
+import type { HeldBalance } from '../../access/balance.js';
 import type { HoldingTimes } from '../../access/holding-times.js';
 import type { Holdings } from '../../access/holdings.js';
 import type { TiersOptions } from '../../access/tiers.js';
 import type { Delegations } from '../../identity/delegations.js';
-import type { AddressInput } from '../../protocol/address-input.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 import { duration, groupName, type Offer, type PassOption, passOption, usesCount } from './pass-option.js';
 
 /** What wallets that hold something pay instead, or have without paying. Give `tier`, or `mint` or `collection`. */
-export interface HolderOffer {
+export interface HolderOffer extends HeldBalance {
   /** Id of the lowest tier that has it, as for `requireTier`. */
   readonly tier?: string;
   /** With `tier`: the tiers. Default: `bronze`, `silver` and `gold` from 100, 1,000 and 10,000 USDC. */
   readonly tiers?: TiersOptions;
-  /** The token that is held, as for `requireTokenBalance`: a mint, or the symbol of a known token. */
-  readonly mint?: AddressInput;
-  /** Instead of `mint`, a collection of NFTs, as for `requireTokenBalance`. */
-  readonly collection?:
-    | readonly AddressInput[]
-    | { readonly creator: AddressInput }
-    | { readonly address: AddressInput };
-  /** How much of it, in whole tokens, as decimal text or number. Of a collection: of how many of its mints; default 1. */
-  readonly minBalance?: BalanceInput;
   /** How long the wallet must have been seen holding it without a break, as for `requireTier`: `'24h'`. Default: no time. */
   readonly heldFor?: string;
   /** With `heldFor`: where the times are kept. Default: in the facilitator's storage, or in this process's memory. */

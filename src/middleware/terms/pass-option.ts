@@ -28,7 +28,10 @@ export interface PassOption {
    * time, at most 3 days. Default false: who pays again has another pass, from then on.
    */
   readonly renew?: boolean | { readonly grace: string };
-  /** Name of a group of gates: the pass covers all of them that name it, on the same site and for the same `payTo`. Default: its own route alone. */
+  /**
+   * Name of a group of gates: the pass covers all of them that name it, on the same site and for the same `payTo`. Default: its own route alone.
+   * Where a gate of it takes `credit`, uses cover only what sells uses too, and credit what has a `cost` in its token; a time covers all.
+   */
   readonly group?: string;
   /**
    * Whether browsers have its token as a cookie too, which comes with the paid response and with a sign-in, and which they send by

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { SetupFinding } from '../../facilitator/setup/setup-finding.js';
 import type { Facilitator } from '../../facilitator/types.js';
 import type { Identity } from '../../identity/types.js';
+import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
 import type { AddressInput } from '../../protocol/address-input.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 import type { Commitment, Receipt, Refusal, Terms } from '../../protocol/types.js';
@@ -73,6 +74,8 @@ export interface RequirePaymentOptions {
   /**
    * With `settle: 'after'`: how long the handler may take before the response is 504, in milliseconds. Default 30,000. With
    * `before`: how long it may go on for a client that is gone before anything was sent, and can come again for the response.
+   * Of a request that a pass covers, what it took stays taken for at most 20 times as long while its client is gone and the handler
+   * goes on.
    */
   readonly handlerTimeoutMs?: number;
   /**
@@ -96,6 +99,8 @@ export interface RequirePaymentOptions {
    * for 24 hours. `required`: payments without a name are answered 400, all of version 1 among them. Default `optional`.
    */
   readonly paymentIdentifier?: 'optional' | 'required' | 'off';
+  /** How the page looks that a browser gets with the 402, and what it says. Default: ours, in the reader's language. */
+  readonly page?: PageOptions;
   /**
    * Lists the route at `/discovery` of every router on the same facilitator, and describes it in the 402 (x402's `bazaar`
    * extension). A price, recipient or memo that depends on the request is not listed with it. Default: the route is not listed.
@@ -178,6 +183,7 @@ export const requirePaymentOptions = z.strictObject({
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   extensions: z.record(z.string(), z.unknown()).optional(),
   paymentIdentifier: z.enum(['optional', 'required', 'off'], '"optional", "required" or "off"').default('optional'),
+  page: pageOptions.optional(),
   discovery: discoveryOptions.optional(),
   requestNames: requestNamesOption('payment', 'pass', 'wallet', 'tier'),
   onVerified: callable<NonNullable<RequirePaymentOptions['onVerified']>>('a function').optional(),

@@ -6,7 +6,7 @@ import { readPayment } from '../gate/presented-payment.js';
 import { createRequestNote } from '../gate/request-note.js';
 import { paymentFingerprint } from '../idempotency/request-fingerprint.js';
 import { retryOf } from '../idempotency/retry.js';
-import { type CallerParts, callerOrigin } from './wallet-auth.js';
+import { type CallerParts, callerOrigin } from './caller-request.js';
 
 /** Whom a gate lets in. */
 export interface AdmittedWallet {

@@ -10,6 +10,7 @@ import { type RequestNames, requestNamesOption, tell } from '../gate/request-pro
 import { withSignIns } from '../gate/sign-ins-wanted.js';
 import { ruleName } from './admission.js';
 import { type AdmittedWallet, admittedBefore, noteAdmitted } from './admitted-before.js';
+import { keptSignIn } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { readStanding, tellTier } from './tier-gate.js';
 import { anyProof, isToken, offerSignIn, proofOf, type UnprovenProof } from './wallet-auth.js';
@@ -76,6 +77,8 @@ async function read(
   res: Response,
   next: NextFunction,
 ): Promise<void> {
+  const kept = await keptSignIn(req, res, parts);
+  if (kept?.admitted) return kept.enter(next);
   const now = await seenNow(tiers, parts, req);
   const seen = 'wallet' in now ? now : ((await admittedBefore(req, parts, parts.name)) ?? now);
   if ('wallet' in seen) {

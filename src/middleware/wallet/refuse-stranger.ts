@@ -8,7 +8,9 @@ import { paymentOf } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem, setHeaders } from '../gate/respond.js';
 import { routeHandlers } from '../gate/route-handlers.js';
 import { wantsPage } from '../gate/wants-page.js';
-import { type CallerParts, callerUrl, offerSignIn, signInExtensions } from './wallet-auth.js';
+import { type CallerParts, callerUrl } from './caller-request.js';
+import { sendSignInPage } from './sign-in-page.js';
+import { offerSignIn, signInExtensions } from './wallet-auth.js';
 
 /**
  * The refusal of a caller whose wallet is not proven, with a challenge that a client can answer. Programs that have shown nothing get it
@@ -33,7 +35,8 @@ export function refuseStranger(
   if (paymentOf(req) !== undefined) warnOfOrder(where);
   const answer = () => {
     if (isUnheeded) return refuseProof(req, res, 'unauthenticated', NO_TOKENS);
-    return wantsPage(req) ? refuseProof(req, res, 'unauthenticated', UNPROVEN) : askToSignIn(req, res, parts);
+    if (!wantsPage(req)) return askToSignIn(req, res, parts);
+    return sendSignInPage(req, res, parts, { code: 'unauthenticated', headers: { 'WWW-Authenticate': CHALLENGE } });
   };
   return { admitted: false, wants: 'wallet', presented: false, answer };
 }

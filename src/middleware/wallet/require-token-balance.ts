@@ -3,6 +3,7 @@ import {
   atomicMinimum,
   type BalanceInput,
   decimalsOf,
+  type HeldBalance,
   type Minimum,
   minimumOption,
   wireNumber,
@@ -13,7 +14,7 @@ import { badOption } from '../../errors/errors.js';
 import type { Collection, Holding } from '../../facilitator/holdings/holding.js';
 import { type MaybePromise, whenKnown } from '../../lib/maybe-promise.js';
 import { resolveOptions } from '../../lib/options.js';
-import { type AddressInput, addressOption, addressTextOption } from '../../protocol/address-input.js';
+import { addressOption, addressTextOption } from '../../protocol/address-input.js';
 import { formatAmount } from '../../protocol/money/money.js';
 import type { Token } from '../../protocol/types.js';
 import type { Gate } from '../gate/gate.js';
@@ -31,24 +32,7 @@ import {
 const WHERE = 'requireTokenBalance';
 
 /** Options of {@link requireTokenBalance}: one token, or a collection of NFTs. */
-export interface RequireTokenBalanceOptions extends WalletGateOptions, AdmissionOptions {
-  /** The token: a mint, base58 or web3.js `PublicKey`, or the symbol of a known token. `SOL` counts lamports and wrapped SOL. */
-  readonly mint?: AddressInput;
-  /**
-   * Instead of `mint`, a collection of NFTs: its mints, at most 100,000; or `{ creator }`, a creator that the metadata of its NFTs
-   * names and that has verified it; or `{ address }`, the mint of the collection's own NFT, likewise verified (Metaplex Token
-   * Metadata). Addresses base58 or `PublicKey`. What metadata says is believed for an hour.
-   */
-  readonly collection?:
-    | readonly AddressInput[]
-    | { readonly creator: AddressInput }
-    | { readonly address: AddressInput };
-  /**
-   * How much the wallet must hold at least, in whole tokens, as decimal text or number. Of a collection: of how many of its mints
-   * at least one whole token, so that several of one mint count once; default 1.
-   */
-  readonly minBalance?: BalanceInput;
-}
+export interface RequireTokenBalanceOptions extends WalletGateOptions, AdmissionOptions, HeldBalance {}
 
 const MAX_COLLECTION = 100_000;
 /** So many mints of a collection are named in a 403. */

@@ -1,7 +1,6 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { TollhouseError } from '../../errors/errors.js';
-import { siteNoted } from '../../identity/identity-site.js';
 import type {
   Identity,
   IdentityRequest,
@@ -15,21 +14,9 @@ import { varyBy } from '../gate/cache-control.js';
 import { undoAtFault } from '../gate/gate.js';
 import { readPayment } from '../gate/presented-payment.js';
 import { createRequestNote, type RequestNote } from '../gate/request-note.js';
-import { absoluteUrl } from '../gate/request-url.js';
 import { isRequestWanted } from '../gate/sign-ins-wanted.js';
-
-/** Who gates ask about their caller. */
-export interface CallerParts {
-  readonly identity: Identity;
-  /** Address under which clients reach the server. Default: that of the router with the same identity, or from the request. */
-  readonly baseUrl: string | undefined;
-  /** What a sign-in has to be for. Default: the request. */
-  readonly scope?: ProofScope | undefined;
-}
-
-/** What an identity of ours reads: as `Vary` lists it, and name by name. */
-const PROOF_HEADERS = 'Authorization, SIGN-IN-WITH-X';
-const PROOF_NAMES: ReadonlySet<string> = new Set(PROOF_HEADERS.toLowerCase().split(', '));
+import { type CallerParts, CallerRequest, PROOF_HEADERS } from './caller-request.js';
+import { sessionProof } from './session-cookie.js';
 
 /** A proof of a request, and what came of using it up. */
 interface HeldProof extends InspectedProof {
@@ -132,7 +119,10 @@ function heldProof(req: Request, parts: CallerParts): MaybePromise<HeldProof> {
 function heldFor(req: Request, { identity, baseUrl }: CallerParts, scope: ProofScope): MaybePromise<HeldProof> {
   const earlier = proofs[scope].of(req)?.get(identity);
   if (earlier !== undefined) return earlier;
-  const held = inspect(identity, new CallerRequest(req, { identity, baseUrl, scope }));
+  const asked = { identity, baseUrl, scope };
+  const held = whenKnown(inspect(identity, new CallerRequest(req, asked)), (shown) =>
+    shown.proof.status === 'absent' ? whenKnown(sessionProof(req, asked), (kept) => kept ?? shown) : shown,
+  );
   // A token that is good now is not used up by that, and asking again costs less than the note.
   if (!isPending(held) && isToken(held.proof)) return held;
   noteProof(req, scope, identity, held);
@@ -214,7 +204,8 @@ async function challengeAgain(req: Request) {
   return extensions;
 }
 
-function extensionsBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
+/** The same, where a sign-in that the request came with stays used up. */
+export function extensionsBesidePayment(req: Request): MaybePromise<Readonly<Record<string, unknown>> | undefined> {
   const extensions = signInExtensions(req);
   return isPending(extensions) ? extensions.catch(withoutName) : extensions;
 }
@@ -227,53 +218,4 @@ async function challengesOf(noted: readonly (readonly [Identity, IdentityRequest
   const challenges = await Promise.all(noted.map(([identity, asked]) => identity.challenge(asked)));
   const all: Readonly<Record<string, unknown>> = Object.assign({}, ...challenges.map(({ extensions }) => extensions));
   return all;
-}
-
-/** Absolute address of a request, at the site that is configured for the gate or for the router with its identity. */
-export function callerUrl(req: Request, parts: CallerParts): string {
-  return absoluteUrl(req, siteOf(parts));
-}
-
-function siteOf({ baseUrl, identity }: CallerParts): string | undefined {
-  return baseUrl ?? siteNoted(identity);
-}
-
-/** Scheme and host that a request is made to, as far as they are known: its address as it was sent where that is none. */
-export function callerOrigin(req: Request, parts: CallerParts): string {
-  const { url } = new CallerRequest(req, parts);
-  return URL.canParse(url) ? new URL(url).origin : url;
-}
-
-/** What of a request may prove who is calling. A class, since one is made for every request. */
-class CallerRequest implements IdentityRequest {
-  readonly #req: Request;
-  readonly #parts: CallerParts;
-
-  constructor(req: Request, parts: CallerParts) {
-    this.#req = req;
-    this.#parts = parts;
-  }
-
-  get url(): string {
-    return callerUrl(this.#req, this.#parts);
-  }
-
-  get method(): string {
-    return this.#req.method;
-  }
-
-  get scope(): ProofScope | undefined {
-    return this.#parts.scope;
-  }
-
-  get baseUrl(): string | undefined {
-    return siteOf(this.#parts);
-  }
-
-  header(name: string): string | undefined {
-    const value = this.#req.headers[name.toLowerCase()];
-    // An identity of somebody else may read more, such as a cookie.
-    if (this.#req.res !== undefined && !PROOF_NAMES.has(name)) varyBy(this.#req.res, name);
-    return typeof value === 'string' ? value : value?.join(', ');
-  }
 }

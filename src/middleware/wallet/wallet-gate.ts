@@ -6,14 +6,19 @@ import type { Facilitator } from '../../facilitator/types.js';
 import { identityOf } from '../../identity/default-identity.js';
 import type { Identity, ProofScope, ProvenWallet } from '../../identity/types.js';
 import { type MaybePromise, whenKnown, whenKnownOr } from '../../lib/maybe-promise.js';
+import { type PageOptions, pageOptions } from '../../pages/layout/page-options.js';
+import { noteShortfall } from '../browser/shortfall.js';
 import { keepPrivate } from '../gate/cache-control.js';
 import { createGate, type Decision, type Gate, type Refused } from '../gate/gate.js';
 import { type RequestNames, requestNamesOption, tell } from '../gate/request-properties.js';
 import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { withSignIns } from '../gate/sign-ins-wanted.js';
+import { wantsPage } from '../gate/wants-page.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
+import { isKeeping, keptSignIn } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
-import { anyProof, isToken, proofOf } from './wallet-auth.js';
+import { sendSignInPage } from './sign-in-page.js';
+import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
 
 /** Options that all gates by wallet have. */
 export interface WalletGateOptions {
@@ -41,6 +46,8 @@ export interface WalletGateOptions {
    * a `req.wallet` of their own; `walletOf(req)` returns it either way. Default: `req.wallet`.
    */
   readonly requestNames?: RequestNames<'wallet'>;
+  /** How the page looks on which browsers sign in, and what it says. Default: ours, in the reader's language. */
+  readonly page?: PageOptions;
 }
 
 /** Schema of {@link WalletGateOptions}, field by field. */
@@ -58,6 +65,7 @@ export const walletGateOptions = {
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   scope: z.enum(['request', 'site'], '"request" or "site"').default('request'),
   requestNames: requestNamesOption('wallet'),
+  page: pageOptions.optional(),
 };
 
 /** What a gate by wallet works with. */
@@ -70,7 +78,7 @@ type ResolvedWalletOptions = Readonly<z.output<z.ZodObject<typeof walletGateOpti
 
 /** Fills in what gates on one facilitator share. */
 export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts {
-  const { facilitator, identity, holdings, baseUrl, scope, requestNames } = options;
+  const { facilitator, identity, holdings, baseUrl, scope, requestNames, page } = options;
   return {
     facilitator,
     requestNames,
@@ -78,6 +86,7 @@ export function walletGateParts(options: ResolvedWalletOptions): WalletGateParts
     holdings: holdings ?? holdingsOf(facilitator),
     baseUrl,
     scope,
+    page,
   };
 }
 
@@ -140,7 +149,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
         if (verdict.ok) return isToken(proof) ? enter(req, res, proof.wallet, note) : enterOnce(req, res, note);
         // A sign-in that lets nobody in stays unused, and is not told of: it could be sent again.
         if (isToken(proof)) tellOf(req, proof.wallet, note);
-        return tooLittle(verdict, res);
+        return tooLittle(verdict, req, res, parts);
       });
     });
   }
@@ -165,7 +174,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
 
   const admit = (req: Request, res: Response) =>
     whenKnownOr(
-      () => decide(req, res),
+      () => (isKeeping(req) ? keptSignIn(req, res, parts).then((kept) => kept ?? decide(req, res)) : decide(req, res)),
       (decision) => {
         if (!decision.admitted) exposeHeaders(res, EXPOSED);
         return decision;
@@ -193,8 +202,19 @@ function verdictOn(error: unknown): Verdict {
   return { ok: false, code: error.code, detail: error.message, missing: {} };
 }
 
-function tooLittle({ code, detail, missing }: Extract<Verdict, { ok: false }>, res: Response): Refused {
-  const answer = () => sendProblem(res, code, detail, { more: missing });
+function tooLittle(
+  { code, detail, missing }: Extract<Verdict, { ok: false }>,
+  req: Request,
+  res: Response,
+  parts: WalletGateParts,
+): Refused {
+  noteShortfall(req, { code, detail });
+  function answer(): MaybePromise<void> {
+    if (!wantsPage(req)) return sendProblem(res, code, detail, { more: missing });
+    // Another wallet may have what this one lacks.
+    offerSignIn(req, parts);
+    return sendSignInPage(req, res, parts, { code, detail });
+  }
   return { admitted: false, wants: 'wallet', presented: true, answer };
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
 import { firstFault } from '../../lib/parsed.js';
 import type { Challenge, Resource } from '../challenge.js';
-import type { Payment } from '../types.js';
+import type { Payment, Terms } from '../types.js';
 import { writeHeader } from '../wire/json.js';
 import {
   readNonce,
@@ -12,6 +12,7 @@ import {
   readTransaction,
   signInTerms,
   unreadable,
+  type WireExtras,
   type WireReading,
   writeTerms,
 } from '../wire/terms.js';
@@ -66,6 +67,20 @@ export function readPayloadV2(payload: unknown): WireReading<Payment> {
       ...readNonce(wire.extra),
       ...(extensions === undefined || extensions === null ? {} : { extensions }),
     },
+  };
+}
+
+/** What a payer sends but for the signatures: the payment that a client makes of some terms, with a transaction to be signed. */
+export function writeUnsignedPayment(
+  terms: Terms,
+  { extensions, ...extras }: WireExtras & { readonly extensions?: Readonly<Record<string, unknown>> | undefined },
+  transaction: Uint8Array,
+): Readonly<Record<string, unknown>> {
+  return {
+    x402Version: 2,
+    accepted: writeTerms(terms, extras),
+    payload: { transaction: Buffer.from(transaction).toString('base64') },
+    ...defined({ extensions }),
   };
 }
 

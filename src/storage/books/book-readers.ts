@@ -3,6 +3,7 @@ import { createFigureReader, type FigureReader } from './figure-reader.js';
 import { createOwedReader, type OwedReader } from './owed-reader.js';
 import { createPassReader, type PassReader } from './pass-reader.js';
 import { createPaymentReader, type PaymentReader } from './payment-reader.js';
+import { createRefundReader, type RefundReader } from './refund-reader.js';
 import { createRequestReader, type RequestReader } from './request-reader.js';
 import { createToldReader, type ToldReader } from './told-reader.js';
 
@@ -14,6 +15,7 @@ export interface BookReaders {
   readonly told: ToldReader;
   readonly figures: FigureReader;
   readonly passes: PassReader;
+  readonly refunds: RefundReader;
 }
 
 /** Makes the readers of a database. */
@@ -25,5 +27,6 @@ export function createBookReaders(database: SqlDatabase): BookReaders {
     told: createToldReader(database),
     figures: createFigureReader(database),
     passes: createPassReader(database),
+    refunds: createRefundReader(database),
   };
 }

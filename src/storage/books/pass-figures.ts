@@ -32,6 +32,8 @@ export interface BoughtBefore {
   readonly price: PassPrice;
   /** The project whose call has bought it; missing where a gate of an app sold it. */
   readonly projectId?: string;
+  /** What refunds have taken of it, in its own unit, and what they have paid back, in atomic units of the price. */
+  readonly refunded: { readonly taken: bigint; readonly amount: bigint };
 }
 
 /** Passes beside what was paid for them. Rejects with `store_unavailable` when the database does not answer. */
@@ -61,9 +63,15 @@ const OPEN: Statement = {
     group by s.kind, p.asset, p.amount, ${BOUGHT}, ${EACH}`,
 };
 
+/** What of the refunds of a pass counts as a column; there is one at a time, for what is left, so that the sum is bought at most. */
+const refunds = (column: 'taken' | 'amount', states: string) =>
+  `(select cast(coalesce(sum(${column}), 0) as bigint) from tollhouse_refund r
+    where r.payment_id = p.id and r.pass_id = s.id and r.state in (${states}))`;
+
 const BOUGHT_BY: Statement = {
   name: 'tollhouse_passes_bought_by',
-  text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')}, p.asset as paid_in, p.amount as paid, p.project_id
+  text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')}, p.asset as paid_in, p.amount as paid, p.project_id,
+      ${refunds('taken', `'taken', 'broadcast', 'paid'`)} as refund_taken, ${refunds('amount', `'paid'`)} as refunded
     from tollhouse_pass s join tollhouse_payment p on p.id = s.payment_id
     where s.wallet = $1 and $2 in ('', p.project_id) order by s.opened_at desc, s.id limit ${MOST_PASSES}`,
 };
@@ -80,6 +88,7 @@ export function createPassFigures(database: SqlDatabase, now: () => number): Pas
       return rows.map((row) => ({
         pass: toPass(row, now()),
         price: { mint: String(row.paid_in), amount: amountOf(row.paid) },
+        refunded: { taken: BigInt(String(row.refund_taken)), amount: BigInt(String(row.refunded)) },
         ...(row.project_id === null ? {} : { projectId: String(row.project_id) }),
       }));
     },

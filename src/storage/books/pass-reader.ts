@@ -22,7 +22,7 @@ export interface PaidPass {
   readonly projectId?: string;
   /** Missing where there is none. */
   readonly pass?: Pass;
-  /** What requests have taken from it, as far as that is remembered, in its own unit. */
+  /** What requests and refunds have taken from it, as far as that is remembered, in its own unit. */
   readonly taken: bigint;
   /** Of one that can be renewed: the time that the payment is counted with, and all that was paid for, in milliseconds. */
   readonly period?: { readonly lastsMs: number; readonly totalMs: number };
@@ -61,15 +61,22 @@ export interface PassReader {
 const PAGE = 256;
 const MOST = 1_000;
 
-/** SQL that sums something of what requests took from a pass; in halves, as `sum` itself overflows in SQLite. */
-const taken = (what: string): string =>
-  `(select coalesce(sum(${what}), 0) from tollhouse_pass_debit where pass_id = s.id)`;
+/**
+ * SQL that sums something of what requests and refunds took from a pass; in halves, as `sum` itself overflows in SQLite. Refunds are
+ * remembered longer than debits, theirs among them.
+ */
+const taken = (half: (amount: string) => string): string =>
+  `(select coalesce(sum(${half('amount')}), 0) from tollhouse_pass_debit where pass_id = s.id)
+    + (select coalesce(sum(${half('r.taken')}), 0) from tollhouse_refund r where r.payment_id = s.payment_id
+        and r.state in ('taken', 'broadcast', 'paid') and not exists (
+          select 1 from tollhouse_pass_debit t where t.pass_id = r.pass_id and t.request = r.id))`;
+const TAKEN = `${taken((it) => `${it} >> 32`)} as high, ${taken((it) => `${it} & 4294967295`)} as low`;
 
 const PAID: Statement = {
   name: 'tollhouse_page_paid_passes',
   text: `select p.id as paid_id, p.payer, p.buys, p.asset, p.amount, p.pay_to, p.owner as paid_owner, p.project_id as paid_project,
       ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
-      ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low, d.lasts_ms,
+      ${TAKEN}, d.lasts_ms,
       (select cast(sum(lasts_ms) as bigint) from tollhouse_pass_period where pass_id = s.id) as total_ms
     from tollhouse_payment p left join tollhouse_pass_period d on d.payment_id = p.id
     left join tollhouse_pass s on s.id = coalesce(d.pass_id, (select id from tollhouse_pass where payment_id = p.id))
@@ -81,7 +88,7 @@ const PAID: Statement = {
 const HAD: Statement = {
   name: 'tollhouse_page_had_passes',
   text: `select ${PASS_COLUMNS.map((it) => `s.${it}`).join(', ')},
-      ${taken('amount >> 32')} as high, ${taken('amount & 4294967295')} as low
+      ${TAKEN}
     from tollhouse_pass s where s.payment_id > $2 and s.payment_id like '${ALLOWANCE}%' and s.opened_at >= $1
     order by s.payment_id limit ${PAGE}`,
 };

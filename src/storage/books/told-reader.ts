@@ -19,7 +19,7 @@ export interface ToldPayment {
 export interface StrayEvent {
   readonly eventId: string;
   readonly type: string;
-  /** Id of the payment, payout or call that it tells of. */
+  /** Id of the payment, payout, refund or call that it tells of. */
   readonly subject: string;
   /** State in the books; missing where they do not know it. */
   readonly state: string | undefined;
@@ -47,6 +47,10 @@ export interface ToldReader {
   payouts(network: NetworkId, from: number): Promise<readonly Untold[]>;
   /** Events `payout.paid` of payouts that are not paid. */
   strayPayouts(network: NetworkId, from: number): Promise<readonly StrayEvent[]>;
+  /** Refunds that were paid since a time, with how often that is told: not once. */
+  refunds(network: NetworkId, from: number): Promise<readonly Untold[]>;
+  /** Events `payment.refunded` of refunds that are not paid. */
+  strayRefunds(network: NetworkId, from: number): Promise<readonly StrayEvent[]>;
   /** Calls that used up a payment, with how often `call.succeeded` tells it: not once. */
   calls(from: number): Promise<readonly Untold[]>;
   /** Events `call.succeeded` with a price, of calls that are not in the books with it. */
@@ -68,6 +72,8 @@ export function createToldReader(database: SqlDatabase): ToldReader {
     strayPayments: async (network, from) => (await database.query(all.strayPayments, network, from)).map(toStray),
     payouts: async (network, from) => (await database.query(all.payouts, network, from, from - CLOCK_MS)).map(toUntold),
     strayPayouts: async (network, from) => (await database.query(all.strayPayouts, network, from)).map(toStray),
+    refunds: async (network, from) => (await database.query(all.refunds, network, from, from - CLOCK_MS)).map(toUntold),
+    strayRefunds: async (network, from) => (await database.query(all.strayRefunds, network, from)).map(toStray),
     calls: async (from) => (await database.query(all.calls, from, from - CLOCK_MS)).map(toUntold),
     strayCalls: async (from) => (await database.query(all.strayCalls, from)).map(toStray),
   };
@@ -118,6 +124,24 @@ function statementsOf(dialect: Dialect) {
         from tollhouse_event e left join tollhouse_payout po on po.id = ${data('payout_id')}
         where e.type = 'payout.paid' and e.at >= $2 and ${data('network')} = $1
           and (po.id is null or po.state <> 'paid')
+        order by e.seq limit ${MOST}`,
+    },
+    refunds: {
+      name: 'tollhouse_told_refunds',
+      text: `select r.id, coalesce(told.times, 0) as times from tollhouse_refund r left join (
+          select ${data('refund_id')} as subject, ${data('amount_atomic')} as amount, count(*) as times
+          from tollhouse_event e where e.type = 'payment.refunded' and e.at >= $3
+          group by ${data('refund_id')}, ${data('amount_atomic')}) told
+          on told.subject = r.id and told.amount = cast(r.amount as text)
+        where r.network = $1 and r.state = 'paid' and r.created_at >= $2 and coalesce(told.times, 0) <> 1
+        order by r.id limit ${MOST}`,
+    },
+    strayRefunds: {
+      name: 'tollhouse_told_stray_refunds',
+      text: `select e.id, e.type, ${data('refund_id')} as subject, r.state
+        from tollhouse_event e left join tollhouse_refund r on r.id = ${data('refund_id')}
+        where e.type = 'payment.refunded' and e.at >= $2 and ${data('network')} = $1
+          and (r.id is null or r.state <> 'paid')
         order by e.seq limit ${MOST}`,
     },
     calls: {

@@ -13,7 +13,7 @@ import type { PaymentRequestLedger } from './payment-request.js';
  * |---|---|---|
  * | `claimed` | one request works on it, nothing was sent | `recordBroadcast`, `recordOutcome`, or `forget`: as if it had never been brought |
  * | `broadcast` | its signature is written down, it may land | `recordOutcome`; `forget`, where it provably was not sent |
- * | `confirmed` | the money is there, a response is owed | `served` |
+ * | `confirmed` | the money is there, a response is owed, or what a failed one has left | `served` |
  * | `served`, `failed`, `expired` | final | pruned when no replay is possible and the books allow it |
  *
  * `claim` wins a payment that is unknown, or open and held by nobody, for the use that it was brought for first. What it

@@ -5,7 +5,8 @@ import type { Ledger } from './ledger.js';
 export interface PrunableLedger extends Ledger {
   /**
    * Forgets what was over before a time, the oldest first: payments that were served, expired or failed, or given up before
-   * they were sent, and payment requests that nothing can pay any more. A step takes as long as its `limit` makes it; call
+   * they were sent, and payment requests that nothing can pay any more. What was left of a payment and used up by other requests ends it
+   * as `served`. A step takes as long as its `limit` makes it; call
    * it until it answers 0.
    * A payment may be forgotten only when the chain has forgotten its blockhash and no codec takes its signature any more.
    * @param before - milliseconds since the epoch
@@ -40,6 +41,18 @@ const PRUNE = {
         where finished_at is null and state = 'claimed' and lease_ends < $1 order by lease_ends limit $2)
       returning id`,
   },
+  /** Landed, and what a failed request of it left its payer was used up by others: nothing is owed for it any more. */
+  hadOtherwise: {
+    name: 'tollhouse_end_had_otherwise',
+    text: `update tollhouse_payment set state = 'served', finished_at = lease_ends, lease = null
+      where finished_at is null and state = 'confirmed' and lease_ends < $1 and id in (
+        select id from tollhouse_payment
+        where finished_at is null and state = 'confirmed' and lease_ends < $1 and exists (
+          select 1 from tollhouse_pass p where p.payment_id = tollhouse_payment.id and p.remaining = 0 and p.over_at < $1
+            and not exists (select 1 from tollhouse_pass_debit where pass_id = p.id and request = p.payment_id))
+        order by lease_ends limit $2)
+      returning id`,
+  },
   /**
    * A payment stays as long as the request that it paid: forgotten before it, it would leave the request unpaid. And as long as the pass is
    * good that it has bought: nobody would know what is owed of its price.
@@ -65,6 +78,7 @@ export async function pruneLedger(
   const steps: readonly Step[] = [
     [PRUNE.requests, before, limit],
     [PRUNE.unsent, before, limit],
+    [PRUNE.hadOtherwise, before, limit],
     [PRUNE.payments, before, limit, 'expired'],
     [PRUNE.payments, before, limit, 'failed'],
     [PRUNE.payments, servedBefore, limit, 'served'],

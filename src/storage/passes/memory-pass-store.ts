@@ -7,7 +7,6 @@ import {
   type Debit,
   type DebitResult,
   MOST_PASSES,
-  MOST_PRICE_SCOPES,
   type NewPass,
   overBecause,
   type Pass,
@@ -46,8 +45,8 @@ class MemoryPassStore implements PassStore {
   /** The payments that have renewed a pass. */
   readonly #renewals = new Map<Entry, readonly string[]>();
   readonly #byWallet = new Map<string, Set<Entry>>();
-  /** Those that cover the price of a route. */
-  readonly #ofPrices = new Set<Entry>();
+  /** Those of which something is left that covers the price of a route, by their scope. */
+  readonly #ofPrices = new Map<string, Set<Entry>>();
   readonly #maxDebits: number;
   /** Those whose end was not told, with the time when they were used up last. */
   readonly #untold = new Map<Entry, number | undefined>();
@@ -73,7 +72,7 @@ class MemoryPassStore implements PassStore {
     this.#untold.set(entry, openedAt);
     const ofWallet = this.#byWallet.get(entry.wallet) ?? new Set();
     this.#byWallet.set(entry.wallet, ofWallet.add(entry));
-    if (entry.scope.startsWith(PRICE_OF)) this.#ofPrices.add(entry);
+    this.#notePrice(entry);
     const taken = takenByPayment(pass);
     if (taken !== undefined) this.#note(`${entry.id} ${entry.paymentId}`, taken);
     return this.#copyOf(entry);
@@ -100,18 +99,32 @@ class MemoryPassStore implements PassStore {
     const entry = this.#byId.get(passId);
     if (entry?.left === undefined) return { ok: false, fault: 'unknown' };
     const key = `${passId} ${requestId}`;
-    if (this.#debits.has(key)) return { ok: true, left: entry.left, isRepeated: true };
+    const takenBefore = this.#debits.get(key);
+    if (takenBefore !== undefined) return { ok: true, left: entry.left, takenBefore };
     if (serial !== undefined && serial !== entry.serial) return { ok: false, fault: 'revoked' };
     const fault = overBecause(entry, this.#now()) ?? (entry.left < amount ? 'used_up' : undefined);
     if (fault !== undefined) return { ok: false, fault };
     this.#setLeft(entry, entry.left - amount);
     this.#note(key, amount);
-    return { ok: true, left: entry.left, isRepeated: false };
+    return { ok: true, left: entry.left };
   }
 
   #setLeft(entry: Entry, left: bigint): void {
     entry.left = left;
     if (left === 0n && this.#untold.has(entry)) this.#untold.set(entry, this.#now());
+    this.#notePrice(entry);
+  }
+
+  #notePrice(entry: Entry): void {
+    const { scope, left = 0n, revokedAt } = entry;
+    if (!scope.startsWith(PRICE_OF)) return;
+    if (left === 0n || revokedAt !== undefined) return this.#leavePrice(entry);
+    this.#ofPrices.set(scope, (this.#ofPrices.get(scope) ?? new Set()).add(entry));
+  }
+
+  #leavePrice(entry: Entry): void {
+    const open = this.#ofPrices.get(entry.scope);
+    if (open?.delete(entry) && open.size === 0) this.#ofPrices.delete(entry.scope);
   }
 
   #note(key: string, amount: bigint): void {
@@ -144,7 +157,7 @@ class MemoryPassStore implements PassStore {
     const entry = this.#byId.get(passId);
     if (amount === undefined || entry?.left === undefined) return false;
     this.#debits.delete(key);
-    entry.left += amount;
+    this.#setLeft(entry, entry.left + amount);
     return true;
   }
 
@@ -169,16 +182,15 @@ class MemoryPassStore implements PassStore {
     return this.#ofWallet(wallet).reverse().slice(0, MOST_PASSES);
   }
 
-  async priceScopes(): Promise<readonly string[]> {
-    const time = this.#now();
-    const open = [...this.#ofPrices].filter((entry) => overBecause(entry, time) === undefined);
-    return [...new Set(open.map(({ scope }) => scope))].sort().slice(0, MOST_PRICE_SCOPES);
+  async priceScopes(asked: readonly string[]): Promise<readonly string[]> {
+    return asked.filter((scope) => this.#ofPrices.has(scope));
   }
 
   async revoke(id: string): Promise<boolean> {
     const entry = this.#byId.get(id);
     if (entry === undefined || entry.revokedAt !== undefined) return false;
     entry.revokedAt = this.#now();
+    this.#notePrice(entry);
     return true;
   }
 
@@ -227,7 +239,7 @@ class MemoryPassStore implements PassStore {
     this.#byId.delete(entry.id);
     for (const paymentId of [entry.paymentId, ...(this.#renewals.get(entry) ?? [])]) this.#byPayment.delete(paymentId);
     this.#renewals.delete(entry);
-    this.#ofPrices.delete(entry);
+    this.#leavePrice(entry);
     const ofWallet = this.#byWallet.get(entry.wallet);
     ofWallet?.delete(entry);
     if (ofWallet?.size === 0) this.#byWallet.delete(entry.wallet);

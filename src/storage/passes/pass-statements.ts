@@ -1,6 +1,6 @@
 import { jsonRows } from '../sql/json-groups.js';
-import type { Statement } from '../sql/sql-database.js';
-import { MOST_PASSES, MOST_PRICE_SCOPES, PRICE_OF } from './pass-store.js';
+import type { Dialect, Statement } from '../sql/sql-database.js';
+import { MOST_PASSES, PRICE_OF } from './pass-store.js';
 
 /** The columns of a pass, as its reader names them. */
 export const PASS_COLUMNS = [
@@ -53,11 +53,6 @@ export const PASSES = {
     name: 'tollhouse_find_passes_for',
     text: `select ${COLUMNS} from tollhouse_pass where wallet = $1 and site = $2 and scope = $3
       order by case when over_at is null then 1 else 0 end desc, over_at desc, opened_at desc limit ${MOST_PASSES}`,
-  },
-  priceScopes: {
-    name: 'tollhouse_price_scopes',
-    text: `select scope from tollhouse_pass where over_at is null and scope like '${PRICE_OF}%'
-      group by scope order by scope limit ${MOST_PRICE_SCOPES}`,
   },
   list: {
     name: 'tollhouse_list_passes',
@@ -178,3 +173,17 @@ export const DEBIT_MANY: Statement = {
       join taken t on t.id = d.pass_id)
     select id, remaining from taken`,
 };
+
+/** Of the scopes in a JSON list those in which credit for a price is left; a look into the index for each. */
+export const PRICE_SCOPES: Readonly<Record<Dialect, Statement>> = {
+  sqlite: priceScopes('json_each($1) asked'),
+  postgres: priceScopes('json_array_elements_text($1::json) as asked(value)'),
+};
+
+function priceScopes(asked: string): Statement {
+  return {
+    name: 'tollhouse_price_scopes',
+    text: `select asked.value as scope from ${asked} where exists (
+      select 1 from tollhouse_pass where scope = asked.value and over_at is null and scope like '${PRICE_OF}%')`,
+  };
+}

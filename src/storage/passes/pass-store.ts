@@ -75,8 +75,8 @@ export type DebitResult =
       readonly ok: true;
       /** What is left of the pass. */
       readonly left: bigint;
-      /** Whether the request was debited before; then nothing more was taken. */
-      readonly isRepeated: boolean;
+      /** What the request had taken under this name before; then nothing more was taken. Missing where it is taken now. */
+      readonly takenBefore?: bigint;
     }
   | { readonly ok: false; readonly fault: PassFault };
 
@@ -130,8 +130,8 @@ export interface PassStore {
   findByPayment(paymentId: string): Promise<Pass | undefined>;
   /** The passes of a wallet for something, those that last longest first, at most {@link MOST_PASSES}. */
   findFor(query: PassQuery): Promise<readonly Pass[]>;
-  /** The scopes of a price ({@link PRICE_OF}) in which some wallet has credit left, at most {@link MOST_PRICE_SCOPES}. */
-  priceScopes(): Promise<readonly string[]>;
+  /** Of some scopes of a price ({@link PRICE_OF}) those in which some wallet has credit left; revoked credit is none. */
+  priceScopes(asked: readonly string[]): Promise<readonly string[]>;
   /** All passes of a wallet, the newest first, at most {@link MOST_PASSES}. */
   list(wallet: string): Promise<readonly Pass[]>;
   /** Ends a pass; false where it was ended so before, or there is none. */
@@ -157,9 +157,6 @@ export const MOST_PASSES = 100;
  * that failed.
  */
 export const PRICE_OF = 'price of ';
-
-/** How many of these scopes are found at once. */
-export const MOST_PRICE_SCOPES = 1_000;
 
 /** What the paid request has taken of a pass; undefined where that is nothing. */
 export function takenByPayment({

@@ -6,7 +6,7 @@ import { summand } from '../sql/sql-sums.js';
 import { debitGroups } from './debit-groups.js';
 import { passEnds } from './pass-ends.js';
 import { firstPass, toPass } from './pass-rows.js';
-import { PASSES } from './pass-statements.js';
+import { PASSES, PRICE_SCOPES } from './pass-statements.js';
 import { type Debit, type DebitResult, type NewPass, type Pass, type PassStore, takenByPayment } from './pass-store.js';
 import { RENEWALS } from './renewal-statements.js';
 
@@ -42,7 +42,10 @@ export function createSqlPassStore(database: SqlDatabase, now: () => number = Da
       const [row] = await database.query(PASSES.withdrawTokens, id);
       return row === undefined ? undefined : Number(row.serial);
     },
-    priceScopes: async () => (await database.query(PASSES.priceScopes)).map(({ scope }) => String(scope)),
+    async priceScopes(asked) {
+      const rows = await database.query(PRICE_SCOPES[database.dialect], JSON.stringify(asked));
+      return rows.map(({ scope }) => String(scope));
+    },
     async tokenSecret() {
       await database.query(PASSES.makeSecret, SECRET, randomBytes(SECRET_BYTES));
       const [row] = await database.query(PASSES.secret, SECRET);
@@ -130,7 +133,7 @@ function passDebits(
     const pass = await find(passId);
     if (pass?.left === undefined) return { ok: false, fault: 'unknown' };
     const [before] = await database.query(PASSES.wasDebited, passId, requestId);
-    if (before !== undefined) return { ok: true, left: pass.left, isRepeated: true };
+    if (before !== undefined) return { ok: true, left: pass.left, takenBefore: BigInt(String(before.amount)) };
     if (serial !== undefined && serial !== pass.serial) return { ok: false, fault: 'revoked' };
     return { ok: false, fault: pass.over ?? 'used_up' };
   }
@@ -140,7 +143,7 @@ function passDebits(
     async debit(asked) {
       const debit = { ...asked, amount: summand(asked.amount) };
       const left = await take(debit);
-      return left === undefined ? whyNot(debit) : { ok: true, left, isRepeated: false };
+      return left === undefined ? whyNot(debit) : { ok: true, left };
     },
     async adjust({ passId, requestId, amount }) {
       const [of, whole] = [[passId, requestId] as const, summand(amount)];

@@ -1,24 +1,32 @@
 import type { Statement } from '../sql/sql-database.js';
 import { MOST_REFUNDS } from './refund-store.js';
 
-const REFUND = [
-  ...[
-    'id',
-    'payment_id',
-    'pass_id',
-    'network',
-    'wallet',
-    'recipient',
-    'owner',
-    'project_id',
-    'mint',
-    'amount',
-    'taken',
-  ],
-  ...['state', 'signature', 'signed', 'blockhash', 'last_valid_block_height', 'signed_slot', 'slot', 'reason'],
-  ...['created_at', 'updated_at'],
-].join(', ');
+/** The columns of a refund, as its reader names them. */
+export const REFUND_COLUMNS = [
+  'id',
+  'payment_id',
+  'pass_id',
+  'network',
+  'wallet',
+  'recipient',
+  'owner',
+  'project_id',
+  'mint',
+  'amount',
+  'taken',
+  'state',
+  'signature',
+  'signed',
+  'blockhash',
+  'last_valid_block_height',
+  'signed_slot',
+  'slot',
+  'reason',
+  'created_at',
+  'updated_at',
+] as const;
 
+const REFUND = REFUND_COLUMNS.join(', ');
 const OPEN = `state in ('planned', 'taken', 'broadcast')`;
 const HELD = 'id = $1 and lease = $2';
 
@@ -42,6 +50,12 @@ export const REFUNDS = {
     name: 'tollhouse_refunds_of_payment',
     text: `select ${REFUND} from tollhouse_refund where payment_id = $1
       order by created_at desc, id desc limit ${MOST_REFUNDS}`,
+  },
+  isHeld: {
+    name: 'tollhouse_is_pass_held',
+    text: `select request from tollhouse_pass_debit where pass_id = $1 and (at > $2 or request = $3)
+        and not exists (select 1 from tollhouse_refund where id = tollhouse_pass_debit.request)
+      limit 1`,
   },
   sumSince: {
     name: 'tollhouse_sum_refunds',

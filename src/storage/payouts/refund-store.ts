@@ -1,5 +1,5 @@
 import type { NetworkId } from '../../protocol/types.js';
-import type { HeldReason, SignedPayout } from './payout-store.js';
+import type { SignedPayout } from './payout-store.js';
 
 /**
  * Where a refund stands: `planned → taken → broadcast → paid`, or `failed`. `planned`: it counts, and nothing is done yet. `taken`: the
@@ -8,8 +8,25 @@ import type { HeldReason, SignedPayout } from './payout-store.js';
  */
 export type RefundState = 'planned' | 'taken' | 'broadcast' | 'paid' | 'failed';
 
-/** Why a refund is not paid: what a payout can fail by, or its credit was used before it could be taken. */
-export type RefundFault = HeldReason | 'credit_used';
+/**
+ * Why a refund is not paid: its credit was used before it could be taken; the refund wallet holds too little, or was replaced before the
+ * refund was signed; the payer has no token account, has sold it, or the token program refuses the transfer; its transaction failed on the
+ * chain, did not land in time, or nobody can say any more whether it landed (`outcome_unknown`: it stays sent, and somebody has to look).
+ */
+export const REFUND_FAULTS = [
+  'credit_used',
+  'refund_wallet_short',
+  'refund_wallet_replaced',
+  'recipient_token_account_missing',
+  'recipient_token_account_not_owned',
+  'transfer_refused',
+  'failed_on_chain',
+  'expired',
+  'outcome_unknown',
+] as const;
+
+/** One of {@link REFUND_FAULTS}. */
+export type RefundFault = (typeof REFUND_FAULTS)[number];
 
 /** What is to be refunded. */
 export interface NewRefund {
@@ -67,6 +84,12 @@ export interface RefundStore {
   find(id: string): Promise<RefundRecord | undefined>;
   /** The refunds of a payment, the newest first, at most {@link MOST_REFUNDS}. */
   ofPayment(paymentId: string): Promise<readonly RefundRecord[]>;
+  /**
+   * Whether requests have taken of a pass what they were not given back, what refunds have taken aside.
+   * @param since - since when, milliseconds since the epoch
+   * @param request - one that counts whenever it has taken it. Default: none
+   */
+  isHeld(passId: string, since: number, request?: string): Promise<boolean>;
   /** What refunds since a time have paid, or may still pay, in a token, atomic units. */
   sumSince(network: NetworkId, mint: string, since: number): Promise<bigint>;
   /** Takes refunds that are under way and that nobody holds, the oldest first. */

@@ -1,14 +1,12 @@
 import { defined } from '../../lib/defined.js';
-import type { NetworkId } from '../../protocol/types.js';
 import { eventSteps } from '../events/event-statements.js';
 import { type EventRecord, newEvent } from '../events/events.js';
 import { PASSES } from '../passes/pass-statements.js';
-import type { Row, SqlDatabase } from '../sql/sql-database.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
 import { summand } from '../sql/sql-sums.js';
-import { signedOf } from './payout-rows.js';
-import { HELD_REASONS } from './payout-store.js';
+import { toRefund } from './refund-rows.js';
 import { REFUNDS } from './refund-statements.js';
-import type { RefundFault, RefundRecord, RefundState, RefundStore } from './refund-store.js';
+import type { RefundRecord, RefundStore } from './refund-store.js';
 
 /**
  * A book of refunds on SQLite or Postgres, in the database of the passes. The database is not closed with it.
@@ -21,6 +19,7 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
   return {
     find,
     ofPayment: (paymentId) => all(REFUNDS.ofPayment, paymentId),
+    isHeld: (passId, since, request = '') => isDone(REFUNDS.isHeld, passId, since, request),
     async sumSince(network, mint, since) {
       const [row] = await database.query(REFUNDS.sumSince, network, mint, since);
       return BigInt(String(row?.sum ?? 0));
@@ -56,33 +55,6 @@ export function createSqlRefundStore(database: SqlDatabase, now: () => number = 
     },
     release: (id, lease, until, reason) => isDone(REFUNDS.release, id, lease, until, reason ?? null),
   };
-}
-
-function toRefund(row: Row): RefundRecord {
-  const reason = reasonOf(row.reason);
-  const projectId = row.project_id === null ? undefined : String(row.project_id);
-  return {
-    id: String(row.id),
-    paymentId: String(row.payment_id),
-    passId: String(row.pass_id),
-    network: row.network as NetworkId,
-    wallet: String(row.wallet),
-    recipient: String(row.recipient),
-    owner: String(row.owner),
-    mint: String(row.mint),
-    amount: BigInt(String(row.amount)),
-    taken: BigInt(String(row.taken)),
-    state: row.state as RefundState,
-    createdAt: Number(row.created_at),
-    updatedAt: Number(row.updated_at),
-    ...(row.signature === null ? {} : { signed: signedOf(row) }),
-    ...(row.slot === null ? {} : { slot: Number(row.slot) }),
-    ...defined({ reason, projectId }),
-  };
-}
-
-function reasonOf(value: Row[string] | undefined): RefundFault | undefined {
-  return value === 'credit_used' ? value : HELD_REASONS.find((reason) => reason === value);
 }
 
 function refundEvent(refund: RefundRecord, at: number): EventRecord {

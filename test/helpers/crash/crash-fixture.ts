@@ -36,8 +36,11 @@ export interface CrashFixture {
   keep: (point: string) => boolean | Promise<boolean>;
   /** Called at each thing that a handler does. */
   onHandled: () => void;
-  /** Starts a seller's process on a database; its passes at `/pass/…` have so many uses, default 5. */
-  startSeller(database: string, leaseMs: number, passUses?: number): Promise<Seller>;
+  /**
+   * Starts a seller's process on a database; its passes at `/pass/…` have so many uses, default 5. With a wallet that pays refunds it
+   * makes them at `POST /refund/:payment`.
+   */
+  startSeller(database: string, leaseMs: number, passUses?: number, refundWallet?: Keypair): Promise<Seller>;
   /** USDC of a wallet, atomic units. */
   held(address: string): bigint;
   close(): Promise<void>;
@@ -68,7 +71,7 @@ export async function openCrashFixture(): Promise<CrashFixture> {
     handled,
     keep: () => false,
     onHandled: () => undefined,
-    startSeller: (database, leaseMs, passUses = 5) =>
+    startSeller: (database, leaseMs, passUses = 5, refundWallet = undefined) =>
       startSeller({
         SELLER_DATABASE: database,
         SELLER_RPC: proxy.url,
@@ -77,6 +80,7 @@ export async function openCrashFixture(): Promise<CrashFixture> {
         SELLER_CONTROL: urlOf(control),
         SELLER_LEASE_MS: String(leaseMs),
         SELLER_PASS_USES: String(passUses),
+        ...(refundWallet === undefined ? {} : { SELLER_REFUND_KEYPAIR: bs58.encode(refundWallet.secretKey) }),
       }),
     held: (address) => sandbox.tokenBalance(address, USDC),
     async close() {

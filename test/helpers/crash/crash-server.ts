@@ -6,7 +6,7 @@ import express, { type Request, type RequestHandler } from 'express';
 import { chargeCredit, createFacilitator, createRouter, openStorage, requirePayment } from '../../../src/index.js';
 
 const { SELLER_DATABASE = '', SELLER_RPC = '', SELLER_KEYPAIR = '', SELLER_PAY_TO: payTo = '' } = process.env;
-const { SELLER_CONTROL = '', SELLER_LEASE_MS = '', SELLER_PASS_USES = '5' } = process.env;
+const { SELLER_CONTROL = '', SELLER_LEASE_MS = '', SELLER_PASS_USES = '5', SELLER_REFUND_KEYPAIR } = process.env;
 const RECOVER_EVERY_MS = 500;
 /** More than the buffers between a server and a client that does not read. */
 const LARGE_BYTES = 16 * 1024 * 1024;
@@ -27,6 +27,7 @@ const facilitator = createFacilitator({
   keypair: SELLER_KEYPAIR,
   storage,
   leaseMs: Number(SELLER_LEASE_MS),
+  ...(SELLER_REFUND_KEYPAIR === undefined ? {} : { refunds: { keypair: SELLER_REFUND_KEYPAIR } }),
 });
 const gated = { facilitator, payTo, price: '$0.01', maxHeldBytes: 2 * LARGE_BYTES, handlerTimeoutMs: 120_000 } as const;
 
@@ -76,6 +77,12 @@ app.get('/metered/:what', metered, async (req, res) => {
   await chargeCredit(req, 2_000n);
   await passOn('half', req.path);
   res.send('metered');
+});
+app.get('/failing/:what', requirePayment({ ...gated, settle: 'before' }), (_req, res) => {
+  res.status(503).send('not now');
+});
+app.post('/refund/:payment', async (req, res) => {
+  res.json(await facilitator.refund(req.params.payment));
 });
 app.use(createRouter({ facilitator, limits: false }));
 

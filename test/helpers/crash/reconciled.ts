@@ -11,6 +11,7 @@ export interface ReconciledFixture {
   /** Base58. */
   readonly feePayers: readonly string[];
   readonly splitWallets: readonly string[];
+  readonly refundWallets?: readonly string[];
 }
 
 /** What `tollhouse reconcile` finds. */
@@ -21,17 +22,18 @@ export interface Reconciled extends Reconciliation {
 
 /** Compares books with the chain, as `tollhouse reconcile` does. */
 export async function reconciled(
-  { sandbox, feePayers, splitWallets }: ReconciledFixture,
+  { sandbox, feePayers, splitWallets, refundWallets = [] }: ReconciledFixture,
   { database, ledger }: Pick<Storage, 'database' | 'ledger'>,
   amounts = true,
-  more: Pick<ReconcileParts, 'opensIn'> = {},
+  more: Partial<Pick<ReconcileParts, 'opensIn' | 'now'>> = {},
 ): Promise<Reconciled> {
   const rpc = createSolanaRpc({ urls: sandbox.rpcUrl });
   const found: Finding[] = [];
   const notes: Finding[] = [];
   const { network } = sandbox;
   const books = createBookReaders(database);
-  const parts = { rpc, ledger, ...books, network, amounts, feePayers, splitWallets, betweenLooksMs: 50, now: Date.now };
+  const wallets = { feePayers, splitWallets, refundWallets };
+  const parts = { rpc, ledger, ...books, network, amounts, ...wallets, betweenLooksMs: 50, now: Date.now };
   try {
     const counts = await reconcile({ ...parts, ...more }, undefined, {
       onOpen: () => undefined,

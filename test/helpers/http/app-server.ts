@@ -15,16 +15,18 @@ export interface AppServer {
 /**
  * Serves an app on a free port.
  * @param tls - serves it over https. Default: over http
+ * @param port - of one that was there before. Default: a free one
  */
 export async function serveApp(
   configure: (app: Express) => void,
   express = express5,
   tls?: SelfSigned,
+  port = 0,
 ): Promise<AppServer> {
   const app = express();
   configure(app);
   const server = tls === undefined ? createServer(app) : createTlsServer(tls, app);
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   // A connection that ends just as a client takes it again is an error of that client, not of the one who is tested.
   server.keepAliveTimeout = 0;
   // A test that fails before it closes its server lets jest end.

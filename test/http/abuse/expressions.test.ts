@@ -13,7 +13,7 @@ import {
 import { parseSiwsMessage } from '../../../src/identity/sign-in/siws-message.js';
 import { privateCacheControl } from '../../../src/middleware/gate/cache-control.js';
 import { withExposed } from '../../../src/middleware/gate/respond.js';
-import { escapeHtml } from '../../../src/pages/escape-html.js';
+import { escapeHtml } from '../../../src/pages/layout/escape-html.js';
 import { CODECS } from '../../../src/protocol/codecs/codecs.js';
 import { parseDecimal, readPrice } from '../../../src/protocol/money/money.js';
 import { KNOWN_TOKENS } from '../../../src/protocol/networks/tokens.js';

@@ -21,7 +21,7 @@ let faults: Error[] = [];
 let warnings: string[] = [];
 
 beforeAll(async () => {
-  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  fixture = await openTollFixture();
   jest.spyOn(process, 'emitWarning').mockImplementation((warning) => void warnings.push(String(warning)));
 });
 afterAll(async () => {

@@ -14,7 +14,7 @@ describe.each(EXPRESSES)('a route map, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo, sandbox } = fixture;
     const other = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     url = await fixture.serve((app) => {

@@ -20,7 +20,7 @@ describe('prices, recipients, memos, commitments', () => {
   let seen: RequestPayment | undefined;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000, finalizedAfterSlots: 8 });
+    fixture = await openTollFixture({ finalizedAfterSlots: 8 });
     const { facilitator, payTo, sandbox } = fixture;
     other = (await sandbox.createWallet({ usdc: '0' })).publicKey.toBase58();
     const byQuery = async (req: Request): Promise<Price> => `$0.0${Number(req.query['pages'] ?? 1)}`;

@@ -52,7 +52,7 @@ describe.each(EXPRESSES)('what gates put on a request, %s', (_name, express) => 
   let events: unknown[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     fixture.sandbox.fundToken(wallet.address, USDC, 200_000_000n);
     const { facilitator } = fixture;
     const payTo = new PublicKey(fixture.payTo);

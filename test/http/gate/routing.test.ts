@@ -23,7 +23,7 @@ describe.each(BOTH)('where a gate may stand, %s', (_name, express) => {
   };
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const gate = () => requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await fixture.serve((app) => {

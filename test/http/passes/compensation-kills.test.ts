@@ -1,4 +1,6 @@
+import type { Request, Response } from 'express';
 import type { Facilitator } from '../../../src/facilitator/types.js';
+import { chargeCredit } from '../../../src/middleware/gate/request-properties.js';
 import { requirePayment } from '../../../src/middleware/payment/require-payment.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
@@ -6,7 +8,7 @@ import { openTollFixture, type TollFixture } from '../../helpers/fixtures/toll-f
 import { passAnswer } from '../../helpers/http/passes.js';
 import { testFolder } from '../../helpers/processes/test-folder.js';
 import { ledgerWith } from '../../helpers/storage/ledgers.js';
-import { type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
+import { createGate, type PaymentHeaders, signPayment } from '../../helpers/transactions/payments.js';
 
 const USDC = '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU';
 const LEASE_MS = 500;
@@ -39,13 +41,13 @@ describe('a request that fails in a process that dies', () => {
     await storage.close();
   });
 
-  function serve(facilitator: Facilitator, fails: boolean): Promise<string> {
+  function serve(facilitator: Facilitator, handle: (res: Response, req: Request) => unknown): Promise<string> {
     const gated = { facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' } as const;
     return fixture.serve((app) => {
-      app.get('/single', requirePayment(gated), (_req, res) => void res.status(fails ? 503 : 200).send('it'));
-      app.get('/pack', requirePayment({ ...gated, pass: { uses: 1 } }), (_req, res) => {
-        res.status(fails ? 503 : 200).send('it');
-      });
+      app.get('/single', requirePayment(gated), (req, res) => handle(res, req));
+      app.get('/pack', requirePayment({ ...gated, pass: { uses: 1 } }), (req, res) => handle(res, req));
+      const metered = { credit: true, cost: '$0.01', stream: true } as const;
+      app.get('/ticks', requirePayment({ ...gated, price: '$0.03', pass: metered }), (req, res) => handle(res, req));
     });
   }
 
@@ -62,8 +64,8 @@ describe('a request that fails in a process that dies', () => {
   test.each(DEATHS)('%s is served once for its payment by another, at %s', async (_when, path, own) => {
     const before = received();
     const leaving = new AbortController();
-    const dead = await serve(dying(own), true);
-    const living = await serve(fixture.facilitatorWith({ storage, leaseMs: LEASE_MS }), false);
+    const dead = await serve(dying(own), (res) => void res.status(503).send('it'));
+    const living = await serve(fixture.facilitatorWith({ storage, leaseMs: LEASE_MS }), (res) => void res.send('it'));
     const { v2 } = await signPayment(fixture, dead + path);
     const left = fetch(dead + path, { headers: v2, signal: leaving.signal }).catch(() => undefined);
     const again = await insist(living + path, v2);
@@ -78,10 +80,128 @@ describe('a request that fails in a process that dies', () => {
     expect(passes.every(({ left: it }) => it === 0n)).toBe(true);
   });
 
+  test.each(['/single', '/pack'])(
+    'in a run of a payment that had failed before is served by another, at %s',
+    async (path) => {
+      const before = received();
+      const entered = createGate();
+      const own = { storage, leaseMs: LEASE_MS };
+      const failing = await serve(fixture.facilitatorWith(own), (res) => void res.status(503).send('not now'));
+      const dead = await serve(
+        dying(() => ({ giveBack: never })),
+        () => entered.open(),
+      );
+      const living = await serve(fixture.facilitatorWith(own), (res) => void res.send('it'));
+      const { v2 } = await signPayment(fixture, failing + path);
+      const failed = await fetch(failing + path, { headers: v2 });
+      const leaving = new AbortController();
+      const left = insist(dead + path, v2, leaving.signal).catch(() => undefined);
+      await entered.opened;
+      const token = { 'access-pass': failed.headers.get('access-pass') ?? '' };
+      expect((await fetch(living + path, { headers: token })).status).toBe(402);
+      const again = await insist(living + path, v2);
+      leaving.abort();
+      await left;
+
+      expect([failed.status, again.status, await again.text()]).toEqual([503, 200, 'it']);
+      expect((await fetch(living + path, { headers: token })).status).toBe(402);
+      expect(received() - before).toBe(10_000n);
+    },
+  );
+
+  test('in the middle of a stream each time leaves its payer what was not charged', async () => {
+    const leaving = new AbortController();
+    const left: Promise<unknown>[] = [];
+    const { v2 } = await signPayment(
+      fixture,
+      `${await serve(fixture.facilitatorWith({ storage }), () => undefined)}/ticks`,
+    );
+    for (let deaths = 0; deaths < 3; deaths += 1) {
+      const charged = createGate();
+      const dead = await serve(
+        dying(() => ({})),
+        async (res, req) => {
+          res.write('all that was charged');
+          expect(await chargeCredit(req, '$0.024')).toBe(true);
+          charged.open();
+        },
+      );
+      left.push(insist(`${dead}/ticks`, v2, leaving.signal).catch(() => undefined));
+      await charged.opened;
+    }
+    const living = await serve(fixture.facilitatorWith({ storage, leaseMs: LEASE_MS }), (res) => void res.send('more'));
+    const again = await insist(`${living}/ticks`, v2);
+    leaving.abort();
+    await Promise.all(left);
+
+    expect([again.status, again.headers.get('access-pass-remaining')]).toEqual([402, '0.006 USDC']);
+    expect(await again.json()).toMatchObject({ code: 'payment_already_used' });
+  });
+
+  test('is served by the one that has taken it over, and not by the one that wakes up afterwards', async () => {
+    const [entered, wakes] = [createGate(), createGate()];
+    const ledger = ledgerWith(storage.ledger, { extend: async () => false });
+    const frozen = await serve(
+      fixture.facilitatorWith({ storage: { ...storage, ledger }, leaseMs: LEASE_MS }),
+      async (res) => {
+        entered.open();
+        await wakes.opened;
+        res.send('late');
+      },
+    );
+    const living = await serve(fixture.facilitatorWith({ storage, leaseMs: LEASE_MS }), (res) => void res.send('it'));
+    const { v2 } = await signPayment(fixture, `${frozen}/single`);
+    const first = fetch(`${frozen}/single`, { headers: v2 }).then((it) => it.text());
+    const broken = expect(first).rejects.toThrow();
+    await entered.opened;
+    const again = await insist(`${living}/single`, v2);
+    wakes.open();
+    await broken;
+    expect([again.status, await again.text()]).toEqual([200, 'it']);
+  });
+
+  test.each(['/single', '/pack'])(
+    'each time is tried no more, and leaves its payer what it has paid, at %s',
+    async (path) => {
+      const before = received();
+      const { v2 } = await signPayment(
+        fixture,
+        (await serve(fixture.facilitatorWith({ storage }), () => undefined)) + path,
+      );
+      const leaving = new AbortController();
+      const left: Promise<unknown>[] = [];
+      for (let deaths = 0; deaths < 3; deaths += 1) {
+        const entered = createGate();
+        const dead = await serve(
+          dying(() => ({})),
+          () => entered.open(),
+        );
+        left.push(insist(dead + path, v2, leaving.signal).catch(() => undefined));
+        await entered.opened;
+      }
+      const living = await serve(fixture.facilitatorWith({ storage, leaseMs: LEASE_MS }), (res) => void res.send('it'));
+      const refused = await insist(living + path, v2);
+      leaving.abort();
+      await Promise.all(left);
+
+      expect([refused.status, await refused.json()]).toEqual([
+        402,
+        expect.objectContaining({
+          code: 'payment_already_used',
+          detail: expect.stringContaining('left of what it has'),
+        }),
+      ]);
+      const token = { 'access-pass': refused.headers.get('access-pass') ?? '' };
+      const answers = [await fetch(living + path, { headers: token }), await fetch(living + path, { headers: token })];
+      expect(answers.map(({ status }) => status)).toEqual([200, 402]);
+      expect(received() - before).toBe(10_000n);
+    },
+  );
+
   /** Until another process may have the payment. */
-  async function insist(address: string, headers: PaymentHeaders): Promise<Response> {
+  async function insist(address: string, headers: PaymentHeaders, signal: AbortSignal | null = null) {
     for (;;) {
-      const answer = await fetch(address, { headers });
+      const answer = await fetch(address, { headers, signal });
       if (answer.status !== 409 && answer.status !== 503) return answer;
       await answer.text();
     }

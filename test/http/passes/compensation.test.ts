@@ -23,6 +23,7 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
   let price = '$0.01';
   let runs = 0;
   let paid = 0n;
+  let isMoved = false;
 
   beforeAll(async () => {
     fixture = await openTollFixture();
@@ -67,6 +68,8 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
       run((_req, res) => res.write('half', () => res.destroy())),
     );
     app.get('/asked', requirePayment({ ...gated, price: () => price }), not);
+    const [single, many] = [requirePayment(gated), requirePayment({ ...gated, price: '$1', pass: { uses: 100 } })];
+    app.get('/moved', (req, res, next) => (isMoved ? many : single)(req, res, next), not);
     app.get('/to', requirePayment({ ...gated, payTo: () => fixture.payTo }), not);
     app.get('/pack', requirePayment({ ...gated, pass: { uses: 1 } }), not);
     app.get('/credit', requirePayment({ ...gated, pass: { credit: true, cost: '$0.004' } }), not);
@@ -139,7 +142,9 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
     failures = 6;
     const { v2, token } = await failed('/report/a');
     for (const headers of [v2, token, v2, v2, token]) {
-      expect(await passAnswer(await get('/report/a', headers))).toEqual({ status: 503, left: WHOLE });
+      const answer = await get('/report/a', headers);
+      expect(answer.headers.get('access-credit')).toMatch(/^0.01 USDC was not charged for this request/);
+      expect(await passAnswer(answer)).toEqual({ status: 503, left: WHOLE });
     }
     expect(await passAnswer(await get('/report/a', v2))).toEqual({ status: 200, left: '0 USDC' });
     expect(await passAnswer(await get('/report/a', token))).toMatchObject({ status: 402, code: 'pass_used_up' });
@@ -149,8 +154,49 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
   test('is one request for its payment and its token, at once as well', async () => {
     const { v2, token } = await failed('/report/a');
     const all = await Promise.all([v2, token, v2, token].map((headers) => get('/report/a', headers)));
-    expect(all.map(({ status }) => status).sort()).toEqual([200, 402, 402, 402]);
+    const statuses = all.map(({ status }) => status).sort();
+    expect(statuses[0]).toBe(200);
+    // The payment is under way, or what it left is.
+    expect(statuses.slice(1).every((it) => it === 402 || it === 409)).toBe(true);
+    expect([runs, received() - paid]).toEqual([2, PRICE]);
+  });
+
+  test('is served once for a payment whose route has no single price any more', async () => {
+    const { v2, token } = await failed('/moved');
+    isMoved = true;
+    expect(await passAnswer(await get('/moved', v2))).toEqual({ status: 200, left: '0 USDC' });
+    isMoved = false;
+    expect(await passAnswer(await get('/moved', token))).toMatchObject({ status: 402, code: 'pass_used_up' });
+    expect([runs, received() - paid]).toEqual([2, PRICE]);
+  });
+
+  test('costs its payment no more than was paid for it, whatever the price is by then', async () => {
+    const { v2 } = await failed('/asked');
+    price = '$0.05';
+    expect(await passAnswer(await get('/asked', v2))).toEqual({ status: 200, left: '0 USDC' });
     expect(received() - paid).toBe(PRICE);
+  });
+
+  test('tells a payment that is used up what is left of it, and how to have that', async () => {
+    const { v2, token } = await failed('/credit');
+    await (await get('/credit', token)).text();
+    await (await get('/credit', token)).text();
+    const again = await get('/credit', v2);
+    expect(await again.json()).toMatchObject({
+      code: 'payment_already_used',
+      detail: expect.stringContaining('0.002 USDC is left of what it has bought: show that by its Access-Pass'),
+    });
+    expect([again.headers.get('access-pass-remaining'), again.headers.get('access-pass')]).toEqual([
+      '0.002 USDC',
+      expect.any(String),
+    ]);
+    runs = 0;
+    const other = await failed('/report/a');
+    await (await get('/report/a', other.token)).text();
+    expect(await (await get('/report/a', other.v2)).json()).toMatchObject({
+      code: 'payment_already_used',
+      detail: expect.stringContaining('Nothing is left of it'),
+    });
   });
 
   test('leaves nothing to a stranger who has its transaction from the chain', async () => {
@@ -184,7 +230,7 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
     const again = await official(`${url}/report/a`);
     expect([again.status, again.headers.get('access-pass-remaining')]).toEqual([200, '0 USDC']);
     expect(received() - paid).toBe(PRICE);
-    expect((await official(`${url}/report/a`)).status).toBe(200);
+    expect(await passAnswer(await official(`${url}/report/a`))).toMatchObject({ status: 200 });
     expect(received() - paid).toBe(2n * PRICE);
   });
 
@@ -229,21 +275,31 @@ describe.each(EXPRESSES)('a request that fails once its money has landed, %s', (
   test('gets its only use back, however often it fails', async () => {
     failures = 3;
     const { v2, token, answer } = await failed('/pack');
-    expect([answer.headers.get('access-pass-remaining'), answer.headers.get('access-credit')]).toEqual([
-      '1',
-      '1 use was not charged for this request, and is left of the pass',
-    ]);
-    for (const headers of [v2, token]) {
-      expect(await passAnswer(await get('/pack', headers))).toEqual({ status: 503, left: '1' });
+    const answers = [answer, await get('/pack', v2), await get('/pack', { ...token, origin: 'https://page.example' })];
+    for (const { status, headers } of answers) {
+      expect([status, headers.get('access-pass-remaining'), headers.get('access-credit')]).toEqual([
+        503,
+        '1',
+        '1 use was not charged for this request, and is left of the pass',
+      ]);
+      expect(headers.get('access-control-expose-headers') ?? 'Access-Credit').toContain('Access-Credit');
     }
-    expect(await passAnswer(await get('/pack', v2))).toEqual({ status: 200, left: '0' });
+    const served = await get('/pack', v2);
+    expect(served.headers.get('access-credit')).toBeNull();
+    expect(await passAnswer(served)).toEqual({ status: 200, left: '0' });
     expect(await passAnswer(await get('/pack', token))).toMatchObject({ status: 402, code: 'pass_used_up' });
     expect(received() - paid).toBe(PRICE);
   });
 
   test('gets what it took of credit back', async () => {
+    failures = 2;
     const { token, v2, answer } = await failed('/credit');
-    expect(answer.headers.get('access-pass-remaining')).toBe(WHOLE);
+    for (const { headers } of [answer, await get('/credit', token)]) {
+      expect([headers.get('access-pass-remaining'), headers.get('access-credit')]).toEqual([
+        WHOLE,
+        '0.004 USDC was not charged for this request, and pays the next one',
+      ]);
+    }
     expect(await passAnswer(await get('/credit', v2))).toEqual({ status: 200, left: '0.006 USDC' });
     expect(await passAnswer(await get('/credit', token))).toEqual({ status: 200, left: '0.002 USDC' });
   });

@@ -95,7 +95,7 @@ describe.each(EXPRESSES)('credit, %s', (_name, express) => {
     served = 0;
     const over = await fetch(`${url}/fixed`, { headers: token });
     expect(over.headers.get('payment-required')).not.toBeNull();
-    expect([await passAnswer(over), served]).toEqual([{ status: 402, left: null, code: 'pass_used_up' }, 0]);
+    expect([await passAnswer(over), served]).toEqual([{ status: 402, left: '0.001 USDC', code: 'pass_used_up' }, 0]);
     expect(await left()).toBe(1_000n);
   });
 

@@ -13,7 +13,8 @@ import { until } from '../../helpers/until.js';
 
 /** What is paid, and what there must be to begin. */
 const [PRICE, COST] = [10_000n, 1_000n];
-const HANDLER_TIMEOUT_MS = 1_000;
+/** Twenty times that is how long a handler may go on for a client that is gone. */
+const HANDLER_TIMEOUT_MS = 100;
 
 /** What a stream is asked to be, by its query. */
 interface Wanted {
@@ -32,6 +33,8 @@ interface Wanted {
   /** Whether it tells how long it is. */
   readonly long?: boolean;
   readonly type?: string;
+  /** Default 200. */
+  readonly status?: number;
 }
 
 describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, express) => {
@@ -110,6 +113,7 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
   async function stream(req: Request, res: Response): Promise<void> {
     const wanted = (name: keyof Wanted, otherwise = 0): number => Number(req.query[name] ?? otherwise);
     const isStubborn = req.query['stubborn'] !== undefined;
+    res.status(wanted('status', 200));
     res.setHeader('Content-Type', String(req.query['type'] ?? 'text/event-stream'));
     if (req.query['long'] !== undefined) res.setHeader('Content-Length', 100_000);
     for (let at = 1; at <= wanted('pieces', 100); at += 1) {
@@ -164,6 +168,15 @@ describe.each(EXPRESSES)('a stream that is taken from credit, %s', (_name, expre
     await until(async () => (await left()) === PRICE - 3_521n);
     expect(await (await get(pathOf({ pieces: 0 }), token)).text()).toContain('end');
     await until(async () => (await left()) === PRICE - 3_521n - COST);
+  });
+
+  test('without its price goes on to its end, and has given back what it began with before its head left', async () => {
+    const token = await buy(2_000n);
+    const failed = await get(pathOf({ status: 503, each: 700, pieces: 5 }), token);
+    expect([failed.headers.get('access-pass-remaining'), await left()]).toEqual(['0.002 USDC', 2_000n]);
+    expect([piecesIn(await failed.text()), charged]).toEqual([5, [true, true, true, true, true]]);
+    await until(() => done === 1);
+    expect(await left()).toBe(2_000n);
   });
 
   test('ends when the credit is out, after what it paid for, with an event that says why', async () => {

@@ -23,6 +23,8 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
   let facilitator: EmbeddedFacilitator;
   let url: string;
   let fails = true;
+  let handling: Promise<unknown> | undefined;
+  let begun = 0;
 
   beforeAll(async () => {
     [database, fixture] = await Promise.all([open(), openTollFixture()]);
@@ -31,8 +33,11 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     facilitator = refunding();
     url = await fixture.serve((app) => {
       const gated = { facilitator, payTo: fixture.payTo, price: '$0.01', settle: 'before' } as const;
-      const send = (_req: unknown, res: { status(code: number): { send(text: string): unknown } }) =>
-        void res.status(fails ? 503 : 200).send('it');
+      const send = async (_req: unknown, res: { status(code: number): { send(text: string): unknown } }) => {
+        begun += 1;
+        await handling;
+        res.status(fails ? 503 : 200).send('it');
+      };
       app.get('/single', requirePayment(gated), send);
       app.get('/credit', requirePayment({ ...gated, pass: { credit: true, cost: '$0.004' } }), send);
       app.get('/pack', requirePayment({ ...gated, pass: { uses: 3 } }), send);
@@ -46,6 +51,7 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
   });
   beforeEach(() => {
     fails = true;
+    handling = undefined;
   });
 
   function refunding(more: Partial<RefundOptions> = {}, own: Partial<Storage> = {}): EmbeddedFacilitator {
@@ -54,6 +60,18 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
 
   const held = (wallet = fixture.payer.publicKey.toBase58()) => fixture.sandbox.tokenBalance(wallet, USDC);
   const get = async (path: string, headers: Record<string, string>) => passAnswer(await fetch(url + path, { headers }));
+
+  const endLeases = (name: string) =>
+    storage.database.query({
+      name: `test_end_refund_leases_${name}`,
+      text: `update tollhouse_refund set lease_ends = 0 where state in ('planned', 'taken', 'broadcast')`,
+    });
+  /** Has what requests have taken so far be taken longer ago than any of them goes on. */
+  const aMinuteLater = () =>
+    storage.database.query({
+      name: 'test_older_debits',
+      text: 'update tollhouse_pass_debit set at = at - 60000',
+    });
 
   /** Pays for a request that fails; answers its payment, and what shows what was left. */
   async function failed(path: string) {
@@ -93,7 +111,12 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     fails = false;
     expect(await get(path, token)).toMatchObject({ status: 402, code: 'pass_used_up' });
     expect(await get(path, v2)).toMatchObject({ status: 402 });
-    await expect(facilitator.refund(paymentId)).rejects.toMatchObject({ code: 'nothing_to_refund' });
+    await expect(facilitator.refund(paymentId)).rejects.toMatchObject({
+      code: 'nothing_to_refund',
+      message: expect.stringMatching(
+        new RegExp(`${amount} atomic units, was refunded at 20\\d\\d-.*Z by the transaction ${refund.signature}`),
+      ),
+    });
     const events = await storage.database.query({
       name: 'test_refund_events',
       text: `select data from tollhouse_event where type = 'payment.refunded' order by at`,
@@ -112,9 +135,19 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     const pack = await failed('/pack');
     fails = false;
     await get('/pack', pack.token);
+    await aMinuteLater();
     await expect(facilitator.refund(pack.paymentId)).rejects.toMatchObject({
       code: 'nothing_to_refund',
       message: expect.stringContaining('2 of 3 uses'),
+    });
+    fails = true;
+    const single = await failed('/single');
+    fails = false;
+    await get('/single', single.token);
+    await aMinuteLater();
+    await expect(facilitator.refund(single.paymentId)).rejects.toMatchObject({
+      code: 'nothing_to_refund',
+      message: expect.stringContaining('used up'),
     });
     const { paymentId } = await failed('/day');
     await expect(facilitator.refund(paymentId)).rejects.toMatchObject({ code: 'nothing_to_refund' });
@@ -127,10 +160,38 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     const before = held();
     const all = [facilitator, refunding(), facilitator, refunding()];
     const asked = await Promise.allSettled(all.map((it) => it.refund(paymentId)));
-    expect(asked.some((it) => it.status === 'fulfilled' && it.value.state === 'paid')).toBe(true);
-    await until(async () => (await storage.refunds.ofPayment(paymentId)).every(({ state }) => state === 'paid'));
+    const refunded = /was refunded at/;
+    for (const it of asked) {
+      if (it.status === 'fulfilled') expect(it.value.state).toBe('paid');
+      else expect(it.reason).toMatchObject({ message: expect.stringMatching(refunded) });
+    }
     expect([(await storage.refunds.ofPayment(paymentId)).length, held() - before]).toEqual([1, PRICE]);
   });
+
+  test.each(['/single', '/pack'])(
+    'waits for a request that holds what is left and may give it back, for %s',
+    async (path) => {
+      const { paymentId, token } = await failed(path);
+      let end = (): void => undefined;
+      handling = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      begun = 0;
+      const using = get(path, token);
+      await until(() => begun === 1);
+      await expect(facilitator.refund(paymentId)).rejects.toMatchObject({
+        code: 'payment_in_progress',
+        message: expect.stringMatching(/may be in use: a request has taken it.*Try again in a moment/),
+      });
+      end();
+      expect(await using).toMatchObject({ status: 503 });
+      await until(async () => {
+        const { left, bought } = (await storage.passes.findByPayment(paymentId)) ?? {};
+        return left === bought;
+      });
+      expect(await facilitator.refund(paymentId)).toMatchObject({ state: 'paid', amount: PRICE });
+    },
+  );
 
   test('is refused beyond its bounds, and paid within them', async () => {
     const { paymentId } = await failed('/single');
@@ -163,7 +224,7 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     const empty = await fixture.sandbox.createWallet({ usdc: '0' });
     expect(await refunding({ keypair: empty }).refund(paymentId)).toMatchObject({
       state: 'failed',
-      reason: 'split_wallet_short',
+      reason: 'refund_wallet_short',
     });
     fails = false;
     expect(await get('/single', token)).toEqual({ status: 200, left: '0 USDC', code: undefined });
@@ -184,16 +245,25 @@ describe.each(BOTH_DATABASES)('a refund, with %s', (_name, open) => {
     const passLeft = async () => (await storage.passes.findByPayment(paymentId))?.left;
     await until(async () => (await stateOf()) === reached[verb!] && (await passLeft()) === 0n);
     if (verb === 'recordPaid') await until(() => held() - before === PRICE);
-    // Its lease is over.
-    await storage.database.query({
-      name: `test_end_refund_lease_${verb}`,
-      text: `update tollhouse_refund set lease_ends = 0 where state in ('planned', 'taken', 'broadcast')`,
-    });
+    await endLeases(verb!);
     const other = refunding();
-    expect(await other.refund(paymentId)).toMatchObject({ paymentId });
-    await until(async () => (await stateOf()) === 'paid');
+    expect(await other.refund(paymentId)).toMatchObject({ paymentId, state: 'paid' });
     expect(held() - before).toBe(PRICE);
     expect(await get('/single', token)).toMatchObject({ status: 402, code: 'pass_used_up' });
+  });
+
+  test('that was begun with another key than the one that pays now fails, and the credit is good again', async () => {
+    const { paymentId, token } = await failed('/single');
+    const former = await fixture.sandbox.createWallet({ usdc: '5' });
+    const dead = { recordSigned: never, take: async () => [] };
+    const dying = refunding({ keypair: former }, { refunds: { ...storage.refunds, ...dead } });
+    void dying.refund(paymentId).catch(() => undefined);
+    await until(async () => (await storage.refunds.ofPayment(paymentId))[0]?.state === 'taken');
+    await endLeases('of_replaced');
+    await until(async () => (await storage.refunds.ofPayment(paymentId))[0]?.state === 'failed');
+    expect(await storage.refunds.ofPayment(paymentId)).toMatchObject([{ reason: 'refund_wallet_replaced' }]);
+    fails = false;
+    expect(await get('/single', token)).toMatchObject({ status: 200 });
   });
 
   test('takes a key that pays nothing else, and a storage', () => {

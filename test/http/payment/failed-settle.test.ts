@@ -36,7 +36,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
   let failures: Refusal[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo, sandbox } = fixture;
     const gate = requirePayment({
       facilitator,
@@ -115,7 +115,7 @@ describe.each(DAILY_EXPRESSES)('a settlement that fails after the handler, %s', 
 });
 
 test('a ledger that fails while the money is taken leaves no client waiting, and the payment is good afterwards', async () => {
-  const fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  const fixture = await openTollFixture();
   const memory = createMemoryLedger();
   let broken = true;
   const ledger = ledgerWith(memory, {

@@ -21,7 +21,7 @@ describe.each(EXPRESSES)('a handler that does not deliver costs nothing, %s', (n
   let misbehave: Behaviour = () => undefined;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const memory = createMemoryLedger();
     const ledger = ledgerWith(memory, {
       forget(id, lease) {

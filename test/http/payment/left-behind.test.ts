@@ -16,7 +16,7 @@ describe('what requests leave behind', () => {
   let fail: (req: Request, res: ServerAnswer) => unknown = () => undefined;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     // One payment too many that is not let go of, and the ledger is full.
     const memory = createMemoryLedger({ maxOpen: 1 });
     const ledger = ledgerWith(memory, {
@@ -123,7 +123,7 @@ describe('responses that are kept for a payer who comes again', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const idempotency = createMemoryIdempotencyStore({ maxBytes: ROOM * (SIZE + 2_000) });
     const facilitator = fixture.facilitatorWith({ idempotency, ledger: createMemoryLedger() });
     const options = { facilitator, payTo: fixture.payTo, price: '$0.01' };

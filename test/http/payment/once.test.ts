@@ -22,7 +22,7 @@ describe.each(DAILY_EXPRESSES)('one payment is good for one answer, %s', (_name,
   const spent = (): bigint => balance - fixture.sandbox.tokenBalance(fixture.payer.publicKey.toBase58(), USDC);
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const gate = requirePayment({ facilitator, payTo, price: '$0.01' });
     url = await fixture.serve((app) => {

@@ -26,7 +26,7 @@ describe('a facilitator that was given a storage', () => {
   let storage: Storage;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
   });
   afterAll(async () => {

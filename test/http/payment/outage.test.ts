@@ -16,7 +16,7 @@ describe('a chain that cannot be reached', () => {
   let before: bigint;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const hurried = fixture.facilitatorWith({ rpcTimeoutMs: 1500, settleTimeoutMs: 300 }, QUICK);
     const patient = fixture.facilitatorWith({ rpcTimeoutMs: 1500 }, QUICK);
     const gate = (facilitator: Facilitator, settle: 'after' | 'before') =>

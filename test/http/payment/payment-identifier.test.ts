@@ -53,7 +53,7 @@ describe.each(DAILY_EXPRESSES)('payment-identifier, %s', (_name, express) => {
   const ours = () => fixture.sandbox.tokenBalance(fixture.payTo, '4zMMC9srt5Ri5X14GAgXhaHii3GnPAEERYPJgZJDncDU');
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const terms = { facilitator, payTo, price: '$0.01' };
     url = await fixture.serve((app) => {

@@ -28,7 +28,7 @@ describe('what a dead instance leaves', () => {
   let balance: bigint;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     storage = await openStorage(`sqlite:${folder.newPath('db')}`, { now });
     const silenced = ledgerOfTheDead(storage.ledger);
     dead = fixture.facilitatorWith({ ledger: silenced, settleTimeoutMs: 150 });

@@ -47,7 +47,7 @@ describe.each(REMOTES)('%s, whose answer to a settlement is lost', (name, open) 
   const closers: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     elsewhere = await open(fixture);
     const relay = await fixture.serve(relayTo(elsewhere));
     const { network, tokens, sandbox } = { ...fixture.facilitator, ...fixture };

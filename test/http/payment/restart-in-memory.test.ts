@@ -9,7 +9,7 @@ describe('payments that are remembered in memory only', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
   });
   afterAll(() => fixture.close());
   beforeEach(() => {

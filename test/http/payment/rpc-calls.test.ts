@@ -8,7 +8,7 @@ describe('calls to the chain', () => {
   let url: string;
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const plain = fixture.facilitatorWith({ blockhashHints: false });
     const hinting = fixture.facilitatorWith({ blockhashHints: true });
     const options = { payTo: fixture.payTo, price: '$0.01' };

@@ -72,7 +72,7 @@ describe('a gateway before the node passes a transaction on, and says', () => {
   let before: { readonly payer: bigint; readonly feePayer: bigint };
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     proxy = await startRpcProxy(fixture.sandbox.rpcUrl);
     storage = await openStorage(`sqlite:${folder.newPath('db')}`);
     const behind = { rpcUrl: proxy.url, rpcTimeoutMs: 1_500 };

@@ -24,7 +24,7 @@ let url: string;
 let runs = 0;
 
 beforeAll(async () => {
-  fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+  fixture = await openTollFixture();
   node = await startLyingNode(fixture);
   url = await fixture.serve((app) => {
     const sell = (path: string, facilitator: EmbeddedFacilitator) => {

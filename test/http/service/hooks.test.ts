@@ -10,7 +10,7 @@ describe('hooks', () => {
   let warnings: string[] = [];
 
   beforeAll(async () => {
-    fixture = await openTollFixture({ maxBlockhashAgeBlocks: 2000 });
+    fixture = await openTollFixture();
     const { facilitator, payTo } = fixture;
     const options = { facilitator, payTo, price: '$0.01' };
     const telling = {

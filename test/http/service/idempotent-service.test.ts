@@ -155,7 +155,7 @@ describe('over restarts and on several instances', () => {
   let fixture: TollFixture;
   let postgres: PostgresServer;
   beforeAll(async () => {
-    [fixture, postgres] = await Promise.all([openTollFixture({ maxBlockhashAgeBlocks: 2000 }), startPostgres()]);
+    [fixture, postgres] = await Promise.all([openTollFixture(), startPostgres()]);
   });
   afterAll(async () => {
     await fixture.close();

@@ -261,6 +261,7 @@ describe.each(EXPRESSES)('the official clients, %s', (_name, express) => {
     expect(nonceOf(first)).toMatch(/^\w{40,}$/);
     expect(nonceOf(first)).not.toBe(nonceOf(second));
     expect(await one.json()).toMatchObject({ code: 'sign_in_required', extensions: { 'sign-in-with-x': {} } });
-    expect(await browser.json()).toMatchObject({ code: 'unauthenticated', extensions: { 'sign-in-with-x': {} } });
+    expect(browser.headers.get('www-authenticate')).toContain('SIWX');
+    expect(await browser.text()).toMatch(/<h1>This page is for members<\/h1>.*"signIn":\{"info":\{"domain"/s);
   });
 });

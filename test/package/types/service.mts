@@ -67,9 +67,17 @@ export async function serve(app: Express, metrics: Metrics): Promise<Gateway> {
   const minBalance: BalanceInput = '0.5';
   const level: TierOptions = { id: 'gold', minBalance, features: ['api'] };
   const tiers: TiersOptions = { mint: 'USDC', levels: [level] };
-  const options: RouterOptions = { facilitator, identity, gateway, tiers, metrics, limits: { scale: 2 } };
+  const options: RouterOptions = {
+    facilitator,
+    identity,
+    gateway,
+    tiers,
+    metrics,
+    limits: { scale: 2 },
+    page: { name: 'Shop' },
+  };
   const auth: AuthRouterOptions = { identity };
-  const routers: Router[] = [createRouter(options), createAuthRouter(auth)];
+  const routers: Router[] = [createRouter(options), createAuthRouter(auth), createRouter({ facilitator, page: false })];
   app.use(metrics.count, ...routers);
   const discovery: DiscoveryOptions = { path: '/report', tags: ['news'] };
   app.get('/b/:id', metrics.count, requirePayment({ facilitator, price: '$1', payTo: '', discovery }), (req) => {

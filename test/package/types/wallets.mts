@@ -14,10 +14,17 @@ import {
   type Holding,
   type HoldingTimes,
   type HoldingTimesOptions,
+  type Identity,
+  type OwnTexts,
+  type PageColours,
+  type PageOptions,
+  type PageTexts,
+  type PaywallStateTexts,
   requireTier,
   requireTokenBalance,
   type Sighting,
   type SignedDelegation,
+  type SignInSessions,
   walletOf,
 } from 'tollhouse';
 import { holds, type Same } from './exact.mjs';
@@ -38,10 +45,14 @@ export function gatesOf(facilitator: Facilitator): readonly Gate[] {
   const rule: HeldRule = { name: 'rule', heldForMs: 60_000, holds: () => true };
   holdingTimes.watch(rule);
   const admission: AdmissionOptions = { allow: [WALLET], deny: [], heldFor: '24h', holdingTimes };
+  const state: Partial<PaywallStateTexts> = { comeIn: 'Entrar' };
+  const pt: OwnTexts = { hasPrice: 'Esta página tem um preço', state };
+  const colours: Partial<PageColours> = { accent: '#0a6b4f' };
+  const page: PageOptions = { name: 'The Club', colours: { light: colours }, texts: { pt } };
   // @ts-expect-error a length of time has a unit
   const wrong: AdmissionOptions = { heldFor: 24 };
   return [
-    requireTokenBalance({ facilitator, collection: { address: WALLET }, ...admission }),
+    requireTokenBalance({ facilitator, collection: { address: WALLET }, ...admission, page }),
     requireTokenBalance({ facilitator, collection: [WALLET], ...wrong }),
     requireTier({ facilitator, tier: 'gold', ...admission }),
   ];
@@ -56,3 +67,5 @@ export async function standFor(facilitator: Facilitator, req: Request): Promise<
 }
 
 holds<Same<Sighting['at'], number>>();
+holds<Same<PageTexts['state'], PaywallStateTexts>>();
+holds<Same<Identity['sessions'], SignInSessions | undefined>>();

@@ -1,20 +1,53 @@
-import { paywallPage } from '../../../src/pages/paywall.js';
+import { NO_BRAND } from '../../../src/pages/layout/page-brand.js';
+import { type PaywallContent, paywallPage } from '../../../src/pages/paywall/paywall-page.js';
+import { EN } from '../../../src/pages/texts/en.js';
 
-const page = (url: string, description?: string) =>
+const OFFER = { asset: 'mint', amount: '10000', price: '0.01 USDC', token: 'USDC', payTo: 'SellersWallet' };
+
+const pageOf = (url: string, more: Partial<PaywallContent> = {}) =>
   paywallPage({
-    resource: { url, ...(description === undefined ? {} : { description }) },
-    prices: ['0.01 USDC', '0.02 USDT'],
-    network: 'Solana devnet',
+    ...{ texts: EN, brand: NO_BRAND, network: 'solana-devnet', isUpfront: false, isFeePaid: true },
+    resource: { url },
+    request: { method: 'GET', key: 'key' },
+    offers: [OFFER, { ...OFFER, asset: 'other', price: '0.02 USDT', token: 'USDT', buys: '100 requests' }],
+    ...more,
   });
+const page = (url: string, more?: Partial<PaywallContent>) => pageOf(url, more).html;
 
-test('shows every price', () => {
-  expect(page('https://seller.example/a')).toContain('0.01 USDC <small>or</small> 0.02 USDT');
+test('shows every price, and what each buys', () => {
+  const text = page('https://seller.example/a').replace(/<[^>]+>/g, '');
+  expect(text).toMatch(/0\.01 USDC once.*0\.02 USDT 100 requests/s);
 });
 
-test('text of others cannot become markup', () => {
-  const html = page('https://seller.example/?q="><script>alert(1)</script>', '<img src=x onerror=alert(1)>');
-  expect(html).not.toContain('<script');
-  expect(html).not.toContain('<img');
+test.each<[string, Partial<PaywallContent>]>([
+  ['a description', { resource: { url: 'https://seller.example/', description: '<img src=x onerror=alert(1)>' } }],
+  ['an address', { resource: { url: 'https://seller.example/?q="><script>alert(1)</script>' } }],
+  ['a problem', { problem: { code: 'x', detail: '</p><script>alert(1)</script>' } }],
+  ['the name of a site', { brand: { ...NO_BRAND, name: '<script>alert(1)</script>', logo: '"><script>alert(1)' } }],
+  ['what is bought', { offers: [{ ...OFFER, buys: '<script>alert(1)</script>' }] }],
+  ['a token', { offers: [{ ...OFFER, price: '1 </script><script>alert(1)</script>', token: '<!--<script>' }] }],
+  ['a form', { request: { method: 'POST', key: '</script>', body: { type: '</script><script>', base64: '<!--' } } }],
+  ['a sign-in', { signIn: { chainId: '<!--', info: { statement: '</script><script>alert(1)</script>' } } }],
+])('no text of others can become markup: %s', (_what, more) => {
+  const html = page('https://seller.example/', more);
+  expect([...html.matchAll(/<script[^>]*>/g)].map(([tag]) => tag)).toEqual([
+    '<script type="application/json" id="data">',
+    expect.stringMatching(/^<script nonce="[\w+/=]{24}">$/),
+  ]);
+  expect([html.match(/<\/script>/g)?.length, html.includes('<!--'), html.includes('<img src=x')]).toEqual([
+    2,
+    false,
+    false,
+  ]);
+});
+
+test('the policy lets run what has the nonce of this one page, and nothing unsafe', () => {
+  const [one, other] = [pageOf('https://seller.example/'), pageOf('https://seller.example/')];
+  const [, nonce] = /<script nonce="([^"]+)">/.exec(one.html) ?? [];
+  const policy = one.headers['Content-Security-Policy'];
+  expect(policy).toContain(`script-src 'nonce-${nonce}'`);
+  expect(policy).not.toContain('unsafe');
+  expect(other.headers['Content-Security-Policy']).not.toBe(policy);
 });
 
 test.each([

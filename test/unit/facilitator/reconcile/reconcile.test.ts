@@ -114,7 +114,7 @@ test('books and chain that are the same differ in nothing', async () => {
   const payout = newSignature();
   const history = [[one, other, { signature: payout }].map(({ signature }) => entry({ signature: signature ?? '' }))];
   const at = await run({ books: [[one, open], [other]], payouts: [payout], history });
-  expect(at.found).toEqual({ payments: 3, payouts: 0, transactions: 3, open: 1, differences: 0 });
+  expect(at.found).toEqual({ payments: 3, payouts: 0, refunds: 0, transactions: 3, open: 1, differences: 0 });
   expect(at.told).toEqual([['open', open.id, 'not sent yet'], '2 payments', '3 payments', '3 transactions']);
   expect(at.ranges).toEqual([{ from: 0 }, { from: STARTED - 600_000 }]);
   expect([at.asked, at.shown]).toEqual([[[OURS, undefined]], []]);
@@ -124,7 +124,7 @@ test('what a fee payer has paid for is to be in the books, unless it failed', as
   const [strange, failed, gift, hidden] = [entry(), entry({ failed: true }), entry(), entry()];
   const history = [[strange, failed, gift, hidden]];
   const at = await run({ history, foreign: [gift.signature], unknown: [hidden.signature] });
-  expect(at.found).toEqual({ payments: 0, payouts: 0, transactions: 4, open: 0, differences: 2 });
+  expect(at.found).toEqual({ payments: 0, payouts: 0, refunds: 0, transactions: 4, open: 0, differences: 2 });
   const differences = [strange, hidden].map(({ signature }) => ['difference', 'transaction', signature, FOREIGN]);
   expect(at.told).toEqual(['4 transactions', ...differences]);
   expect(at.shown).toEqual([strange, gift, hidden].map(({ signature }) => signature));
@@ -155,7 +155,7 @@ test('a payment that is wrong is told with what is known of it', async () => {
   const { signature: _signature, ...lost } = booked();
   const landed = booked({ state: 'expired' });
   const at = await run({ books: [[lost, landed]] });
-  expect(at.found).toEqual({ payments: 2, payouts: 0, transactions: 0, open: 0, differences: 2 });
+  expect(at.found).toEqual({ payments: 2, payouts: 0, refunds: 0, transactions: 0, open: 0, differences: 2 });
   expect(at.told.slice(0, 2)).toEqual([
     ['difference', 'payment', lost.id, 'booked as paid, and no transaction is named'],
     ['difference', 'payment', landed.id, landed.signature, 'booked as expired, and it has landed'],

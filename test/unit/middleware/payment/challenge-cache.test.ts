@@ -2,7 +2,7 @@ import {
   type ChallengeInputs,
   type WrittenChallenge,
   writtenChallenge,
-} from '../../../../src/middleware/payment/challenge-cache.js';
+} from '../../../../src/middleware/terms/challenge-cache.js';
 import { TERMS } from '../../../contracts/ledger-samples.js';
 
 const HINT = { blockhash: 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N', lastValidBlockHeight: 7 };

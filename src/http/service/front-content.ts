@@ -1,0 +1,37 @@
+import type { Request } from 'express';
+import type { Facilitator } from '../../facilitator/types.js';
+import { VERSION } from '../../lib/version.js';
+import { shownPrice } from '../../middleware/browser/page-offers.js';
+import { requestOrigin } from '../../middleware/gate/request-url.js';
+import { catalogueOf, type Listing } from '../../middleware/terms/catalogue.js';
+import type { FrontContent, SoldRoute } from '../../pages/service/front-page.js';
+
+/** More than these are for programs to find. */
+const MAX_ROUTES = 12;
+
+/** What the front page tells of a facilitator, and of the gates on it that want to be found. */
+export async function frontContent(
+  facilitator: Facilitator,
+  req: Request,
+  baseUrl: string | undefined,
+): Promise<FrontContent> {
+  const { status, wallet } = await facilitator.health();
+  const { network, tokens } = facilitator;
+  const listings = catalogueOf(facilitator).listings().slice(0, MAX_ROUTES);
+  return {
+    ...{ state: status, version: VERSION, network, feePayer: wallet },
+    tokens: [...new Set(tokens.map(({ symbol }) => symbol))],
+    routes: listings.map((it) => routeOf(it, facilitator, requestOrigin(req, it.baseUrl ?? baseUrl))),
+  };
+}
+
+function routeOf({ method, path, described, terms }: Listing, { tokens }: Facilitator, origin: string): SoldRoute {
+  const [first] = terms;
+  return {
+    method,
+    url: `${origin}${path}`,
+    description: described.description,
+    price: first && shownPrice(first, tokens).price,
+    isPlace: !/[:*{]/.test(path),
+  };
+}

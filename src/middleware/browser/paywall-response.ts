@@ -1,0 +1,72 @@
+import type { Request, Response } from 'express';
+import { z } from 'zod';
+import { brandOf, type ResolvedPageOptions } from '../../pages/layout/page-options.js';
+import type { PageSignIn } from '../../pages/paywall/paywall-data.js';
+import { type PaywallContent, paywallPage } from '../../pages/paywall/paywall-page.js';
+import { textsFor } from '../../pages/texts/languages.js';
+import type { Challenge } from '../../protocol/challenge.js';
+import type { NetworkId, Token } from '../../protocol/types.js';
+import { addVary } from '../gate/cache-control.js';
+import { setHeaders } from '../gate/respond.js';
+import { shownPrice } from './page-offers.js';
+import { pageRequest } from './page-request.js';
+
+/** What a paywall page is about. */
+export interface PageSubject {
+  readonly challenge: Challenge;
+  readonly network: NetworkId;
+  /** Those that have a symbol. */
+  readonly tokens: readonly Token[];
+  /** How the seller wants it to look. */
+  readonly page: ResolvedPageOptions | undefined;
+}
+
+/** What a paywall page says. */
+export interface PaywallParts extends PageSubject {
+  readonly note?: string | undefined;
+  readonly isWaiting?: boolean;
+  readonly problem?: PaywallContent['problem'];
+}
+
+/** Answers a browser with a paywall page; status and headers of protocols are set already. */
+export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts): void {
+  const asked = pageRequest(req);
+  if (!('then' in asked)) return send(req, res, parts, asked);
+  asked.then(
+    (request) => send(req, res, parts, request),
+    () => res.destroy(),
+  );
+}
+
+function send(
+  req: Request,
+  res: Response,
+  { challenge, network, tokens, page = {}, note, problem, isWaiting = false }: PaywallParts,
+  request: PaywallContent['request'],
+): void {
+  const { resource, terms, paymentFlow, extensions } = challenge;
+  const { html, headers } = paywallPage({
+    ...{ resource, network, request, note, problem, isWaiting },
+    texts: textsFor(req.get('Accept-Language'), page.texts),
+    brand: brandOf(page),
+    offers: terms.map((it) => ({ ...shownPrice(it, tokens), buys: it.buys, payTo: it.payTo })),
+    isUpfront: paymentFlow === 'upfront',
+    isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
+    signIn: signInOf(extensions),
+  });
+  setHeaders(res, headers);
+  addVary(res, 'Accept-Language');
+  res.end(html);
+}
+
+const signInSchema = z.object({
+  info: z.record(z.string(), z.unknown()),
+  supportedChains: z.array(z.object({ chainId: z.string() })).min(1),
+});
+
+/** The sign-in that a challenge asks for; undefined where it asks for none. */
+export function signInOf(extensions: Challenge['extensions']): PageSignIn | undefined {
+  const read = signInSchema.safeParse(extensions?.['sign-in-with-x']);
+  const [chain] = read.data?.supportedChains ?? [];
+  return read.success && chain !== undefined ? { info: read.data.info, chainId: chain.chainId } : undefined;
+}

@@ -1,0 +1,34 @@
+import { TollhouseError } from '../../errors/errors.js';
+import type { Settlement } from '../../protocol/types.js';
+import { sendError } from '../gate/respond.js';
+import { tellFailure, tellSettled } from './gate-hooks.js';
+import type { PaidRequest } from './payment-gate.js';
+import { refusalCause } from './payment-required.js';
+import { sendInProgress, sendPending } from './payment-responses.js';
+
+/** Errors of a settlement that say that nothing was sent. */
+const UNCHARGED: ReadonlySet<string> = new Set(['payment_backend_unavailable', 'fee_limit_reached']);
+
+/**
+ * Takes the money of a held payment. Unless it has landed, the request is answered here and the claim is over.
+ * @param send - sends past whatever buffers the response
+ */
+export async function takeMoney(paid: PaidRequest, send: (write: () => void) => void): Promise<Settlement | undefined> {
+  const { req, res, claim, gate, identified } = paid;
+  const settlement = await claim.settle().catch(async (error: unknown) => {
+    if (!(error instanceof TollhouseError)) throw error;
+    // Once money may have moved under an identifier, no other payment goes under it.
+    if (UNCHARGED.has(error.code)) await identified.giveBack();
+    send(() => sendError(res, error));
+    return undefined;
+  });
+  if (settlement?.status === 'settled') tellSettled(gate, req, settlement.receipt);
+  if (settlement?.status === 'pending') send(() => sendPending(paid, paid.receiptHeaders(settlement)));
+  if (settlement?.status === 'failed') {
+    await identified.giveBack();
+    tellFailure(gate, req, settlement);
+    const cause = { ...refusalCause(settlement), settlement };
+    send(() => (settlement.reason === 'settlement_in_progress' ? sendInProgress(paid) : paid.challenge(cause)));
+  }
+  return settlement;
+}

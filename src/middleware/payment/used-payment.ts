@@ -1,0 +1,97 @@
+import type { Request } from 'express';
+import { isPriceScope } from '../../facilitator/payments/price-credit.js';
+import { identityOf } from '../../identity/default-identity.js';
+import { defined } from '../../lib/defined.js';
+import type { Receipt } from '../../protocol/types.js';
+import { PASS_HEADER } from '../gate/pass-headers.js';
+import type { KeptPass } from '../passes/pass-types.js';
+import { creditText } from '../terms/credit-costs.js';
+import { extensionsBesidePayment, offerSignIn } from '../wallet/wallet-auth.js';
+import { tellOf } from './landed-headers.js';
+import type { PaymentAttempt } from './payment-gate.js';
+import { type RequiredCause, TRIED_OUT, withReceipt } from './payment-required.js';
+
+/** A payment that is over for its request, and who asks. */
+interface UsedPayment {
+  readonly id: string;
+  readonly receipt: Receipt | undefined;
+  /** Whether it is certain who asks; nobody else is told a token. */
+  readonly isTheirs: boolean;
+  /** What is said where nothing is known of what it has bought. */
+  readonly cause: RequiredCause;
+}
+
+/** Where it is brought. */
+type UsedAt = Pick<PaymentAttempt, 'req' | 'gate' | 'challenge'>;
+
+const USED_BEFORE = 'This payment was used for its request already.';
+
+/**
+ * Answers 402 to a payment that is used up for its request, with what is left of what it has bought or has left its payer: nobody pays
+ * anew who need not.
+ */
+export async function sendUsed(
+  { req, gate, challenge }: UsedAt,
+  { id, receipt, isTheirs, cause }: UsedPayment,
+): Promise<void> {
+  const { passes, tokens } = gate.options.facilitator;
+  const pass = await passes.findByPayment(id);
+  if (pass === undefined) return challenge(withReceipt(cause, receipt));
+  const told = await tellOf(gate, req, id, isTheirs);
+  const extensions = pass.over === undefined ? await offeredSignIn(gate, req, pass) : undefined;
+  const left = whatIsLeft(pass, (mint) => creditText(pass.left ?? 0n, mint, tokens), {
+    hasToken: told[PASS_HEADER] !== undefined,
+    maySignIn: extensions !== undefined,
+  });
+  const detail = `${cause === TRIED_OUT ? cause.detail : USED_BEFORE} ${left}`;
+  await challenge(withReceipt({ ...cause, detail, told, ...defined({ extensions }) }, receipt));
+}
+
+/** How the wallet that has paid signs in for what is left; undefined where that is not taken here, or the site has no name for it. */
+async function offeredSignIn(
+  { passes, options }: UsedAt['gate'],
+  req: Request,
+  { scope }: KeptPass,
+): Promise<RequiredCause['extensions']> {
+  const taken = isPriceScope(scope) ? passes?.compensation : passes?.sales;
+  if (taken === undefined) return undefined;
+  const { facilitator, identity = identityOf(facilitator), baseUrl } = options;
+  offerSignIn(req, { identity, baseUrl });
+  return extensionsBesidePayment(req);
+}
+
+/** What can be done with what is left. */
+interface Ways {
+  /** Whether its token is in the answer. */
+  readonly hasToken: boolean;
+  readonly maySignIn: boolean;
+}
+
+function whatIsLeft(pass: KeptPass, credit: (mint: string) => string, ways: Ways): string {
+  const { over, kind, left = 0n, mint, endsAt, graceMs = 0 } = pass;
+  switch (over) {
+    case 'revoked':
+      return 'What it has bought was revoked.';
+    case 'ended':
+      return 'What it has bought has ended. Pay again to go on.';
+    case 'used_up':
+      return 'Nothing is left of it: that is used up, paid back, or taken by a request that is under way.';
+    default:
+      return `${leftText()} left of what it has bought: ${waysText(pass, ways)}, and do not pay again.`;
+  }
+  function leftText(): string {
+    if (kind === 'until') return `The time until ${new Date((endsAt ?? 0) - graceMs).toISOString()} is`;
+    if (mint !== undefined) return `${credit(mint)} is`;
+    return left === 1n ? '1 use is' : `${left} uses are`;
+  }
+}
+
+/** Who has lost the token, and cannot sign in, has its seller left to ask: he is never told to do what he cannot. */
+function waysText({ kind, left, bought, paymentId }: KeptPass, { hasToken, maySignIn }: Ways): string {
+  const isPaidBack = kind === 'credit' || (kind === 'uses' && left === bought);
+  return [
+    hasToken ? `show that by its ${PASS_HEADER}` : `show the ${PASS_HEADER} that an earlier response has brought`,
+    ...(maySignIn ? ['sign in with the wallet that has paid'] : []),
+    ...(isPaidBack && !hasToken ? [`have its seller pay it back (tollhouse refund ${paymentId})`] : []),
+  ].join(', or ');
+}

@@ -1,0 +1,89 @@
+import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
+import type { PaywallStateTexts } from '../texts/page-texts.js';
+import { type Brought, bringPayment } from './bring-payment.js';
+import { toBase64, toHeader } from './bytes.js';
+import { canEnterWith } from './enter.js';
+import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
+import { forgetPayment, savePayment } from './saved-payment.js';
+import { connect, type Wallet, type WalletAccount } from './wallets.js';
+
+/** What a reader is told, with the words that are put into it. */
+export type Say = (text: keyof PaywallStateTexts, words?: Readonly<Record<string, string>>) => void;
+
+/** How an attempt to pay ended. */
+export type Paid =
+  | { readonly status: 'in'; readonly answer: Response; readonly header?: string }
+  /** It is signed, and to be brought by going to what it pays for. */
+  | { readonly status: 'entering'; readonly header: string }
+  /** Nothing was paid; what there was to say was said. */
+  | { readonly status: 'stopped'; readonly next: 'again' | 'reload' }
+  /** It is paid, or may be: the same payment is to be brought again. */
+  | { readonly status: 'kept'; readonly header: string };
+
+/** Codes of payments whose blockhash has run out: nothing was paid, and nothing can be with them. */
+const RUN_OUT: ReadonlySet<string> = new Set([
+  'invalid_exact_svm_blockhash_expired',
+  'invalid_exact_svm_transaction_expired',
+]);
+
+/** Pays an offer with a wallet, from the connection to the answer. Terms that run out meanwhile are renewed once. */
+export async function payOffer(data: PaywallData, offer: PageOffer, wallet: Wallet, say: Say): Promise<Paid> {
+  const words = { wallet: wallet.name, network: data.networkName, token: offer.token };
+  const stop = (text: keyof PaywallStateTexts, more = {}, next: 'again' | 'reload' = 'again'): Paid => {
+    say(text, { ...words, ...more });
+    return { status: 'stopped', next };
+  };
+  if (!wallet.chains.includes(data.chain)) return stop('wrongNetwork');
+  say('connecting', words);
+  const account = await connect(wallet).catch(() => undefined);
+  if (account === undefined) return stop('declined');
+  for (let isRenewed = false; ; isRenewed = true) {
+    if (!isRenewed) say('preparing');
+    const preparation = await prepare(data.request, offer, account.address);
+    if (preparation.status === 'in') return preparation;
+    if (preparation.status === 'failed') return stop('notPrepared', { reason: preparation.reason });
+    const { prepared } = preparation;
+    if (!isSame(prepared.offer, offer)) return stop('priceChanged', {}, 'reload');
+    const { balance, missing } = prepared;
+    if (missing !== undefined) return stop(isNothing(balance) ? 'noToken' : 'notEnough', { balance, missing });
+    say(isRenewed ? 'renewed' : 'confirm', words);
+    const header = await signed(prepared, wallet, account, data.chain).catch(() => undefined);
+    if (header === undefined) return stop('declined');
+    if (data.isUpfront && canEnterWith(data.request, header)) {
+      say('settling');
+      return { status: 'entering', header };
+    }
+    const brought = await bring(data, header, say);
+    if (brought.status === 'in') return { ...brought, header };
+    if (brought.status === 'failed') return { status: 'kept', header };
+    if (isRenewed || !RUN_OUT.has(brought.code)) return stop('refused', { reason: brought.reason });
+  }
+}
+
+/** Brings a payment that was signed, and keeps it until its outcome is known. */
+export async function bring({ request }: PaywallData, header: string, say: Say): Promise<Brought> {
+  savePayment(request.key, { header, isPaid: false });
+  say('settling');
+  const brought = await bringPayment(request, header, say);
+  if (brought.status === 'in') savePayment(request.key, { header, isPaid: true });
+  if (brought.status === 'refused') forgetPayment(request.key);
+  if (brought.status === 'failed') say('siteFailed', { status: String(brought.httpStatus) });
+  return brought;
+}
+
+async function signed(prepared: PaymentToSign, wallet: Wallet, account: WalletAccount, chain: string) {
+  const feature = wallet.features['solana:signTransaction'];
+  const outputs = await feature?.signTransaction({ account, chain, transaction: transactionOf(prepared) });
+  const transaction = outputs?.[0]?.signedTransaction;
+  if (transaction === undefined) return undefined;
+  const { payment } = prepared;
+  return toHeader({ ...payment, payload: { transaction: toBase64(transaction) } });
+}
+
+function isSame(one: PageOffer, other: PageOffer): boolean {
+  return one.asset === other.asset && one.amount === other.amount;
+}
+
+function isNothing(balance: string | undefined): boolean {
+  return balance !== undefined && /^0(?![.\d])/.test(balance);
+}

@@ -1,0 +1,39 @@
+import type { PaywallStateTexts } from '../texts/page-texts.js';
+import type { View } from './view.js';
+
+/** Shows an answer in this page that cannot be had by going to it: what it is of decides how. */
+export async function showAnswer(view: View, texts: PaywallStateTexts, answer: Response): Promise<void> {
+  const type = answer.headers.get('Content-Type') ?? '';
+  const blob = await answer.blob();
+  const address = URL.createObjectURL(blob);
+  const shown = await elementFor(type, blob, address);
+  const save = document.createElement('a');
+  save.className = 'button';
+  save.href = address;
+  save.download = nameOf(answer);
+  save.textContent = texts.save;
+  view.say(texts.paidHere);
+  view.offer(...(shown === undefined ? [] : [shown]), save);
+  save.focus();
+}
+
+async function elementFor(type: string, blob: Blob, address: string): Promise<HTMLElement | undefined> {
+  const [kind = ''] = type.split('/');
+  if (kind === 'image' || kind === 'audio' || kind === 'video') {
+    const element = document.createElement(kind === 'image' ? 'img' : kind);
+    if (element instanceof HTMLMediaElement) element.controls = true;
+    else element.alt = '';
+    element.src = address;
+    element.className = 'answer';
+    return element;
+  }
+  if (!/^text\/(?!html)|json/.test(type)) return undefined;
+  const element = document.createElement('pre');
+  element.textContent = await blob.text();
+  return element;
+}
+
+function nameOf({ headers }: Response): string {
+  const told = /filename="?([^";]+)/i.exec(headers.get('Content-Disposition') ?? '')?.[1];
+  return told ?? location.pathname.split('/').findLast((it) => it !== '') ?? 'answer';
+}

@@ -1,0 +1,72 @@
+import type { PageSignIn, PaywallData } from '../paywall/paywall-data.js';
+import { toBase58, toHeader } from './bytes.js';
+import type { Say } from './pay-offer.js';
+import { problemOf, sendRequest } from './send-request.js';
+import { connect, type Wallet } from './wallets.js';
+
+/** A challenge that is about to run out is asked for anew before somebody reads it in a wallet. */
+const LEAST_MS = 60_000;
+
+/** Signs in with a wallet, for this page and those to come; tells whether that was taken, and says why not. */
+export async function signIn(data: PaywallData, wallet: Wallet, say: Say): Promise<boolean> {
+  const words = { wallet: wallet.name };
+  say('connecting', words);
+  const account = await connect(wallet).catch(() => undefined);
+  const challenge = await freshChallenge(data);
+  if (account === undefined || challenge === undefined) {
+    say('declined', words);
+    return false;
+  }
+  say('signing', words);
+  const message = new TextEncoder().encode(messageOf(challenge, account.address));
+  const outputs = await wallet.features['solana:signMessage']?.signMessage({ account, message }).catch(() => undefined);
+  const signature = outputs?.[0]?.signature;
+  if (signature === undefined) {
+    say('declined', words);
+    return false;
+  }
+  const { info, chainId } = challenge;
+  const proof = { ...info, address: account.address, chainId, type: 'ed25519', signature: toBase58(signature) };
+  const headers = { 'SIGN-IN-WITH-X': toHeader(proof), 'Keep-Sign-In': 'cookie' };
+  const answer = await sendRequest(data.request, headers).catch(() => undefined);
+  if (answer?.status === 204) return true;
+  const { detail } = answer === undefined ? {} : await problemOf(answer);
+  say('signInFailed', { reason: String(detail ?? answer?.status ?? '') });
+  return false;
+}
+
+async function freshChallenge({ signIn, request }: PaywallData): Promise<PageSignIn | undefined> {
+  const endsAt = Date.parse(String(signIn?.info['expirationTime'] ?? ''));
+  if (signIn === undefined || endsAt - Date.now() > LEAST_MS) return signIn;
+  const answer = await sendRequest(request, {}).catch(() => undefined);
+  const required = answer?.headers.get('PAYMENT-REQUIRED') ?? undefined;
+  const told: unknown =
+    required === undefined ? await answer?.json().catch(() => undefined) : JSON.parse(atob(required));
+  const info: unknown = memberOf(memberOf(memberOf(told, 'extensions'), 'sign-in-with-x'), 'info');
+  return typeof info === 'object' && info !== null ? { info: { ...info }, chainId: signIn.chainId } : undefined;
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return Reflect.get(Object(value), name);
+}
+
+/** The text of Sign In With Solana, line by line as servers read it. */
+function messageOf({ info, chainId }: PageSignIn, address: string): string {
+  const line = (label: string, name: string) => (info[name] ? [`${label}: ${info[name]}`] : []);
+  const resources = Array.isArray(info['resources']) ? info['resources'] : [];
+  return [
+    `${info['domain']} wants you to sign in with your Solana account:`,
+    address,
+    '',
+    ...(info['statement'] ? [String(info['statement']), ''] : []),
+    ...line('URI', 'uri'),
+    ...line('Version', 'version'),
+    `Chain ID: ${chainId.slice('solana:'.length)}`,
+    ...line('Nonce', 'nonce'),
+    ...line('Issued At', 'issuedAt'),
+    ...line('Expiration Time', 'expirationTime'),
+    ...line('Not Before', 'notBefore'),
+    ...line('Request ID', 'requestId'),
+    ...(resources.length > 0 ? ['Resources:', ...resources.map((it) => `- ${it}`)] : []),
+  ].join('\n');
+}

@@ -1,0 +1,59 @@
+/** The parts of the page that change. */
+export interface View {
+  /** Says how things stand; an empty text says nothing. */
+  say(text: string): void;
+  /** Puts what can be done now in the place of what could be done before. */
+  offer(...actions: readonly HTMLElement[]): void;
+}
+
+/** A text with words put in the place of their names in braces. */
+export function filled(text: string, words: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => words[name] ?? whole);
+}
+
+/** The view of the page's own elements. */
+export function pageView(): View {
+  const action = document.getElementById('action');
+  const status = document.getElementById('status');
+  return {
+    say(text) {
+      if (status !== null) status.textContent = text;
+    },
+    offer: (...actions) => action?.replaceChildren(...actions),
+  };
+}
+
+/** A button. */
+export function button(text: string, press: () => void, { icon, isPlain = false }: ButtonLook = {}): HTMLButtonElement {
+  const element = document.createElement('button');
+  element.type = 'button';
+  if (isPlain) element.className = 'plain';
+  if (icon?.startsWith('data:image/')) element.append(image(icon));
+  element.append(text);
+  element.addEventListener('click', press);
+  return element;
+}
+
+interface ButtonLook {
+  /** A `data:` address. */
+  readonly icon?: string;
+  readonly isPlain?: boolean;
+}
+
+/** A link that looks like a button. */
+export function linkButton(text: string, href: string): HTMLAnchorElement {
+  const element = document.createElement('a');
+  element.className = 'button plain';
+  element.href = href;
+  element.rel = 'noreferrer';
+  element.textContent = text;
+  return element;
+}
+
+function image(address: string): HTMLImageElement {
+  const element = document.createElement('img');
+  element.className = 'icon';
+  element.alt = '';
+  element.src = address;
+  return element;
+}

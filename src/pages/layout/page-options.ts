@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { defined } from '../../lib/defined.js';
+import type { PageTexts, PaywallStateTexts } from '../texts/page-texts.js';
+import type { ServiceTexts } from '../texts/service/service-texts.js';
+import type { PageBrand } from './page-brand.js';
+import { DARK, LIGHT, type PageColours } from './page-colours.js';
+
+/** How pages for people look, and what they say. */
+export interface PageOptions {
+  /** Name of the site, above what is sold. Default: none. */
+  readonly name?: string;
+  /** Image beside it: a path of the same site, such as `/logo.svg`, or a `data:image/…` address. Default: none. */
+  readonly logo?: string;
+  /** Colours by day and by night, each as `#rrggbb`. Default: ours. */
+  readonly colours?: {
+    readonly light?: Partial<PageColours>;
+    readonly dark?: Partial<PageColours>;
+  };
+  /**
+   * Texts in place of ours, by language as in BCP 47: `{ fr: { hasPrice: 'Cet article a un prix' }, pt: { … } }`. Of a language
+   * that is not ours, what is left out is said in English. Default: English, German, Spanish, French, Chinese and Japanese, as the reader's
+   * browser asks for.
+   */
+  readonly texts?: Readonly<Record<string, OwnTexts>>;
+}
+
+/** Texts of a page in somebody's own words. */
+export type OwnTexts = Partial<Omit<PageTexts, 'language' | 'state'>> & {
+  readonly state?: Partial<PaywallStateTexts>;
+  /** Of the service's own pages. */
+  readonly service?: Partial<Omit<ServiceTexts, 'language'>>;
+};
+
+const COLOUR = 'a colour such as #4a32c9';
+const colour = z.string(COLOUR).regex(/^#[\da-f]{6}$/i, COLOUR);
+const colours = z.strictObject(Object.fromEntries(Object.keys(LIGHT).map((name) => [name, colour.optional()])));
+const LOGO =
+  'a path of the same site such as "/logo.svg", or an image as a data: address of at most 100,000 characters';
+const MAX_LANGUAGES = 50;
+const ownText = z.string('a text').max(1_000, 'at most 1,000 characters');
+
+/** Schema of {@link PageOptions}. */
+export const pageOptions = z.strictObject(
+  {
+    name: z.string('a text').min(1, 'a text').max(100, 'at most 100 characters').optional(),
+    logo: z
+      .string(LOGO)
+      .max(100_000, LOGO)
+      .regex(/^(?:\/(?![/\\])[^\s"'<>]*|data:image\/[^\s"'<>]+)$/, LOGO)
+      .optional(),
+    colours: z.strictObject({ light: colours.optional(), dark: colours.optional() }).optional(),
+    texts: z
+      .record(
+        z.string().regex(/^[a-z]{2,3}(?:-[a-z\d]{2,8})*$/i, 'a language such as "pt"'),
+        z.record(z.string(), z.union([ownText, z.record(z.string(), ownText)])),
+        'texts by language',
+      )
+      .refine((it) => Object.keys(it).length <= MAX_LANGUAGES, `at most ${MAX_LANGUAGES} languages`)
+      .optional(),
+  },
+  'an object of name, logo, colours and texts',
+);
+
+/** {@link PageOptions} as they were read. */
+export type ResolvedPageOptions = z.output<typeof pageOptions>;
+
+/** Whose pages they are that these options are for. */
+export function brandOf({ name, logo, colours }: ResolvedPageOptions): PageBrand {
+  return {
+    ...{ name, logo },
+    light: { ...LIGHT, ...defined(colours?.light ?? {}) },
+    dark: { ...DARK, ...defined(colours?.dark ?? {}) },
+  };
+}

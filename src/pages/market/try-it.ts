@@ -1,0 +1,41 @@
+import { type Markup, markup } from '../layout/markup.js';
+import { WALLET_NETWORKS } from '../paywall/paywall-page.js';
+import type { ServiceShell } from '../service/service-page.js';
+import { priceOf, type ShownListing } from './shown-listing.js';
+import type { TryData } from './try-data.js';
+
+/** The place where a listing is tried; the script of the page shows it, as it does nothing by itself. */
+export function tryIt({ texts }: ServiceShell): Markup {
+  const field = (name: string, label: string) =>
+    markup`<label>${label}<input data-credential="${name}" type="password" autocomplete="off" spellcheck="false"></label>
+`;
+  return markup`<section class="card" id="try" hidden><h2>${texts.tryOut}</h2>
+<p class="soft small">${texts.tryItNote}</p>
+<div class="fields">${field('X-Service-Key', texts.serviceKey)}${field('X-Service-Secret', texts.serviceSecret)}</div>
+<p class="soft small">${texts.credentialsNote}</p>
+<div id="action" role="group" aria-label="${texts.tryOut}"></div>
+<p id="status" role="status"></p>
+<div id="answer"></div></section>`;
+}
+
+/** What the script works with; undefined where the address of the call is not one of this site's. */
+export function tryDataOf({ texts, states }: ServiceShell, listing: ShownListing): TryData | undefined {
+  const { slug, example, pricing } = listing;
+  if (!URL.canParse(example.url)) return undefined;
+  const { pathname, search } = new URL(example.url);
+  const [networkName, chain] = WALLET_NETWORKS[pricing.network];
+  const { status, headers, body, cut } = texts;
+  return {
+    request: { method: example.method, key: `try ${slug}`, url: pathname + search, ...bodyOf(example) },
+    ...{ chain, networkName, isUpfront: false, isWaiting: false },
+    offers: [{ asset: pricing.mint, amount: pricing.amount_atomic, price: priceOf(pricing), token: pricing.token }],
+    texts: states(),
+    answer: { status, headers, body, cut },
+  };
+}
+
+/** Browsers send none with GET and HEAD. */
+function bodyOf({ method, body }: ShownListing['example']) {
+  if (body === null || method === 'GET' || method === 'HEAD') return {};
+  return { body: { type: 'application/json', base64: Buffer.from(JSON.stringify(body)).toString('base64') } };
+}

@@ -1,0 +1,57 @@
+/** What the script of a paywall page says; words in braces are put in by it. */
+export interface PaywallStateTexts {
+  readonly payWith: string;
+  readonly signInWith: string;
+  readonly noWallet: string;
+  readonly getWallet: string;
+  readonly openIn: string;
+  readonly connecting: string;
+  readonly preparing: string;
+  readonly confirm: string;
+  readonly settling: string;
+  readonly pending: string;
+  readonly away: string;
+  readonly declined: string;
+  readonly wrongNetwork: string;
+  readonly notEnough: string;
+  readonly noToken: string;
+  readonly renewed: string;
+  readonly priceChanged: string;
+  readonly refused: string;
+  readonly notPrepared: string;
+  readonly siteFailed: string;
+  readonly alreadyPaid: string;
+  readonly opening: string;
+  readonly lost: string;
+  readonly signing: string;
+  readonly signInFailed: string;
+  readonly paidHere: string;
+  readonly save: string;
+  readonly comeIn: string;
+  readonly tryAgain: string;
+  readonly checkAgain: string;
+  readonly otherWallet: string;
+}
+
+/** All that pages for people say, in one language. */
+export interface PageTexts {
+  /** As in BCP 47. */
+  readonly language: string;
+  readonly paymentRequired: string;
+  readonly hasPrice: string;
+  readonly signInRequired: string;
+  readonly tooLittle: string;
+  readonly waiting: string;
+  readonly choose: string;
+  readonly oneRequest: string;
+  readonly paidTo: string;
+  readonly network: string;
+  readonly fee: string;
+  readonly feeOurs: string;
+  readonly feeYours: string;
+  readonly signedInAs: string;
+  readonly otherWays: string;
+  readonly byProgram: string;
+  readonly needsScript: string;
+  readonly state: PaywallStateTexts;
+}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { requirePayment } from '../../src/middleware/payment/require-payment.js';
+import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
+import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
+import { usePaywallStand } from '../helpers/browser/paywall-stand.js';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const LANGUAGES = ['en', 'de', 'es', 'fr', 'zh', 'ja'];
+const HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">\u2028<!--<script>';
+const MAX_COMPRESSED = 15_000;
+
+(HAS_BROWSER ? describe : describe.skip)(`the paywall page to its reader, in Chromium${WHY_NOT}`, () => {
+  const stand = usePaywallStand();
+
+  function serve(description = 'An essay') {
+    const { facilitator, fixture } = stand;
+    const sold = { facilitator, payTo: fixture.payTo, description };
+    return fixture.serve((app) => {
+      app.get('/essay', requirePayment({ ...sold, price: '$0.50' }));
+      app.get('/offers', requirePayment({ ...sold, price: ['$0.10', { price: '$0.50', pass: { for: '24h' } }] }));
+      app.get('/club', requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 5 }));
+      app.all('/post/:id', requirePayment({ ...sold, price: '$0.50', page: { name: description.slice(0, 100) } }));
+      app.get('/form', (req, res) => {
+        res.send(
+          `<form method="post" action="/post/1"><input name="x"><button>send</button></form>${req.query['q'] ?? ''}`,
+        );
+      });
+    });
+  }
+
+  test.each(['light', 'dark'] as const)('breaks no rule of axe, by %s', async (colorScheme) => {
+    const page = await stand.reader({ colorScheme });
+    const url = await serve();
+    for (const hasWallet of [false, true]) {
+      if (hasWallet) await stand.wallet();
+      for (const path of ['essay', 'offers', 'club']) {
+        await page.goto(`${url}/${path}`);
+        await page.waitForSelector('#action > *');
+        // What a test brings in is not held back by the policy of the page.
+        const { violations } = await page.evaluate<{ violations: readonly object[] }>(`${AXE}; axe.run(document)`);
+        expect(violations).toEqual([]);
+      }
+    }
+    expect(stand.faults).toEqual([]);
+  });
+
+  test.each(LANGUAGES)('speaks %s where its reader does', async (locale) => {
+    const page = await stand.reader({ locale });
+    await page.goto(`${await serve()}/essay`);
+    expect(await page.getAttribute('html', 'lang')).toBe(locale);
+    expect(await page.title()).not.toBe('');
+  });
+
+  test('lets nothing run that a description, a name, a path, a query or a form brings', async () => {
+    await stand.wallet();
+    const url = await serve(HOSTILE);
+    const page = stand.page();
+    for (const path of ['essay', 'offers', `post/${encodeURIComponent(HOSTILE)}?q=${encodeURIComponent(HOSTILE)}`]) {
+      await page.goto(`${url}/${path}`);
+      await page.waitForSelector('text=with Test Wallet');
+      expect(await page.evaluate('window.hacked')).toBeUndefined();
+    }
+    await page.goto(`${url}/form`);
+    await page.fill('input', HOSTILE);
+    await page.click('button');
+    await page.waitForSelector('text=with Test Wallet');
+    expect([await page.evaluate('window.hacked'), stand.faults]).toEqual([undefined, []]);
+  });
+
+  test('lets no script that was put in run, by its policy', async () => {
+    const page = stand.page();
+    await page.goto(`${await serve()}/essay`);
+    const tried = await page.evaluate(`(() => {
+      try { document.body.innerHTML = '<img src=x onerror="window.hacked = 1">'; return 'done'; }
+      catch (error) { return error.name; }
+    })()`);
+    expect(tried).toBe('TypeError');
+    await page.evaluate(`document.body.append(Object.assign(document.createElement('p'), { id: 'there' }))`);
+    expect(await page.evaluate('window.hacked')).toBeUndefined();
+  });
+
+  test('is small, whole in one answer, and asks nobody else for anything', async () => {
+    const page = stand.page();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const url = await serve();
+    const answer = await page.goto(`${url}/offers`);
+    await page.waitForSelector('#action > *');
+    expect(asked.filter((it) => !it.endsWith('/favicon.ico'))).toEqual([`${url}/offers`]);
+    expect(gzipSync((await answer?.body()) ?? '').length).toBeLessThan(MAX_COMPRESSED);
+  });
+
+  test('tells the terms, and how else to pay, without JavaScript', async () => {
+    const page = await stand.reader({ javaScriptEnabled: false });
+    await page.goto(`${await serve()}/offers`);
+    const text = await page.textContent('main');
+    for (const part of [
+      '0.1 USDC',
+      '0.5 USDC',
+      'Solana devnet',
+      'npx tollhouse pay',
+      'Paying here needs JavaScript.',
+    ]) {
+      expect(text).toContain(part);
+    }
+  });
+});
