@@ -18,6 +18,8 @@ const STORES = LONG === undefined ? ['SQLite'] : ['SQLite', 'Postgres'];
 const CLIENTS = 8;
 const LEASE_MS = 1_500;
 const PATIENCE_MS = 120_000 + KILLS * 60_000;
+/** What somebody is told whose payment has nothing left. */
+const OVER = ['payment_already_used', 'pass_used_up'];
 
 describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on %s`, (store) => {
   const folder = testFolder();
@@ -49,10 +51,10 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
       }),
     );
 
-  /** Payments that have bought nothing yet. */
-  async function openPayments() {
-    const text = `select state, reruns, payer from tollhouse_payment where state <> 'served'`;
-    const rows = await storage.database.query({ name: 'test_open_payments', text });
+  /** Payments that have bought nothing yet, and those whose runs were ended by kills as often as any is run again. */
+  async function unusualPayments() {
+    const text = `select state, reruns, payer from tollhouse_payment where state <> 'served' or reruns >= ${MAX_RERUNS}`;
+    const rows = await storage.database.query({ name: 'test_unusual_payments', text });
     return rows.map(({ state, reruns, payer }) => ({ state, payer: String(payer), reruns: Number(reruns) }));
   }
 
@@ -63,29 +65,28 @@ describe.each(STORES)(`${KILLS} kills at random while ${CLIENTS} clients buy, on
     async () => {
       const load = { database: url, kills: KILLS, clients: CLIENTS, leaseMs: LEASE_MS, random: Math.random };
       const { bought, survivor } = await runCrashLoad(fixture, load);
-      // Whose handler was killed three times is not served any more, and told so: of many kills three may meet one payment.
-      // It may have been served after all: its stream left in the very moment of the third.
-      const triedOut = (await openPayments()).filter(({ reruns }) => reruns === MAX_RERUNS);
+      // Of many kills three may meet one payment, which is credit of its token then, and a fourth the request by that.
+      const triedOut = (await unusualPayments()).filter(({ reruns }) => reruns >= MAX_RERUNS);
       const failed = bought.filter(({ replies }) => replies.at(-1)?.served !== true);
       if (KILLS <= MAX_RERUNS) expect(failed).toEqual([]);
-      expect(failed.map(({ replies }) => replies.at(-1)?.code)).toEqual(failed.map(() => 'payment_already_used'));
+      const codes = failed.map(({ replies }) => String(replies.at(-1)?.code));
+      expect(codes.filter((code) => !OVER.includes(code))).toEqual([]);
       expect(triedOut.map(({ payer }) => payer)).toEqual(expect.arrayContaining(failed.map(payerOf)));
       expect(overcharged(fixture, bought)).toEqual([]);
       expect(fixture.held(fixture.payTo)).toBe(PRICE * BigInt(bought.length));
 
       // A stream that left in the very moment of a kill is not in the books yet. Its payer may have it again, once.
-      const unnoted = await openPayments();
+      const unnoted = (await unusualPayments()).filter(({ state }) => state !== 'served');
       expect(unnoted.map(({ state }) => state)).toEqual(unnoted.map(() => 'confirmed'));
       const again = (await Promise.all(bought.map(({ order }) => insist(() => survivor.url, order)))).flatMap((it) =>
         it.slice(-1),
       );
       const twice = again.filter(({ served, replayed }) => served && !replayed);
       expect(twice.length).toBeLessThanOrEqual(unnoted.length);
-      for (const { served, code } of again) if (!served) expect(code).toBe('payment_already_used');
+      for (const { served, code } of again) if (!served) expect(OVER).toContain(code);
 
       const entries = await readBooks(storage.database);
-      const served = entries.filter(({ state }) => state === 'served');
-      expect([entries.length, served.length]).toEqual([bought.length, bought.length - triedOut.length]);
+      expect(entries.map(({ state }) => state)).toEqual(bought.map(() => 'served'));
       expect(mistold(entries)).toEqual([]);
       expect(overcharged(fixture, bought)).toEqual([]);
       const { code, text } = await reconcile();

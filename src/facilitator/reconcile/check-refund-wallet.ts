@@ -1,13 +1,10 @@
-import { isAddress } from '../../protocol/address.js';
 import type { NetworkId } from '../../protocol/types.js';
-import { moneyMoved } from '../../solana/landed/landed-money.js';
 import type { LandedTransaction } from '../../solana/rpc/landed-transaction.js';
-import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
-import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
 import type { RefundReader } from '../../storage/books/refund-reader.js';
-import { type HistoryParts, historyOf } from './check-history.js';
-import { type Finding, keyOf } from './finding.js';
+import type { HistoryParts } from './check-history.js';
+import type { Finding } from './finding.js';
 import { memosOf } from './paid-out.js';
+import { readWallets, takenOutOf } from './wallet-history.js';
 import { withRetry } from './with-retry.js';
 
 /** What reading the history of refund wallets needs. */
@@ -35,41 +32,15 @@ const TAKEN = 'if it was not you, look who else has the key of the refund wallet
 
 /**
  * Reads what has gone out of the refund wallets, and is no refund of the books.
- * @param known - what is in the books, as `keyOf` makes it
+ * @param books - `known`: what is in them, as `keyOf` makes it
  * @returns what was found, by signature: what was booked meanwhile is to be taken out
  */
 export async function readRefundWallets(
   parts: RefundWalletParts,
-  { since, known }: { readonly since: number; readonly known: ReadonlySet<string> },
+  books: { readonly since: number; readonly known: ReadonlySet<string> },
 ): Promise<ReadonlyMap<string, TakenRefund>> {
-  const found = new Map<string, TakenRefund>();
-  for (const [wallet, addresses] of await addressesOf(parts)) {
-    const looked = new Set<string>();
-    for (const address of addresses) {
-      for await (const page of historyOf(parts, address, since)) {
-        const strange = page.filter(({ signature, failed }) => !failed && !known.has(keyOf(signature)));
-        for (const { signature } of strange) {
-          if (looked.has(signature)) continue;
-          looked.add(signature);
-          const taken = await takenBy(parts, wallet, signature);
-          if (taken !== undefined) found.set(signature, taken);
-        }
-      }
-    }
-  }
-  return found;
-}
-
-/** Addresses by wallet: the wallet itself, and its accounts for every token that it has paid. */
-async function addressesOf({ refunds, network, refundWallets }: RefundWalletParts): Promise<Map<string, Set<string>>> {
-  const addresses = new Map(refundWallets.map((wallet) => [wallet, new Set([wallet])]));
-  for (const { wallet, mint } of await refunds.wallets(network)) {
-    if (!isAddress(wallet) || !isAddress(mint)) continue;
-    const all = addresses.get(wallet) ?? new Set([wallet]);
-    addresses.set(wallet, all);
-    for (const program of [PROGRAMS.token, PROGRAMS.token2022]) all.add(associatedTokenAddress(wallet, mint, program));
-  }
-  return addresses;
+  const wallets = { own: parts.refundWallets, booked: await parts.refunds.wallets(parts.network) };
+  return readWallets(parts, wallets, books, (wallet, signature) => takenBy(parts, wallet, signature));
 }
 
 async function takenBy(parts: RefundWalletParts, wallet: string, signature: string): Promise<TakenRefund | undefined> {
@@ -79,9 +50,8 @@ async function takenBy(parts: RefundWalletParts, wallet: string, signature: stri
     const detail = 'names the refund wallet, and the chain cannot show it';
     return { finding: { ...about, detail, advice: TAKEN }, isRefund: false };
   }
-  const lost = moneyMoved(landed).filter((it) => it.wallet === wallet && it.gained < 0n);
-  if (lost.length === 0) return undefined;
-  const what = lost.map(({ gained, asset }) => `${-gained} of ${asset === NATIVE_SOL ? 'SOL' : asset}`).join(' and ');
+  const what = takenOutOf(landed, wallet);
+  if (what === undefined) return undefined;
   const detail = `takes ${what} out of the refund wallet`;
   const id = namedRefund(landed, wallet);
   if (id === undefined) {

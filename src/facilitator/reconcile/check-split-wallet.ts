@@ -2,16 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isAddress } from '../../protocol/address.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { tokenAccountOf } from '../../solana/accounts/token-accounts.js';
-import { moneyMoved } from '../../solana/landed/landed-money.js';
 import { RpcError, type SolanaRpc } from '../../solana/rpc/rpc.js';
-import { associatedTokenAddress } from '../../solana/transaction/associated-token.js';
-import { NATIVE_SOL, PROGRAMS } from '../../solana/transaction/programs.js';
 import type { OwedReader, SplitHolding } from '../../storage/books/owed-reader.js';
 import type { PaymentReader } from '../../storage/books/payment-reader.js';
 import { readPayout } from '../payouts/past-payouts.js';
-import { historyOf } from './check-history.js';
-import { type Finding, type Findings, keyOf } from './finding.js';
+import type { Finding, Findings } from './finding.js';
 import { statesOf } from './paid-out.js';
+import { readWallets, takenOutOf } from './wallet-history.js';
 import { withRetry } from './with-retry.js';
 
 /** What checking split wallets needs. */
@@ -100,42 +97,15 @@ async function landedUnderWay(parts: SplitCheckParts): Promise<ReadonlyMap<strin
 /**
  * Reads what has gone out of the split wallets: every transaction that took something is in the books. Those that put
  * something in are seen in the balances.
- * @param known - what is in the books, as `keyOf` makes it
+ * @param books - `known`: what is in them, as `keyOf` makes it
  * @returns the findings, by signature: what was booked meanwhile is to be taken out
  */
 export async function readSplitWallets(
   parts: SplitCheckParts,
-  { since, known }: { readonly since: number; readonly known: ReadonlySet<string> },
+  books: { readonly since: number; readonly known: ReadonlySet<string> },
 ): Promise<ReadonlyMap<string, Finding>> {
-  const found = new Map<string, Finding>();
-  for (const [wallet, addresses] of await addressesOf(parts)) {
-    const looked = new Set<string>();
-    for (const address of addresses) {
-      for await (const page of historyOf(parts, address, since)) {
-        const strange = page.filter(({ signature, failed }) => !failed && !known.has(keyOf(signature)));
-        for (const { signature } of strange) {
-          if (looked.has(signature)) continue;
-          looked.add(signature);
-          const finding = await takenBy(parts, wallet, signature);
-          if (finding !== undefined) found.set(signature, finding);
-        }
-      }
-    }
-  }
-  return found;
-}
-
-/** Addresses by wallet: the wallet itself, and its accounts for every token that it holds for somebody or has paid out. */
-async function addressesOf({ owed, network, splitWallets }: SplitCheckParts): Promise<Map<string, Set<string>>> {
-  const addresses = new Map(splitWallets.map((wallet) => [wallet, new Set([wallet])]));
-  for (const { wallet, mint } of await owed.holdings(network)) {
-    // What is no address holds nothing, and has no history.
-    if (!isAddress(wallet) || !isAddress(mint)) continue;
-    const all = addresses.get(wallet) ?? new Set([wallet]);
-    addresses.set(wallet, all);
-    for (const program of [PROGRAMS.token, PROGRAMS.token2022]) all.add(associatedTokenAddress(wallet, mint, program));
-  }
-  return addresses;
+  const wallets = { own: parts.splitWallets, booked: await parts.owed.holdings(parts.network) };
+  return readWallets(parts, wallets, books, (wallet, signature) => takenBy(parts, wallet, signature));
 }
 
 async function takenBy(
@@ -146,9 +116,8 @@ async function takenBy(
   const landed = await withRetry(() => rpc.getTransaction(signature, 'confirmed'));
   const about = { kind: 'transaction', ids: [signature, wallet], advice: TAKEN } as const;
   if (landed === null) return { ...about, detail: 'names the split wallet, and the chain cannot show it' };
-  const lost = moneyMoved(landed).filter((it) => it.wallet === wallet && it.gained < 0n);
-  if (lost.length === 0) return undefined;
-  const what = lost.map(({ gained, asset }) => `${-gained} of ${asset === NATIVE_SOL ? 'SOL' : asset}`).join(' and ');
+  const what = takenOutOf(landed, wallet);
+  if (what === undefined) return undefined;
   const detail = `takes ${what} out of the split wallet, and no payout explains it`;
   const payout = readPayout(landed, signature, wallet);
   const known = payout === undefined ? [] : await owed.recipients(network, wallet);

@@ -23,6 +23,8 @@ export interface Reply {
   readonly code?: string;
   /** When to come again, in seconds. */
   readonly retryAfter?: number;
+  /** Token of the pass that it was told of. */
+  readonly token?: string;
   /** Whether the whole of what was paid for arrived. */
   readonly served: boolean;
   /** Whether that was the response that was kept, and nothing was done anew for it. */
@@ -93,27 +95,35 @@ export async function send(
     const code = body['code'] ?? body['errorReason'];
     const isRefused = answer.status !== 200 || body['success'] === false;
     const retryAfter = answer.headers.get('retry-after');
+    const token = answer.headers.get('access-pass');
     return {
       status: answer.status,
       served: !isRefused,
       replayed: answer.headers.get('idempotency-replayed') === 'true',
       ...(typeof code === 'string' ? { code } : {}),
       ...(retryAfter === null ? {} : { retryAfter: Number(retryAfter) }),
+      ...(token === null ? {} : { token }),
     };
   } catch {
     return { served: false, replayed: false };
   }
 }
 
-/** Sends an order again and again until it is served, or refused for good; answers all that it was told on the way. */
+/**
+ * Sends an order again and again until it is served, or refused for good; answers all that it was told on the way. Where it is refused with
+ * the token of what it has left, it goes on with that.
+ */
 export async function insist(url: () => string, order: Order): Promise<readonly Reply[]> {
   const replies: Reply[] = [];
+  let asked = order;
   for (;;) {
-    const reply = await send(url(), order);
+    const reply = await send(url(), asked);
     replies.push(reply);
     const isOpen = reply.status === undefined || reply.status === 409 || reply.status === 503;
     const isHeld = reply.code === 'settlement_in_progress' || reply.code === 'settlement_pending';
-    if (reply.served || !(isOpen || isHeld)) return replies;
+    const isToldToken = !reply.served && reply.token !== undefined && asked === order;
+    if (isToldToken) asked = { ...order, init: { headers: { 'access-pass': reply.token ?? '' } } };
+    else if (reply.served || !(isOpen || isHeld)) return replies;
     await pause(RETRY_MS);
   }
 }
