@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { expressPrototype } from './express-prototype.js';
 import { isHeadSent } from './intercept-methods.js';
 
 /** Does what `writeHead(status, [message], [headers])` asks for without sending; headers as an object or as a list. */
@@ -49,21 +50,46 @@ export function onHeaders(res: ServerResponse, adjust: Adjust): void {
   res.writeHead = writeHead as typeof original;
 }
 
+/** What is to be done to the heads of responses; what was asked for last is done first. */
+const adjusts = new WeakMap<ServerResponse, readonly Adjust[]>();
+
 /**
- * Makes a function that has `adjust` called as {@link onHeaders} does, once for a response however often it is asked for: with
- * one function for all responses, since a closure for each costs more than everything else that a gate does to a response.
+ * Makes a function that has `adjust` called as {@link onHeaders} does, once for a response however often it is asked for. A response of
+ * Express gets no function of its own for it: that costs more than everything else that a gate does to a response.
  */
 export function headHook(adjust: Adjust): (res: ServerResponse) => void {
-  function writeHead(this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
-    const original: ServerResponse['writeHead'] = Object.getPrototypeOf(this).writeHead;
-    if (isHeadSent(this)) return Reflect.apply(original, this, [status, ...rest]);
+  const alone = [adjust];
+  return (res) => {
+    // Where somebody has put a function of his own over it, he is called after us.
+    if (!hasHookedHead(res)) return onHeaders(res, adjust);
+    const before = adjusts.get(res);
+    if (before === undefined) adjusts.set(res, alone);
+    else if (!before.includes(adjust)) adjusts.set(res, [adjust, ...before]);
+  };
+}
+
+/** The `writeHead` of each Express, which sees to {@link adjusts}. */
+const hooked = new WeakSet<object>();
+
+/** Whether {@link adjusts} are seen to before anything else is done to the head of a response; from the first one on, for all of its Express. */
+function hasHookedHead(res: ServerResponse): boolean {
+  if (hooked.has(res.writeHead)) return true;
+  const shared = Object.hasOwn(res, 'writeHead') ? undefined : expressPrototype(res);
+  if (shared === undefined) return false;
+  hookHeads(shared, res.writeHead);
+  return hooked.has(res.writeHead);
+}
+
+function hookHeads(shared: object, original: ServerResponse['writeHead']): void {
+  if (hooked.has(Reflect.get(shared, 'writeHead'))) return;
+  function writeHead(this: ServerResponse, ...args: [status: number, ...rest: unknown[]]): ServerResponse {
+    const asked = isHeadSent(this) ? undefined : adjusts.get(this);
+    if (asked === undefined) return Reflect.apply(original, this, args);
+    const [status, ...rest] = args;
     writeHeadLater(this, status, rest);
-    adjust(this);
+    for (const adjust of asked) adjust(this);
     return original.call(this, this.statusCode);
   }
-  return (res) => {
-    if (!Object.hasOwn(res, 'writeHead')) res.writeHead = writeHead as typeof res.writeHead;
-    // Somebody has put a function of his own over it; he is called after us.
-    else if (res.writeHead !== writeHead) onHeaders(res, adjust);
-  };
+  hooked.add(writeHead);
+  Object.defineProperty(shared, 'writeHead', { configurable: true, writable: true, value: writeHead });
 }

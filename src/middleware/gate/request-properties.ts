@@ -4,6 +4,7 @@ import type { Tier } from '../../access/tiers.js';
 import type { ServiceKey } from '../../identity/service-keys/service-key-types.js';
 import type { ProvenWallet } from '../../identity/types.js';
 import { defined } from '../../lib/defined.js';
+import { putProperty } from '../../lib/http/request-property.js';
 import { withAmountJson } from '../../protocol/money/amount-json.js';
 import type { PriceInput } from '../../protocol/money/money.js';
 import type { Receipt, Terms } from '../../protocol/types.js';
@@ -149,7 +150,7 @@ export function tell<Name extends Learned>(
 ): void {
   notes[what].put(req, value);
   const property = names[what];
-  if (property !== false) Reflect.set(req, property, value);
+  if (property !== false) putProperty(req, property, value);
 }
 
 /** The same for a payment; its receipt is there once the money has landed. */

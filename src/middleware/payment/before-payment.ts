@@ -29,7 +29,8 @@ export async function beforePayment(gate: PaymentGate, req: Request, res: Respon
   const paidBefore = decidePaidBefore(gate, req);
   if (paidBefore !== undefined) return { decision: await paidBefore };
   const signsIn = gate.passes?.sales?.parts ?? gate.holders?.parts;
-  const kept = signsIn && (await keptSignIn(req, res, signsIn));
+  const keeping = signsIn && keptSignIn(req, res, signsIn);
+  const kept = keeping && (await keeping);
   if (kept !== undefined) return { decision: kept };
   const presented = readPayment(req);
   const isPaying = presented !== undefined;

@@ -10,8 +10,11 @@ import { proofOf } from './wallet-auth.js';
  * SIGN-IN-WITH-X signed in, and nothing behind the gate runs. Undefined for other requests, and where the sign-in is no good: a gate goes
  * on as ever then.
  */
-export async function keptSignIn(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> {
-  if (!isKeeping(req) || parts.identity.sessions === undefined) return undefined;
+export function keptSignIn(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> | undefined {
+  return isKeeping(req) && parts.identity.sessions !== undefined ? keep(req, res, parts) : undefined;
+}
+
+async function keep(req: Request, res: Response, parts: CallerParts): Promise<Decision | undefined> {
   const proof = await proofOf(req, parts);
   if (proof.status !== 'proven' || !(await giveSession(req, res, parts, proof.wallet.address))) return undefined;
   return {
@@ -24,7 +27,6 @@ export async function keptSignIn(req: Request, res: Response, parts: CallerParts
   };
 }
 
-/** Whether a request asks to be kept signed in. */
-export function isKeeping({ headers }: Request): boolean {
+function isKeeping({ headers }: Request): boolean {
   return headers['keep-sign-in'] === 'cookie' && headers['sign-in-with-x'] !== undefined;
 }

@@ -15,7 +15,7 @@ import { exposeHeaders, sendProblem } from '../gate/respond.js';
 import { withSignIns } from '../gate/sign-ins-wanted.js';
 import { wantsPage } from '../gate/wants-page.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
-import { isKeeping, keptSignIn } from './keep-sign-in.js';
+import { keptSignIn } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
@@ -174,7 +174,7 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
 
   const admit = (req: Request, res: Response) =>
     whenKnownOr(
-      () => (isKeeping(req) ? keptSignIn(req, res, parts).then((kept) => kept ?? decide(req, res)) : decide(req, res)),
+      () => keptSignIn(req, res, parts)?.then((kept) => kept ?? decide(req, res)) ?? decide(req, res),
       (decision) => {
         if (!decision.admitted) exposeHeaders(res, EXPOSED);
         return decision;

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import { expressPrototype } from './express-prototype.js';
+
+/** A property of requests, and where it is had. */
+interface Property {
+  readonly values: WeakMap<object, unknown>;
+  readonly on: WeakSet<object>;
+}
+
+const properties = new Map<string, Property>();
+
+/**
+ * Puts a property on a request. One of Express has it by a getter of `express.request`, which costs less than a property of its own; written
+ * by anybody else, it becomes one of its own.
+ */
+export function putProperty(req: IncomingMessage, name: string, value: unknown): void {
+  const property = properties.get(name) ?? { values: new WeakMap(), on: new WeakSet() };
+  properties.set(name, property);
+  if (!isShared(req, name, property)) Reflect.set(req, name, value);
+  else property.values.set(req, value);
+}
+
+/** Whether a request has a property by the getter; from the first one on all of its Express have. */
+function isShared(req: IncomingMessage, name: string, { values, on }: Property): boolean {
+  if (Object.hasOwn(req, name)) return false;
+  const shared = expressPrototype(req);
+  if (shared === undefined) return false;
+  // Whoever has put one of that name there, or on an app's own, sees to it himself.
+  if (!on.has(shared) && name in req) return false;
+  if (on.has(shared)) return true;
+  on.add(shared);
+  Object.defineProperty(shared, name, {
+    configurable: true,
+    get(this: object) {
+      return values.get(this);
+    },
+    set(this: object, own: unknown) {
+      Object.defineProperty(this, name, { configurable: true, enumerable: true, writable: true, value: own });
+    },
+  });
+  return true;
+}
