@@ -1,7 +1,9 @@
 const { execFileSync } = require('node:child_process');
 const { join } = require('node:path');
+const { openTemporaryFolder } = require('./temporary-folder.cjs');
 
-/** The pages under test have the scripts as they are written now. */
 module.exports = async () => {
+  // The pages under test have the scripts as they are written now.
   execFileSync(process.execPath, [join(__dirname, '../../src/pages/client/build.mjs')], { stdio: 'inherit' });
+  openTemporaryFolder();
 };
