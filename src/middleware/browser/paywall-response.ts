@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
 import { brandOf, type ResolvedPageOptions } from '../../pages/layout/page-options.js';
+import type { PaywallContent } from '../../pages/paywall/paywall-content.js';
 import type { PageSignIn } from '../../pages/paywall/paywall-data.js';
-import { type PaywallContent, paywallPage } from '../../pages/paywall/paywall-page.js';
+import { paywallPage } from '../../pages/paywall/paywall-page.js';
 import { textsFor } from '../../pages/texts/languages.js';
 import type { Challenge } from '../../protocol/challenge.js';
 import type { NetworkId, Token } from '../../protocol/types.js';

@@ -47,3 +47,30 @@ export interface PaywallData {
   readonly problem?: string;
   readonly texts: PaywallStateTexts;
 }
+
+/** Something told of offers beside their prices. */
+export interface PageFact {
+  readonly name: string;
+  readonly value: string;
+  /** The value in full, where it was shortened. */
+  readonly title?: string;
+}
+
+/** The terms of a gate for an element in a site's own page: what a page's script works with, and what the page shows. */
+export interface ElementData extends PaywallData {
+  readonly heading: string;
+  readonly offers: readonly ElementOffer[];
+  readonly facts: readonly PageFact[];
+  /** What a choice of offers is headed by. */
+  readonly choose: string;
+  /** What else is to be said of the offers, in a sentence. */
+  readonly note?: string;
+  /** Why an earlier payment or a sign-in opened nothing, in a sentence. */
+  readonly detail?: string;
+}
+
+/** An offer as an element shows it. */
+export interface ElementOffer extends PageOffer {
+  /** What it buys, in words. */
+  readonly buys: string;
+}
