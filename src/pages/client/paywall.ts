@@ -69,13 +69,16 @@ export class Paywall {
     else this.#host.view.offer(...actions);
   }
 
-  /** Brings a payment that was signed before, here or before a reload. */
-  goOn(header: string): void {
+  /**
+   * Brings a payment that was signed before, here or before a reload.
+   * @param wasPaid - whether the server has said before that it is paid
+   */
+  goOn(header: string, wasPaid = false): void {
     this.#alone(async () => {
       const brought = await bring(this.#data, header, this.say);
       if (brought.status === 'in') return this.#host.open(brought.answer, header);
       if (brought.status === 'failed') return this.#follow({ status: 'kept', header });
-      this.say('refused', { reason: brought.reason });
+      this.say(wasPaid ? 'lost' : 'refused', { reason: brought.reason });
       await this.#follow({ status: 'stopped', next: 'again' });
     });
   }

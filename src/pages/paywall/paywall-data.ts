@@ -1,5 +1,8 @@
 import type { PaywallStateTexts } from '../texts/page-texts.js';
 
+/** Media type of {@link ElementData}: whoever names it in `Accept` gets that in the place of a paywall page. */
+export const PAYWALL_TYPE = 'application/vnd.tollhouse.paywall+json';
+
 /** A price as the page shows it. */
 export interface PageOffer {
   /** Mint, base58. */
@@ -19,10 +22,12 @@ export interface PageRequest {
   readonly key: string;
   /** What it carried. Missing where there was nothing, or it was too large to come back. */
   readonly body?: { readonly type: string; readonly base64: string };
-  /** Where on this site it is sent. Default: to the page's own address. */
+  /** Where it is sent. Default: to the page's own address. */
   readonly url?: string;
   /** Headers beside those of a browser. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where cookies go along. Default: to the page's own origin. */
+  readonly credentials?: 'omit' | 'same-origin' | 'include';
 }
 
 /** A sign-in that the server takes, as x402's extension `sign-in-with-x` asks for it. */
