@@ -7,7 +7,8 @@ export function termsView(data: ElementData): HTMLElement {
   action.setAttribute('role', 'group');
   const status = element('p', 'status');
   status.setAttribute('role', 'status');
-  const card = element('section', 'terms', 'card');
+  const card = element('div', 'terms', 'card');
+  card.setAttribute('role', 'group');
   card.part.add('card');
   card.setAttribute('aria-label', heading);
   card.append(
