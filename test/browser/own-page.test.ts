@@ -98,7 +98,7 @@ const PAY = 'Pay 0.5 USDC with Test Wallet';
     [
       'answers a policy of two lines',
       () => ({ html: 'x', contentSecurityPolicy: 'a\r\nSet-Cookie: b' }),
-      /must answer HTML/,
+      /must answer contentSecurityPolicy: a policy in one line/,
     ],
     ['answers an unknown field', () => ({ html: 'x', csp: 'a' }), /must answer HTML/],
   ])('is the built-in one, which pays, where its function %s', async (_what, render, warning) => {

@@ -8,6 +8,7 @@ import type { PaywallContent } from '../../pages/paywall/paywall-content.js';
 import { paywallPage, paywallPieces } from '../../pages/paywall/paywall-page.js';
 
 const HTML = 'HTML: a text of 1 to 1,000,000 characters';
+const EITHER = `${HTML}; or { html, contentSecurityPolicy }`;
 const POLICY = 'a policy in one line of at most 10,000 characters';
 const html = z.string(HTML).min(1, HTML).max(1_000_000, HTML);
 const contentSecurityPolicy = z
@@ -17,9 +18,9 @@ const contentSecurityPolicy = z
 const ownPage = z.union(
   [
     html.transform((it) => ({ html: it })),
-    z.strictObject({ html, contentSecurityPolicy: contentSecurityPolicy.optional() }),
+    z.strictObject({ html, contentSecurityPolicy: contentSecurityPolicy.optional() }, EITHER),
   ],
-  `${HTML}, or { html, contentSecurityPolicy }`,
+  EITHER,
 );
 
 /** The page that a seller's own function writes; the built-in one, and a warning, where it writes none. */
