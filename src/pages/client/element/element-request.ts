@@ -18,7 +18,7 @@ export interface ElementRequest extends Omit<PageRequest, 'key'> {
  * Reads the attributes of an element: `src`, `crossorigin`, `select`, and the language of where it stands.
  * @throws TypeError when `src` is no address, or one of another origin without `crossorigin`; DOMException when `select` is no selector
  */
-export function requestOf(element: Element): ElementRequest {
+export function elementRequest(element: Element): ElementRequest {
   const src = element.getAttribute('src') ?? '';
   const { origin, protocol, href } = new URL(src, document.baseURI);
   const isForeign = origin !== location.origin;

@@ -3,7 +3,7 @@ import { fromBase64 } from '../payment/bytes.js';
 import { isIn } from '../payment/send-request.js';
 import { Paywall } from '../paywall.js';
 import { button, chosenIn, pageView } from '../view.js';
-import { askForTerms, type ElementRequest, requestOf, termsIn } from './element-request.js';
+import { askForTerms, type ElementRequest, elementRequest, termsIn } from './element-request.js';
 import { elementSheet } from './element-style.js';
 import { contentOf } from './put-content.js';
 import { termsView } from './terms-view.js';
@@ -77,7 +77,7 @@ export class PaywallElement extends HTMLElement {
     const { signal } = this.#asking;
     this.removeAttribute('unlocked');
     try {
-      const request = requestOf(this);
+      const request = elementRequest(this);
       const answer = await askForTerms(request).catch(() => undefined);
       if (signal.aborted) return;
       if (answer !== undefined && isIn(answer)) return await this.#open(answer, request);
