@@ -2,7 +2,8 @@ import type { Article } from './articles.js';
 
 const SIGNS = { free: 'free', day: '$0.25 a day', gold: 'gold members' };
 const STYLE = `<style>
-body { font: 1.1rem/1.6 Georgia, serif; max-width: 38rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark; }
+:root { color-scheme: light dark; }
+body { font: 1.1rem/1.6 Georgia, serif; max-width: 38rem; margin: 2rem auto; padding: 0 1rem; }
 small { color: gray; } textarea { width: 100%; font: inherit; box-sizing: border-box; }
 tollhouse-paywall { --tollhouse-accent: light-dark(#0a6b4f, #7fe0bd); --tollhouse-radius: 4px; }
 </style>`;
