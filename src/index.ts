@@ -70,6 +70,7 @@ export type {
   SignInSessions,
   SignInUse,
 } from './identity/types.js';
+export { paywallScript } from './middleware/browser/paywall-script.js';
 export { anyOf } from './middleware/gate/any-of.js';
 export { type CrossOriginOptions, crossOrigin } from './middleware/gate/cross-origin.js';
 export type { Gate, Middleware } from './middleware/gate/gate.js';
@@ -102,6 +103,7 @@ export { type ReadTierOptions, readTier } from './middleware/wallet/read-tier.js
 export { type RequireTierOptions, requireTier } from './middleware/wallet/require-tier.js';
 export { type RequireTokenBalanceOptions, requireTokenBalance } from './middleware/wallet/require-token-balance.js';
 export type { WalletGateOptions } from './middleware/wallet/wallet-gate.js';
+export type { OwnPage, PaywallOffer, PaywallTerms, RenderPaywall } from './pages/layout/own-page.js';
 export type { PageColours } from './pages/layout/page-colours.js';
 export type { OwnTexts, PageOptions } from './pages/layout/page-options.js';
 export type { PageTexts, PaywallStateTexts } from './pages/texts/page-texts.js';

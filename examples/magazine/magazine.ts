@@ -4,10 +4,10 @@
 //   npx unrun examples/magazine/magazine.ts
 import type { AddressInfo } from 'node:net';
 import express, { type RequestHandler } from 'express';
-import { createFacilitator, requirePayment, requireTier } from 'tollhouse';
+import { createFacilitator, paywallScript, requirePayment, requireTier } from 'tollhouse';
 import { startSandbox } from 'tollhouse/sandbox';
 import { ARTICLES, type Article } from './articles.js';
-import { articlePage, frontPage, podcastPage, thanksPage } from './pages.js';
+import { articlePage, frontPage, podcastPage, previewPage, thanksPage } from './pages.js';
 import { recordPodcast } from './podcast.js';
 
 const { network, rpcUrl, wsUrl, tokens, createWallet } = await startSandbox();
@@ -31,6 +31,9 @@ const gold = requireTier({ facilitator, tiers, tier: 'gold', page });
 
 const app = express();
 app.get('/', (_req, res) => void res.type('html').send(frontPage(ARTICLES)));
+// Previews stand in pages of our own, and what a day opens takes their place: the element asks the gated address by itself.
+app.get('/tollhouse.js', paywallScript());
+app.get('/preview/:slug', read('day', previewPage));
 app.get('/free/:slug', read('free'));
 app.get('/day/:slug', day, read('day'));
 app.get('/gold/:slug', gold, read('gold'));
@@ -44,11 +47,11 @@ app.post('/letters', express.urlencoded({ extended: false, limit: '10kb' }), let
   res.type('html').send(thanksPage(String(text)));
 });
 
-function read(access: Article['access']): RequestHandler {
+function read(access: Article['access'], show = articlePage): RequestHandler {
   return (req, res, next) => {
     const article = ARTICLES.find((it) => it.slug === req.params['slug'] && it.access === access);
     if (article === undefined) return next();
-    res.type('html').send(articlePage(article));
+    res.type('html').send(show(article));
   };
 }
 

@@ -2,15 +2,18 @@ import type { Article } from './articles.js';
 
 const SIGNS = { free: 'free', day: '$0.25 a day', gold: 'gold members' };
 const STYLE = `<style>
-body { font: 1.1rem/1.6 Georgia, serif; max-width: 38rem; margin: 2rem auto; padding: 0 1rem; color-scheme: light dark; }
+:root { color-scheme: light dark; }
+body { font: 1.1rem/1.6 Georgia, serif; max-width: 38rem; margin: 2rem auto; padding: 0 1rem; }
 small { color: gray; } textarea { width: 100%; font: inherit; box-sizing: border-box; }
+tollhouse-paywall { --tollhouse-accent: light-dark(#0a6b4f, #7fe0bd); --tollhouse-radius: 4px; }
 </style>`;
+const PLACES = { free: '/free', day: '/preview', gold: '/gold' };
 
 /** Everything, with previews: it is free. */
 export function frontPage(articles: readonly Article[]): string {
   const items = articles.map(
     ({ slug, title, preview, access }) =>
-      `<article><h2><a href="/${access}/${slug}">${title}</a> <small>${SIGNS[access]}</small></h2><p>${preview}</p></article>`,
+      `<article><h2><a href="${PLACES[access]}/${slug}">${title}</a> <small>${SIGNS[access]}</small></h2><p>${preview}</p></article>`,
   );
   return page(
     'The Magazine',
@@ -23,7 +26,17 @@ export function frontPage(articles: readonly Article[]): string {
 }
 
 export function articlePage({ title, preview, rest }: Article): string {
-  return page(title, `<p>${preview}</p><p>${rest}</p>`);
+  return page(title, `<div id="article"><p>${preview}</p><p>${rest}</p></div>`);
+}
+
+/** How an article begins, for everybody; the rest is sold below it, and takes its place. Without JavaScript a link leads to it. */
+export function previewPage({ slug, title, preview }: Article): string {
+  return page(
+    title,
+    `<script type="module" src="/tollhouse.js"></script>
+<tollhouse-paywall src="/day/${slug}" select="#article"><p>${preview}</p>
+<noscript><p><a href="/day/${slug}">Read on</a></p></noscript></tollhouse-paywall>`,
+  );
 }
 
 /** The player asks for parts of the file as it needs them: the day that opened this page has paid for them. */

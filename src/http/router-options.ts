@@ -23,7 +23,9 @@ export const routerOptions = z.strictObject({
   holdings: withFunction('readHolding', 'holdings, made by createHoldings').optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: 'an http(s) address' }).optional(),
   label: z.string('a text').optional(),
-  page: z.union([z.literal(false), pageOptions], 'false, or an object of name, logo, colours and texts').optional(),
+  page: z
+    .union([z.literal(false), pageOptions], 'false, or an object of name, logo, colours, texts and render')
+    .optional(),
   explorerUrl: z.string('the address of a block explorer').optional(),
   limits: z
     .union([z.literal(false), z.strictObject({ scale: z.number().positive().optional() })], 'false, or { scale: 2 }')

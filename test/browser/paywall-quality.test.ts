@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { paywallScript } from '../../src/middleware/browser/paywall-script.js';
 import { requirePayment } from '../../src/middleware/payment/require-payment.js';
 import { requireTokenBalance } from '../../src/middleware/wallet/require-token-balance.js';
 import { HAS_BROWSER, WHY_NOT } from '../helpers/browser/browser.js';
@@ -9,6 +10,8 @@ const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const LANGUAGES = ['en', 'de', 'es', 'fr', 'zh', 'ja'];
 const HOSTILE = '</script><script>window.hacked = 1</script><img src=x onerror="window.hacked = 2">\u2028<!--<script>';
 const MAX_COMPRESSED = 15_000;
+/** Of the page and of the script for pages of a site, together. */
+const MAX_IN_ALL = 25_000;
 
 (HAS_BROWSER ? describe : describe.skip)(`the paywall page to its reader, in Chromium${WHY_NOT}`, () => {
   const stand = usePaywallStand();
@@ -21,6 +24,17 @@ const MAX_COMPRESSED = 15_000;
       app.get('/offers', requirePayment({ ...sold, price: ['$0.10', { price: '$0.50', pass: { for: '24h' } }] }));
       app.get('/club', requireTokenBalance({ facilitator, mint: 'USDC', minBalance: 5 }));
       app.all('/post/:id', requirePayment({ ...sold, price: '$0.50', page: { name: description.slice(0, 100) } }));
+      app.get('/tollhouse.js', paywallScript());
+      app.get('/site', (_req, res) => {
+        const style = '<style>:root { color-scheme: light dark; background: Canvas; color: CanvasText; }</style>';
+        const paywalls = ['essay', 'offers', 'club'].map(
+          (path) => `<tollhouse-paywall src="/${path}">a preview</tollhouse-paywall>`,
+        );
+        const script = '<script type="module" src="/tollhouse.js"></script>';
+        res.send(
+          `<!doctype html><html lang="en"><title>a site</title>${style}${script}<main><h1>a site</h1>${paywalls.join('')}</main>`,
+        );
+      });
       app.get('/form', (req, res) => {
         res.send(
           `<form method="post" action="/post/1"><input name="x"><button>send</button></form>${req.query['q'] ?? ''}`,
@@ -34,9 +48,10 @@ const MAX_COMPRESSED = 15_000;
     const url = await serve();
     for (const hasWallet of [false, true]) {
       if (hasWallet) await stand.wallet();
-      for (const path of ['essay', 'offers', 'club']) {
+      for (const path of ['essay', 'offers', 'club', 'site']) {
         await page.goto(`${url}/${path}`);
-        await page.waitForSelector('#action > *');
+        for (const place of await page.locator('main, tollhouse-paywall').all())
+          await place.locator('#action > *').first().waitFor();
         // What a test brings in is not held back by the policy of the page.
         const { violations } = await page.evaluate<{ violations: readonly object[] }>(`${AXE}; axe.run(document)`);
         expect(violations).toEqual([]);
@@ -89,6 +104,20 @@ const MAX_COMPRESSED = 15_000;
     await page.waitForSelector('#action > *');
     expect(asked.filter((it) => !it.endsWith('/favicon.ico'))).toEqual([`${url}/offers`]);
     expect(gzipSync((await answer?.body()) ?? '').length).toBeLessThan(MAX_COMPRESSED);
+  });
+
+  test('is small with the script for pages of a site as well, which is asked for again by its ETag', async () => {
+    const url = await serve();
+    const [page, script] = await Promise.all(
+      [`${url}/offers`, `${url}/tollhouse.js`].map((it) => fetch(it, { headers: { Accept: 'text/html' } })),
+    );
+    const bytes = await Promise.all([page, script].map(async (it) => it?.text() ?? ''));
+    expect(bytes.reduce((sum, it) => sum + gzipSync(it).length, 0)).toBeLessThan(MAX_IN_ALL);
+    const etag = script?.headers.get('ETag') ?? '';
+    const headers = { 'If-None-Match': etag, 'Cache-Control': 'max-age=0' };
+    const again = await fetch(`${url}/tollhouse.js`, { headers });
+    expect([etag, again.status]).toEqual([expect.stringContaining('"'), 304]);
+    expect((await fetch(`${url}/tollhouse.js`, { method: 'POST' })).status).toBe(404);
   });
 
   test('tells the terms, and how else to pay, without JavaScript', async () => {

@@ -120,9 +120,15 @@ test('cheap-api.ts is paid once for credit and once for a pack, and called with 
       await page.click('text=Welcome to the magazine');
       expect(await page.textContent('body')).toContain('Three of us do');
 
-      await page.goto(`${url}day/the-long-way-home`);
+      await page.goto(url);
+      await page.click('text=The long way home');
+      await page.waitForSelector('text=The last train had left');
       await page.click('text=Pay 0.25 USDC with Test Wallet');
       await page.waitForSelector('text=until the morning');
+      expect(page.url()).toBe(`${url}preview/the-long-way-home`);
+      await page.reload();
+      await page.waitForSelector('text=until the morning');
+      await page.goto(`${url}day/the-long-way-home`);
       expect((await page.reload())?.status()).toBe(200);
       expect((await page.goto(`${url}day/a-letter-from-the-north`))?.status()).toBe(200);
       expect(wallet.signed()).toBe(1);

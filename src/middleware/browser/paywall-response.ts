@@ -1,13 +1,18 @@
 import type { Request, Response } from 'express';
 import { z } from 'zod';
+import type { RenderedPage } from '../../pages/layout/page.js';
 import { brandOf, type ResolvedPageOptions } from '../../pages/layout/page-options.js';
-import type { PageSignIn } from '../../pages/paywall/paywall-data.js';
-import { type PaywallContent, paywallPage } from '../../pages/paywall/paywall-page.js';
+import { elementDataOf } from '../../pages/paywall/element-data.js';
+import type { PaywallContent } from '../../pages/paywall/paywall-content.js';
+import { PAYWALL_TYPE, type PageSignIn } from '../../pages/paywall/paywall-data.js';
+import { paywallPage } from '../../pages/paywall/paywall-page.js';
 import { textsFor } from '../../pages/texts/languages.js';
 import type { Challenge } from '../../protocol/challenge.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { addVary } from '../gate/cache-control.js';
 import { setHeaders } from '../gate/respond.js';
+import { wantsElement } from '../gate/wants-page.js';
+import { renderOwnPage } from './own-page.js';
 import { shownPrice } from './page-offers.js';
 import { pageRequest } from './page-request.js';
 
@@ -45,7 +50,7 @@ function send(
   request: PaywallContent['request'],
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
-  const { html, headers } = paywallPage({
+  const content: PaywallContent = {
     ...{ resource, network, request, note, problem, isWaiting },
     texts: textsFor(req.get('Accept-Language'), page.texts),
     brand: brandOf(page),
@@ -53,9 +58,20 @@ function send(
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
     signIn: signInOf(extensions),
-  });
-  setHeaders(res, headers);
+  };
   addVary(res, 'Accept-Language');
+  if (wantsElement(req)) return end(res, { html: JSON.stringify(elementDataOf(content)), headers: ELEMENT_HEADERS });
+  if (page.render === undefined) return end(res, paywallPage(content));
+  renderOwnPage(page.render, content, req).then(
+    (made) => end(res, made),
+    () => res.destroy(),
+  );
+}
+
+const ELEMENT_HEADERS = { 'Content-Type': `${PAYWALL_TYPE}; charset=utf-8`, 'X-Content-Type-Options': 'nosniff' };
+
+function end(res: Response, { html, headers }: RenderedPage): void {
+  setHeaders(res, headers);
   res.end(html);
 }
 

@@ -8,6 +8,12 @@ const here = dirname(fileURLToPath(import.meta.url));
 const target = join(here, '../client-scripts.ts');
 const SCRIPTS = [
   { name: 'PAYWALL_SCRIPT', entry: 'paywall-page.ts', format: 'iife', what: 'The script of the paywall page.' },
+  {
+    name: 'ELEMENT_SCRIPT',
+    entry: 'tollhouse.ts',
+    format: 'es',
+    what: "The module of the paywall in a site's own page.",
+  },
   { name: 'RECEIPT_SCRIPT', entry: 'receipt-page.ts', format: 'iife', what: 'The script of receipts.' },
   { name: 'LISTING_SCRIPT', entry: 'listing-page.ts', format: 'iife', what: 'The script of a listing.' },
   { name: 'DOCS_SCRIPT', entry: 'docs-page.ts', format: 'iife', what: 'The script of the API document.' },

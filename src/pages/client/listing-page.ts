@@ -1,10 +1,10 @@
 import type { TryData } from '../market/try-data.js';
 import { credentialsIn } from './credentials.js';
-import { bring, type Paid, payOffer } from './pay-offer.js';
+import { bring, type Paid, payOffer } from './payment/pay-offer.js';
+import { findWallets, type Wallet } from './payment/wallets.js';
 import { showResponse } from './show-response.js';
 import { button, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
-import { findWallets, type Wallet } from './wallets.js';
 
 const data: TryData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { texts } = data;

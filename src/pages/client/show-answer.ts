@@ -6,7 +6,7 @@ export async function showAnswer(view: View, texts: PaywallStateTexts, answer: R
   const type = answer.headers.get('Content-Type') ?? '';
   const blob = await answer.blob();
   const address = URL.createObjectURL(blob);
-  const shown = await elementFor(type, blob, address);
+  const shown = await mediaOf(type, blob, address);
   const save = document.createElement('a');
   save.className = 'button';
   save.href = address;
@@ -17,7 +17,8 @@ export async function showAnswer(view: View, texts: PaywallStateTexts, answer: R
   save.focus();
 }
 
-async function elementFor(type: string, blob: Blob, address: string): Promise<HTMLElement | undefined> {
+/** An element that shows an image, a sound, a film or a text; undefined for anything else. */
+export async function mediaOf(type: string, blob: Blob, address: string): Promise<HTMLElement | undefined> {
   const [kind = ''] = type.split('/');
   if (kind === 'image' || kind === 'audio' || kind === 'video') {
     const element = document.createElement(kind === 'image' ? 'img' : kind);
@@ -33,7 +34,8 @@ async function elementFor(type: string, blob: Blob, address: string): Promise<HT
   return element;
 }
 
-function nameOf({ headers }: Response): string {
+/** The name of an answer as a file. */
+export function nameOf({ headers, url }: Response): string {
   const told = /filename="?([^";]+)/i.exec(headers.get('Content-Disposition') ?? '')?.[1];
-  return told ?? location.pathname.split('/').findLast((it) => it !== '') ?? 'answer';
+  return told ?? new URL(url || location.href).pathname.split('/').findLast((it) => it !== '') ?? 'answer';
 }

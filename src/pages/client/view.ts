@@ -11,16 +11,21 @@ export function filled(text: string, words: Readonly<Record<string, string>>): s
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => words[name] ?? whole);
 }
 
-/** The view of the page's own elements. */
-export function pageView(): View {
-  const action = document.getElementById('action');
-  const status = document.getElementById('status');
+/** The view of the elements of a page, or of what stands in one. */
+export function pageView(place: NonElementParentNode = document): View {
+  const action = place.getElementById('action');
+  const status = place.getElementById('status');
   return {
     say(text) {
       if (status !== null) status.textContent = text;
     },
     offer: (...actions) => action?.replaceChildren(...actions),
   };
+}
+
+/** The number of the offer that is chosen in a place; the first where there is no choice. */
+export function chosenIn(place: ParentNode): number {
+  return Number(place.querySelector<HTMLInputElement>('input[name=offer]:checked')?.value ?? 0);
 }
 
 /** A button. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defined } from '../../lib/defined.js';
 import type { PageTexts, PaywallStateTexts } from '../texts/page-texts.js';
 import type { ServiceTexts } from '../texts/service/service-texts.js';
+import type { RenderPaywall } from './own-page.js';
 import type { PageBrand } from './page-brand.js';
 import { DARK, LIGHT, type PageColours } from './page-colours.js';
 
@@ -22,6 +23,12 @@ export interface PageOptions {
    * browser asks for.
    */
   readonly texts?: Readonly<Record<string, OwnTexts>>;
+  /**
+   * Writes the page that a gate sends in the place of ours: `({ card, style, script }) => '<!doctype html>…'`. Status and headers stay, the
+   * policy too unless the function answers another. Where it throws, or answers no HTML, ours is sent and a warning says so. Pages
+   * of the mounted service are not written by it. Default: ours.
+   */
+  readonly render?: RenderPaywall;
 }
 
 /** Texts of a page in somebody's own words. */
@@ -57,8 +64,11 @@ export const pageOptions = z.strictObject(
       )
       .refine((it) => Object.keys(it).length <= MAX_LANGUAGES, `at most ${MAX_LANGUAGES} languages`)
       .optional(),
+    render: z
+      .custom<RenderPaywall>((it) => typeof it === 'function', 'a function of the terms that answers HTML')
+      .optional(),
   },
-  'an object of name, logo, colours and texts',
+  'an object of name, logo, colours, texts and render',
 );
 
 /** {@link PageOptions} as they were read. */

@@ -30,30 +30,28 @@ export interface RenderedPage {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** What of a page goes under a policy: its style and its script, with the nonce that lets them in. */
+export interface PageTags {
+  readonly nonce: string;
+  /** Markup of its rules. */
+  readonly style: string;
+  /** Markup of its script and of what that works with; empty where it has none. */
+  readonly script: string;
+  /** Headers that it goes with. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const NONCE_BYTES = 18;
 
-/** Renders a page, under a policy which lets nothing run in it but what is ours. */
-export function renderPage(parts: PageParts): RenderedPage {
-  const { language, title, brand, icon = brand.logo, body, style = '', script, data } = parts;
+/** Makes the tags of a page with a nonce of their own, and the policy which lets nothing else run. */
+export function pageTags(parts: Pick<PageParts, 'brand' | 'style' | 'script' | 'data'>): PageTags {
+  const { brand, style = '', script, data } = parts;
   const nonce = randomBytes(NONCE_BYTES).toString('base64');
   const json = data === undefined ? '' : `<script type="application/json" id="data">${embeddedJson(data)}</script>\n`;
-  const code = script === undefined ? '' : `${json}<script nonce="${nonce}">${script}</script>\n`;
-  const html = `<!doctype html>
-<html lang="${escapeHtml(language)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${escapeHtml(title)}</title>
-${icon === undefined ? '' : `<link rel="icon" href="${escapeHtml(icon)}">\n`}<style nonce="${nonce}">${baseStyle(brand.light, brand.dark)}${style}</style>
-</head>
-<body>
-${body}
-${code}</body>
-</html>
-`;
   return {
-    html,
+    nonce,
+    style: `<style nonce="${nonce}">${baseStyle(brand.light, brand.dark)}${style}</style>`,
+    script: script === undefined ? '' : `${json}<script nonce="${nonce}">${script}</script>\n`,
     headers: {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': contentSecurityPolicy(nonce),
@@ -61,4 +59,25 @@ ${code}</body>
       'Referrer-Policy': 'same-origin',
     },
   };
+}
+
+/** Renders a page, under a policy which lets nothing run in it but what is ours. */
+export function renderPage(parts: PageParts): RenderedPage {
+  const { language, title, brand, icon = brand.logo, body } = parts;
+  const { style, script, headers } = pageTags(parts);
+  const html = `<!doctype html>
+<html lang="${escapeHtml(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${escapeHtml(title)}</title>
+${icon === undefined ? '' : `<link rel="icon" href="${escapeHtml(icon)}">\n`}${style}
+</head>
+<body>
+${body}
+${script}</body>
+</html>
+`;
+  return { html, headers };
 }

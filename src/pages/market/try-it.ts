@@ -1,5 +1,5 @@
 import { type Markup, markup } from '../layout/markup.js';
-import { WALLET_NETWORKS } from '../paywall/paywall-page.js';
+import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
 import type { ServiceShell } from '../service/service-page.js';
 import { priceOf, type ShownListing } from './shown-listing.js';
 import type { TryData } from './try-data.js';

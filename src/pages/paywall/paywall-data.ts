@@ -1,5 +1,8 @@
 import type { PaywallStateTexts } from '../texts/page-texts.js';
 
+/** Media type of {@link ElementData}: whoever names it in `Accept` gets that in the place of a paywall page. */
+export const PAYWALL_TYPE = 'application/vnd.tollhouse.paywall+json';
+
 /** A price as the page shows it. */
 export interface PageOffer {
   /** Mint, base58. */
@@ -19,10 +22,12 @@ export interface PageRequest {
   readonly key: string;
   /** What it carried. Missing where there was nothing, or it was too large to come back. */
   readonly body?: { readonly type: string; readonly base64: string };
-  /** Where on this site it is sent. Default: to the page's own address. */
+  /** Where it is sent. Default: to the page's own address. */
   readonly url?: string;
   /** Headers beside those of a browser. Default: none. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where cookies go along. Default: to the page's own origin. */
+  readonly credentials?: 'omit' | 'same-origin' | 'include';
 }
 
 /** A sign-in that the server takes, as x402's extension `sign-in-with-x` asks for it. */
@@ -46,4 +51,31 @@ export interface PaywallData {
   /** Why an earlier payment opened nothing: a code. */
   readonly problem?: string;
   readonly texts: PaywallStateTexts;
+}
+
+/** Something told of offers beside their prices. */
+export interface PageFact {
+  readonly name: string;
+  readonly value: string;
+  /** The value in full, where it was shortened. */
+  readonly title?: string;
+}
+
+/** The terms of a gate for an element in a site's own page: what a page's script works with, and what the page shows. */
+export interface ElementData extends PaywallData {
+  readonly heading: string;
+  readonly offers: readonly ElementOffer[];
+  readonly facts: readonly PageFact[];
+  /** What a choice of offers is headed by. */
+  readonly choose: string;
+  /** What else is to be said of the offers, in a sentence. */
+  readonly note?: string;
+  /** Why an earlier payment or a sign-in opened nothing, in a sentence. */
+  readonly detail?: string;
+}
+
+/** An offer as an element shows it. */
+export interface ElementOffer extends PageOffer {
+  /** What it buys, in words. */
+  readonly buys: string;
 }

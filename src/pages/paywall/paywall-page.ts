@@ -1,76 +1,43 @@
-import type { Resource } from '../../protocol/challenge.js';
-import type { NetworkId } from '../../protocol/types.js';
 import { PAYWALL_SCRIPT } from '../client-scripts.js';
 import { escapeHtml } from '../layout/escape-html.js';
-import { type RenderedPage, renderPage } from '../layout/page.js';
-import { brandHeader, type PageBrand } from '../layout/page-brand.js';
-import type { PageTexts } from '../texts/page-texts.js';
-import type { PageOffer, PageRequest, PageSignIn, PaywallData } from './paywall-data.js';
+import { type PageTags, pageTags, type RenderedPage, renderPage } from '../layout/page.js';
+import { brandHeader } from '../layout/page-brand.js';
+import { factsOf, headingOf, type PaywallContent, paywallDataOf, type ShownOffer } from './paywall-content.js';
 import { PAYWALL_STYLE } from './paywall-style.js';
 
-/** An offer with what is told of it beside its price. */
-export interface ShownOffer extends PageOffer {
-  /** What it buys, where that is more than one request. */
-  readonly buys?: string | undefined;
-  /** Wallet that receives, base58. */
-  readonly payTo: string;
+/** What a page consists of that is written around the terms by somebody else. */
+export interface PaywallPieces extends PageTags {
+  /** Markup of the terms, with the places that the script fills. */
+  readonly card: string;
 }
-
-/** What a paywall page shows. */
-export interface PaywallContent {
-  readonly texts: PageTexts;
-  readonly brand: PageBrand;
-  readonly resource: Pick<Resource, 'url' | 'description'>;
-  readonly network: NetworkId;
-  readonly request: PageRequest;
-  /** Any one of them opens the door; none where only a sign-in does. */
-  readonly offers: readonly ShownOffer[];
-  readonly isUpfront: boolean;
-  readonly isWaiting?: boolean;
-  /** Whether the seller pays the network fee. */
-  readonly isFeePaid: boolean;
-  /** What else is to be said of the offers, in a sentence. */
-  readonly note?: string | undefined;
-  /** Why an earlier payment or a sign-in opened nothing. */
-  readonly problem?: { readonly code: string; readonly detail: string } | undefined;
-  readonly signIn?: PageSignIn | undefined;
-}
-
-/** Networks as people call them, and as Wallet Standard does. */
-export const WALLET_NETWORKS: Readonly<Record<NetworkId, readonly [name: string, chain: string]>> = {
-  solana: ['Solana', 'solana:mainnet'],
-  'solana-devnet': ['Solana devnet', 'solana:devnet'],
-  'solana-testnet': ['Solana testnet', 'solana:testnet'],
-};
 
 /** The page that a browser gets in the place of what has a price: it shows the terms, and its script pays them. */
 export function paywallPage(content: PaywallContent): RenderedPage {
-  const { texts, brand, network, offers, request, isUpfront, isWaiting = false, problem, signIn } = content;
-  const [networkName, chain] = WALLET_NETWORKS[network];
-  const heading = headingOf(content);
-  const data: PaywallData = {
-    ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
-    offers: offers.map(({ asset, amount, price, token }) => ({ asset, amount, price, token })),
-    ...(signIn === undefined ? {} : { signIn }),
-    ...(problem === undefined ? {} : { problem: problem.code }),
-  };
+  const { texts, brand, offers } = content;
   const body = `<main>
-${brandHeader(brand)}<div class="card">
-<h1>${escapeHtml(heading)}</h1>
-${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${offerList(content)}${facts(content, networkName)}<div id="action" role="group"></div>
+${brandHeader(brand)}${cardOf(content)}${otherWays(content)}</main>`;
+  const title = offers.length === 0 ? headingOf(content) : texts.paymentRequired;
+  return renderPage({ language: texts.language, title, body, ...partsOf(content) });
+}
+
+/** The pieces of the page, for a page of the seller's own. */
+export function paywallPieces(content: PaywallContent): PaywallPieces {
+  return { ...pageTags(partsOf(content)), card: cardOf(content) };
+}
+
+function partsOf(content: PaywallContent) {
+  return { brand: content.brand, style: PAYWALL_STYLE, script: PAYWALL_SCRIPT, data: paywallDataOf(content) };
+}
+
+function cardOf(content: PaywallContent): string {
+  const { texts, problem } = content;
+  return `<div class="card">
+<h1>${escapeHtml(headingOf(content))}</h1>
+${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${offerList(content)}${facts(content)}<div id="action" role="group"></div>
 <p id="status" role="status"></p>
 <noscript><p class="soft">${escapeHtml(texts.needsScript)}</p></noscript>
 </div>
-${otherWays(content)}</main>`;
-  const title = offers.length === 0 ? heading : texts.paymentRequired;
-  const style = PAYWALL_STYLE;
-  return renderPage({ language: texts.language, title, brand, body, style, script: PAYWALL_SCRIPT, data });
-}
-
-function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallContent): string {
-  if (isWaiting) return texts.waiting;
-  const noOffer = problem === undefined ? texts.signInRequired : texts.tooLittle;
-  return resource.description ?? (offers.length === 0 ? noOffer : texts.hasPrice);
+`;
 }
 
 function offerList({ offers, texts }: PaywallContent): string {
@@ -86,20 +53,14 @@ function offerList({ offers, texts }: PaywallContent): string {
   return `<fieldset><legend>${escapeHtml(texts.choose)}</legend>\n${choices.join('')}</fieldset>\n`;
 }
 
-function facts({ offers, texts, isFeePaid, note }: PaywallContent, networkName: string): string {
+function facts(content: PaywallContent): string {
+  const { note } = content;
   const told = note === undefined ? '' : `<p class="soft small">${escapeHtml(note)}</p>\n`;
-  if (offers.length === 0) return told;
-  const wallets = [...new Set(offers.map(({ payTo }) => payTo))];
-  const rows = [
-    ...wallets.map((it) => [texts.paidTo, shortened(it), it] as const),
-    [texts.network, networkName, ''] as const,
-    [texts.fee, isFeePaid ? texts.feeOurs : texts.feeYours, ''] as const,
-  ];
-  const list = rows.map(([name, value, title]) => {
-    const hint = title === '' ? '' : ` title="${escapeHtml(title)}"`;
+  const list = factsOf(content).map(({ name, value, title }) => {
+    const hint = title === undefined ? '' : ` title="${escapeHtml(title)}"`;
     return `<dt>${escapeHtml(name)}</dt><dd${hint}>${escapeHtml(value)}</dd>`;
   });
-  return `${told}<dl>${list.join('\n')}</dl>\n`;
+  return list.length === 0 ? told : `${told}<dl>${list.join('\n')}</dl>\n`;
 }
 
 function otherWays({ offers, texts, resource }: PaywallContent): string {
@@ -109,11 +70,6 @@ function otherWays({ offers, texts, resource }: PaywallContent): string {
 <pre>npx tollhouse pay ${escapeHtml(shellQuoted(resource.url))} --keypair wallet.json</pre>
 </details>
 `;
-}
-
-/** As much of an address as people compare. */
-function shortened(address: string): string {
-  return address.length <= 12 ? address : `${address.slice(0, 5)}…${address.slice(-5)}`;
 }
 
 /** A URL as one word of a shell: the client chose it, and somebody pastes it. */

@@ -2,7 +2,7 @@ import type { NetworkId } from '../../protocol/types.js';
 import { RECEIPT_SCRIPT } from '../client-scripts.js';
 import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
-import { WALLET_NETWORKS } from '../paywall/paywall-page.js';
+import { WALLET_NETWORKS } from '../paywall/paywall-content.js';
 import { momentIn } from './in-words.js';
 import { type ServiceShell, servicePage } from './service-page.js';
 import { webAddress } from './web-address.js';

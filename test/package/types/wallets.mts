@@ -1,4 +1,4 @@
-import type { Request } from 'express';
+import express, { type Request } from 'express';
 import {
   type AdmissionOptions,
   type Collection,
@@ -15,11 +15,16 @@ import {
   type HoldingTimes,
   type HoldingTimesOptions,
   type Identity,
+  type OwnPage,
   type OwnTexts,
   type PageColours,
   type PageOptions,
   type PageTexts,
+  type PaywallOffer,
   type PaywallStateTexts,
+  type PaywallTerms,
+  paywallScript,
+  type RenderPaywall,
   requireTier,
   requireTokenBalance,
   type Sighting,
@@ -48,7 +53,12 @@ export function gatesOf(facilitator: Facilitator): readonly Gate[] {
   const state: Partial<PaywallStateTexts> = { comeIn: 'Entrar' };
   const pt: OwnTexts = { hasPrice: 'Esta página tem um preço', state };
   const colours: Partial<PageColours> = { accent: '#0a6b4f' };
-  const page: PageOptions = { name: 'The Club', colours: { light: colours }, texts: { pt } };
+  const write = ({ offers, card, style, script }: PaywallTerms): string =>
+    `${style}${offers.map(({ price, buys }: PaywallOffer) => `${price} ${buys}`).join()}${card}${script}`;
+  const render: RenderPaywall = async (terms, { path }): Promise<OwnPage> => ({ html: path + write(terms) });
+  // @ts-expect-error a page is HTML
+  requireTokenBalance({ facilitator, ...admission, page: { render: () => 7 } });
+  const page: PageOptions = { name: 'The Club', colours: { light: colours }, texts: { pt }, render };
   // @ts-expect-error a length of time has a unit
   const wrong: AdmissionOptions = { heldFor: 24 };
   return [
@@ -57,6 +67,8 @@ export function gatesOf(facilitator: Facilitator): readonly Gate[] {
     requireTier({ facilitator, tier: 'gold', ...admission }),
   ];
 }
+
+express().get('/tollhouse.js', paywallScript());
 
 export async function standFor(facilitator: Facilitator, req: Request): Promise<string> {
   const options: DelegationsOptions = { facilitator, domain: 'club.example' };

@@ -1,5 +1,6 @@
 import { NO_BRAND } from '../../../src/pages/layout/page-brand.js';
-import { type PaywallContent, paywallPage } from '../../../src/pages/paywall/paywall-page.js';
+import type { PaywallContent } from '../../../src/pages/paywall/paywall-content.js';
+import { paywallPage } from '../../../src/pages/paywall/paywall-page.js';
 import { EN } from '../../../src/pages/texts/en.js';
 
 const OFFER = { asset: 'mint', amount: '10000', price: '0.01 USDC', token: 'USDC', payTo: 'SellersWallet' };

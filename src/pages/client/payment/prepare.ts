@@ -1,4 +1,4 @@
-import type { PageOffer, PageRequest } from '../paywall/paywall-data.js';
+import type { PageOffer, PageRequest } from '../../paywall/paywall-data.js';
 import { fromBase64, toHeader } from './bytes.js';
 import { isIn, problemOf, sendRequest } from './send-request.js';
 

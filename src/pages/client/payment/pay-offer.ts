@@ -1,8 +1,8 @@
-import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
-import type { PaywallStateTexts } from '../texts/page-texts.js';
+import type { PageOffer, PaywallData } from '../../paywall/paywall-data.js';
+import type { PaywallStateTexts } from '../../texts/page-texts.js';
+import { canEnterWith } from '../enter.js';
 import { type Brought, bringPayment } from './bring-payment.js';
 import { toBase64, toHeader } from './bytes.js';
-import { canEnterWith } from './enter.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';

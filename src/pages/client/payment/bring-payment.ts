@@ -1,4 +1,4 @@
-import type { PageRequest } from '../paywall/paywall-data.js';
+import type { PageRequest } from '../../paywall/paywall-data.js';
 import { isIn, pause, problemOf, sendRequest } from './send-request.js';
 
 /** How bringing a payment ended. */

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../paywall/paywall-data.js';
+import type { PageRequest } from '../../paywall/paywall-data.js';
 import { fromBase64 } from './bytes.js';
 
 /** What browsers ask for who open a page: handlers answer as they would have answered that. */
@@ -6,7 +6,7 @@ const ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
 /** Sends the request of the page again, with headers of ours. A redirect is not followed: it is an answer, for the browser to follow. */
 export function sendRequest(
-  { method, body, url = location.href, headers: own }: PageRequest,
+  { method, body, url = location.href, headers: own, credentials = 'same-origin' }: PageRequest,
   headers: Readonly<Record<string, string>>,
 ): Promise<Response> {
   const sent = body === undefined ? {} : { 'Content-Type': body.type };
@@ -16,7 +16,7 @@ export function sendRequest(
     ...(body === undefined ? {} : { body: fromBase64(body.base64) }),
     redirect: 'manual',
     cache: 'no-store',
-    credentials: 'same-origin',
+    credentials,
   });
 }
 

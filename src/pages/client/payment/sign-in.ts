@@ -1,4 +1,4 @@
-import type { PageSignIn, PaywallData } from '../paywall/paywall-data.js';
+import type { PageSignIn, PaywallData } from '../../paywall/paywall-data.js';
 import { toBase58, toHeader } from './bytes.js';
 import type { Say } from './pay-offer.js';
 import { problemOf, sendRequest } from './send-request.js';

@@ -36,8 +36,9 @@ export interface Wallet {
 /**
  * Finds wallets by the events of Wallet Standard, whichever of the two sides comes first.
  * @param found - called with each wallet that can connect and sign for Solana
+ * @param signal - ends the search
  */
-export function findWallets(found: (wallet: Wallet) => void): void {
+export function findWallets(found: (wallet: Wallet) => void, signal = new AbortController().signal): void {
   const known = new Set<Wallet>();
   const register = (...wallets: readonly Wallet[]) => {
     for (const wallet of wallets) {
@@ -48,10 +49,11 @@ export function findWallets(found: (wallet: Wallet) => void): void {
     return () => undefined;
   };
   const api = Object.freeze({ register });
-  window.addEventListener('wallet-standard:register-wallet', (event) => {
+  const onRegister = (event: Event) => {
     const callback: unknown = Reflect.get(event, 'detail');
     if (typeof callback === 'function') callback(api);
-  });
+  };
+  window.addEventListener('wallet-standard:register-wallet', onRegister, { signal });
   window.dispatchEvent(new CustomEvent('wallet-standard:app-ready', { detail: api }));
 }
 

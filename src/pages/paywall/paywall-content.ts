@@ -1,0 +1,75 @@
+import type { Resource } from '../../protocol/challenge.js';
+import type { NetworkId } from '../../protocol/types.js';
+import type { PageBrand } from '../layout/page-brand.js';
+import type { PageTexts } from '../texts/page-texts.js';
+import type { PageFact, PageOffer, PageRequest, PageSignIn, PaywallData } from './paywall-data.js';
+
+/** An offer with what is told of it beside its price. */
+export interface ShownOffer extends PageOffer {
+  /** What it buys, where that is more than one request. */
+  readonly buys?: string | undefined;
+  /** Wallet that receives, base58. */
+  readonly payTo: string;
+}
+
+/** What a paywall page shows. */
+export interface PaywallContent {
+  readonly texts: PageTexts;
+  readonly brand: PageBrand;
+  readonly resource: Pick<Resource, 'url' | 'description'>;
+  readonly network: NetworkId;
+  readonly request: PageRequest;
+  /** Any one of them opens the door; none where only a sign-in does. */
+  readonly offers: readonly ShownOffer[];
+  readonly isUpfront: boolean;
+  readonly isWaiting?: boolean;
+  /** Whether the seller pays the network fee. */
+  readonly isFeePaid: boolean;
+  /** What else is to be said of the offers, in a sentence. */
+  readonly note?: string | undefined;
+  /** Why an earlier payment or a sign-in opened nothing. */
+  readonly problem?: { readonly code: string; readonly detail: string } | undefined;
+  readonly signIn?: PageSignIn | undefined;
+}
+
+/** Networks as people call them, and as Wallet Standard does. */
+export const WALLET_NETWORKS: Readonly<Record<NetworkId, readonly [name: string, chain: string]>> = {
+  solana: ['Solana', 'solana:mainnet'],
+  'solana-devnet': ['Solana devnet', 'solana:devnet'],
+  'solana-testnet': ['Solana testnet', 'solana:testnet'],
+};
+
+/** What the script of a paywall page works with. */
+export function paywallDataOf(content: PaywallContent): PaywallData {
+  const { texts, network, offers, request, isUpfront, isWaiting = false, problem, signIn } = content;
+  const [networkName, chain] = WALLET_NETWORKS[network];
+  return {
+    ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
+    offers: offers.map(({ asset, amount, price, token }) => ({ asset, amount, price, token })),
+    ...(signIn === undefined ? {} : { signIn }),
+    ...(problem === undefined ? {} : { problem: problem.code }),
+  };
+}
+
+/** What a page is headed by. */
+export function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallContent): string {
+  if (isWaiting) return texts.waiting;
+  const noOffer = problem === undefined ? texts.signInRequired : texts.tooLittle;
+  return resource.description ?? (offers.length === 0 ? noOffer : texts.hasPrice);
+}
+
+/** What a page tells of its offers beside their prices: none where nothing is sold. */
+export function factsOf({ offers, texts, isFeePaid, network }: PaywallContent): readonly PageFact[] {
+  if (offers.length === 0) return [];
+  const wallets = [...new Set(offers.map(({ payTo }) => payTo))];
+  return [
+    ...wallets.map((it) => ({ name: texts.paidTo, value: shortened(it), title: it })),
+    { name: texts.network, value: WALLET_NETWORKS[network][0] },
+    { name: texts.fee, value: isFeePaid ? texts.feeOurs : texts.feeYours },
+  ];
+}
+
+/** As much of an address as people compare. */
+function shortened(address: string): string {
+  return address.length <= 12 ? address : `${address.slice(0, 5)}…${address.slice(-5)}`;
+}
