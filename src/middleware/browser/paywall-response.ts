@@ -8,6 +8,7 @@ import type { Challenge } from '../../protocol/challenge.js';
 import type { NetworkId, Token } from '../../protocol/types.js';
 import { addVary } from '../gate/cache-control.js';
 import { setHeaders } from '../gate/respond.js';
+import { boughtNotes } from '../terms/pass-words.js';
 import { shownPrice } from './page-offers.js';
 import { pageRequest } from './page-request.js';
 
@@ -49,7 +50,7 @@ function send(
     ...{ resource, network, request, note, problem, isWaiting },
     texts: textsFor(req.get('Accept-Language'), page.texts),
     brand: brandOf(page),
-    offers: terms.map((it) => ({ ...shownPrice(it, tokens), buys: it.buys, payTo: it.payTo })),
+    offers: terms.map((it) => ({ ...shownPrice(it, tokens), bought: boughtNotes.of(it), payTo: it.payTo })),
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
     signIn: signInOf(extensions),

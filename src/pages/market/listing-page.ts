@@ -1,10 +1,11 @@
 import { LISTING_SCRIPT } from '../client-scripts.js';
 import { type Markup, markup } from '../layout/markup.js';
 import type { RenderedPage } from '../layout/page.js';
-import { dayIn, filledWith, numberIn } from '../service/in-words.js';
+import { dayIn, numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
+import { filledWith } from '../texts/filled-with.js';
 import { clientExample, terminalExample } from './listing-examples.js';
-import { priceOf, type ShownListing } from './shown-listing.js';
+import { buysOf, priceOf, type ShownListing } from './shown-listing.js';
 import { tryDataOf, tryIt } from './try-it.js';
 
 /** A listing as `GET /api/v1/marketplace/<slug>` answers it. */
@@ -35,11 +36,11 @@ ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
   });
 }
 
-function pricesCard({ texts }: ServiceShell, listing: ListingContent): Markup {
+function pricesCard({ texts, payTexts }: ServiceShell, listing: ListingContent): Markup {
   const { pricing } = listing;
   const prices = [pricing, ...pricing.offers].map(
     (it, at) =>
-      markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${it.buys}</span></p>`,
+      markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${buysOf(it, payTexts())}</span></p>`,
   );
   return markup`<section class="card"><h2>${texts.price}</h2>${prices}</section>`;
 }

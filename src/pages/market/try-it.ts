@@ -19,7 +19,7 @@ export function tryIt({ texts }: ServiceShell): Markup {
 }
 
 /** What the script works with; undefined where the address of the call is not one of this site's. */
-export function tryDataOf({ texts, states }: ServiceShell, listing: ShownListing): TryData | undefined {
+export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListing): TryData | undefined {
   const { slug, example, pricing } = listing;
   if (!URL.canParse(example.url)) return undefined;
   const { pathname, search } = new URL(example.url);
@@ -29,7 +29,7 @@ export function tryDataOf({ texts, states }: ServiceShell, listing: ShownListing
     request: { method: example.method, key: `try ${slug}`, url: pathname + search, ...bodyOf(example) },
     ...{ chain, networkName, isUpfront: false, isWaiting: false },
     offers: [{ asset: pricing.mint, amount: pricing.amount_atomic, price: priceOf(pricing), token: pricing.token }],
-    texts: states(),
+    texts: payTexts().state,
     answer: { status, headers, body, cut },
   };
 }

@@ -4,6 +4,7 @@ import { PAYWALL_SCRIPT } from '../client-scripts.js';
 import { escapeHtml } from '../layout/escape-html.js';
 import { type RenderedPage, renderPage } from '../layout/page.js';
 import { brandHeader, type PageBrand } from '../layout/page-brand.js';
+import { type Bought, boughtInWords } from '../texts/bought.js';
 import type { PageTexts } from '../texts/page-texts.js';
 import type { PageOffer, PageRequest, PageSignIn, PaywallData } from './paywall-data.js';
 import { PAYWALL_STYLE } from './paywall-style.js';
@@ -11,7 +12,7 @@ import { PAYWALL_STYLE } from './paywall-style.js';
 /** An offer with what is told of it beside its price. */
 export interface ShownOffer extends PageOffer {
   /** What it buys, where that is more than one request. */
-  readonly buys?: string | undefined;
+  readonly bought?: Bought | undefined;
   /** Wallet that receives, base58. */
   readonly payTo: string;
 }
@@ -76,8 +77,10 @@ function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallConte
 function offerList({ offers, texts }: PaywallContent): string {
   const [only] = offers;
   if (only === undefined) return '';
-  const words = ({ price, buys }: ShownOffer) =>
-    `<strong class="price">${escapeHtml(price)}</strong> <span class="soft">${escapeHtml(buys ?? texts.oneRequest)}</span>`;
+  const words = ({ price, bought }: ShownOffer) => {
+    const buys = bought === undefined ? texts.oneRequest : boughtInWords(bought, texts);
+    return `<strong class="price">${escapeHtml(price)}</strong> <span class="soft">${escapeHtml(buys)}</span>`;
+  };
   if (offers.length === 1) return `<p>${words(only)}</p>\n`;
   const choices = offers.map(
     (offer, at) =>

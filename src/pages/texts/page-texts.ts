@@ -1,3 +1,5 @@
+import type { BoughtTexts } from './bought.js';
+
 /** What the script of a paywall page says; words in braces are put in by it. */
 export interface PaywallStateTexts {
   readonly payWith: string;
@@ -34,7 +36,7 @@ export interface PaywallStateTexts {
 }
 
 /** All that pages for people say, in one language. */
-export interface PageTexts {
+export interface PageTexts extends BoughtTexts {
   /** As in BCP 47. */
   readonly language: string;
   readonly paymentRequired: string;
