@@ -1,10 +1,11 @@
 import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
-import { canEnterWith, clearPaymentCookie, enter } from './enter.js';
+import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
 import { bring, type Paid, payOffer, type Say } from './pay-offer.js';
 import { forgetPayment, type SavedPayment, savedPayment, savePayment } from './saved-payment.js';
 import { pause } from './send-request.js';
 import { showAnswer } from './show-answer.js';
 import { signIn } from './sign-in.js';
+import { inTurn, keepTurn } from './take-turns.js';
 import { button, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
 import { findWallets, type Wallet } from './wallets.js';
@@ -84,7 +85,14 @@ function showLinks(): void {
 function payWith(wallet: Wallet): void {
   alone(async () => {
     const offer = chosenOffer();
-    if (offer !== undefined) await follow(await payOffer(data, offer, wallet, say), wallet);
+    if (offer === undefined) return;
+    const wait = () => say('otherTab');
+    await inTurn(offer.turn, wait, async (hasWaited) => {
+      const paid = await payOffer(data, offer, wallet, say, hasWaited);
+      await follow(paid, wallet);
+      // This page is left with the money: the turn ends with it.
+      if (paid.status === 'entering') await pause(COOKIE_SECONDS);
+    });
   });
 }
 
@@ -126,14 +134,16 @@ function enterPaid(header: string, isPaid = true): void {
 }
 
 /** Brings a payment that was signed before, here or before a reload. */
-function goOn(header: string): void {
-  alone(async () => {
-    const brought = await bring(data, header, say);
-    if (brought.status === 'in') return open(brought.answer, header);
-    if (brought.status === 'failed') return follow({ status: 'kept', header });
-    say('refused', { reason: brought.reason });
-    await follow({ status: 'stopped', next: 'again' });
-  });
+function goOn(header: string, turn = savedPayment(request.key)?.turn): void {
+  alone(() =>
+    keepTurn(turn, async () => {
+      const brought = await bring(data, header, say, turn);
+      if (brought.status === 'in') return open(brought.answer, header);
+      if (brought.status === 'failed') return follow({ status: 'kept', header });
+      say('refused', { reason: brought.reason });
+      await follow({ status: 'stopped', next: 'again' });
+    }),
+  );
 }
 
 function resume({ header, isPaid, entries = 0 }: SavedPayment): void {

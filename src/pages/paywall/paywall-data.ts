@@ -10,6 +10,8 @@ export interface PageOffer {
   readonly price: string;
   /** Symbol of the token, or its mint. */
   readonly token: string;
+  /** Name of what it buys, on this site: tabs of one browser take turns at paying for the same. Default: none waits for another. */
+  readonly turn?: string;
 }
 
 /** The request that was answered with the page, to be sent again. */

@@ -51,7 +51,7 @@ export function paywallPage(content: PaywallContent): RenderedPage {
   const heading = headingOf(content);
   const data: PaywallData = {
     ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
-    offers: offers.map(({ asset, amount, price, token }) => ({ asset, amount, price, token })),
+    offers: offers.map((it) => pageOffer(it, content)),
     ...(signIn === undefined ? {} : { signIn }),
     ...(problem === undefined ? {} : { problem: problem.code }),
   };
@@ -66,6 +66,18 @@ ${otherWays(content)}</main>`;
   const title = offers.length === 0 ? heading : texts.paymentRequired;
   const style = PAYWALL_STYLE;
   return renderPage({ language: texts.language, title, brand, body, style, script: PAYWALL_SCRIPT, data });
+}
+
+function pageOffer(
+  { asset, amount, price, token, bought }: ShownOffer,
+  { request, resource }: Pick<PaywallContent, 'request' | 'resource'>,
+): PageOffer {
+  const passFor = bought?.group === undefined ? `path ${pathOf(resource.url)}` : `group ${bought.group}`;
+  return { asset, amount, price, token, turn: bought === undefined ? `request ${request.key}` : passFor };
+}
+
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
 function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallContent): string {

@@ -59,6 +59,9 @@ export const DE: PageTexts = {
     paidHere: 'Bezahlt. Hier ist es:',
     save: 'Sichern',
     comeIn: 'Eintreten',
+    otherTab: 'Ein anderer Tab bezahlt dies gerade. Dieser wartet darauf …',
+    otherTabDone:
+      'Der andere Tab ist fertig, und diese Seite ist nicht bezahlt. Bezahlen Sie hier, wenn Sie sie hier haben möchten.',
     tryAgain: 'Noch einmal',
     checkAgain: 'Noch einmal nachsehen',
     otherWallet: 'Andere Wallet',

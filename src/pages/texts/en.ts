@@ -58,6 +58,8 @@ export const EN: PageTexts = {
     paidHere: 'Paid. Here it is:',
     save: 'Save',
     comeIn: 'Come in',
+    otherTab: 'Another tab is paying for this. This one waits for it …',
+    otherTabDone: 'The other tab is done, and this page is not paid for. Pay here if you want it here.',
     tryAgain: 'Try again',
     checkAgain: 'Check again',
     otherWallet: 'Another wallet',

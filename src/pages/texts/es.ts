@@ -58,6 +58,8 @@ export const ES: PageTexts = {
     paidHere: 'Pagado. Aquí está:',
     save: 'Guardar',
     comeIn: 'Entrar',
+    otherTab: 'Otra pestaña está pagando esto. Esta la espera …',
+    otherTabDone: 'La otra pestaña ha terminado y esta página no está pagada. Pague aquí si la quiere aquí.',
     tryAgain: 'Volver a probar',
     checkAgain: 'Mirar de nuevo',
     otherWallet: 'Otra cartera',

@@ -59,6 +59,8 @@ export const FR: PageTexts = {
     paidHere: 'Payé. Voici :',
     save: 'Enregistrer',
     comeIn: 'Entrer',
+    otherTab: 'Un autre onglet est en train de payer ceci. Celui-ci l’attend …',
+    otherTabDone: 'L’autre onglet a terminé, et cette page n’est pas payée. Payez ici si vous la voulez ici.',
     tryAgain: 'Réessayer',
     checkAgain: 'Regarder de nouveau',
     otherWallet: 'Autre portefeuille',

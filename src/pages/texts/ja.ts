@@ -59,6 +59,8 @@ export const JA: PageTexts = {
     paidHere: 'お支払いが完了しました:',
     save: '保存',
     comeIn: '入る',
+    otherTab: '別のタブがこれを支払い中です。このタブは待っています …',
+    otherTabDone: '別のタブは終わりましたが、このページは未払いです。ここで見るには、ここでお支払いください。',
     tryAgain: 'もう一度',
     checkAgain: 'もう一度確認',
     otherWallet: '別のウォレット',

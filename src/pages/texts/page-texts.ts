@@ -30,6 +30,8 @@ export interface PaywallStateTexts {
   readonly paidHere: string;
   readonly save: string;
   readonly comeIn: string;
+  readonly otherTab: string;
+  readonly otherTabDone: string;
   readonly tryAgain: string;
   readonly checkAgain: string;
   readonly otherWallet: string;

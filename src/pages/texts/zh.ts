@@ -58,6 +58,8 @@ export const ZH: PageTexts = {
     paidHere: '已付款。内容如下：',
     save: '保存',
     comeIn: '进入',
+    otherTab: '另一个标签页正在为此付款。本页正在等待……',
+    otherTabDone: '另一个标签页已结束，本页尚未付款。如需在此查看，请在此付款。',
     tryAgain: '重试',
     checkAgain: '再次查看',
     otherWallet: '其他钱包',
