@@ -27,6 +27,7 @@ export interface PaywallParts extends PageSubject {
   readonly note?: string | undefined;
   readonly isWaiting?: boolean;
   readonly problem?: PaywallContent['problem'];
+  readonly outage?: PaywallContent['outage'];
 }
 
 /** Answers a browser with a paywall page; status and headers of protocols are set already. */
@@ -42,12 +43,12 @@ export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts
 function send(
   req: Request,
   res: Response,
-  { challenge, network, tokens, page = {}, note, problem, isWaiting = false }: PaywallParts,
+  { challenge, network, tokens, page = {}, note, problem, outage, isWaiting = false }: PaywallParts,
   request: PaywallContent['request'],
 ): void {
   const { resource, terms, paymentFlow, extensions } = challenge;
   const { html, headers } = paywallPage({
-    ...{ resource, network, request, note, problem, isWaiting },
+    ...{ resource, network, request, note, problem, outage, isWaiting },
     texts: textsFor(req.get('Accept-Language'), page.texts),
     brand: brandOf(page),
     offers: terms.map((it) => ({ ...shownPrice(it, tokens), bought: boughtNotes.of(it), payTo: it.payTo })),

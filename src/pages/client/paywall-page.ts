@@ -148,6 +148,10 @@ function goOn(header: string, turn = savedPayment(request.key)?.turn): void {
 
 function resume({ header, isPaid, entries = 0 }: SavedPayment): void {
   if (!isPaid) return goOn(header);
+  if (data.isOutage) {
+    say('away');
+    return view.offer(button(texts.tryAgain, () => enterPaid(header)));
+  }
   // A visit without a payment has no problem: this one was brought, and opened nothing.
   if (data.problem !== undefined || entries > MOST_ENTRIES) {
     forgetPayment(request.key);
@@ -170,11 +174,12 @@ clearPaymentCookie();
 document.addEventListener('change', () => showWallets());
 const saved = savedPayment(request.key);
 if (saved !== undefined) resume(saved);
+else if (data.isOutage) view.offer(button(texts.tryAgain, () => enter(request)));
 else if (data.isWaiting) waitAndAsk();
 else showWallets();
 findWallets((wallet) => {
   wallets.push(wallet);
-  if (isBusy || data.isWaiting) return;
+  if (isBusy || data.isWaiting || data.isOutage) return;
   view.say('');
   showWallets();
 });

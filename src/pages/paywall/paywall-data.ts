@@ -44,6 +44,8 @@ export interface PaywallData {
   readonly isUpfront: boolean;
   /** Whether a payment for this is being decided about: the page asks again by itself. */
   readonly isWaiting: boolean;
+  /** Whether nothing can be decided at the moment. Default: no. */
+  readonly isOutage?: boolean;
   readonly signIn?: PageSignIn;
   /** Why an earlier payment opened nothing: a code. */
   readonly problem?: string;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors/errors.js';
 import type { Resource } from '../../protocol/challenge.js';
 import type { NetworkId } from '../../protocol/types.js';
 import { PAYWALL_SCRIPT } from '../client-scripts.js';
@@ -34,6 +35,8 @@ export interface PaywallContent {
   readonly note?: string | undefined;
   /** Why an earlier payment or a sign-in opened nothing. */
   readonly problem?: { readonly code: string; readonly detail: string } | undefined;
+  /** Why nothing can be decided at the moment; then there are no offers. */
+  readonly outage?: ErrorCode | undefined;
   readonly signIn?: PageSignIn | undefined;
 }
 
@@ -46,21 +49,22 @@ export const WALLET_NETWORKS: Readonly<Record<NetworkId, readonly [name: string,
 
 /** The page that a browser gets in the place of what has a price: it shows the terms, and its script pays them. */
 export function paywallPage(content: PaywallContent): RenderedPage {
-  const { texts, brand, network, offers, request, isUpfront, isWaiting = false, problem, signIn } = content;
+  const { texts, brand, network, offers, request, isUpfront, isWaiting = false, problem, outage, signIn } = content;
   const [networkName, chain] = WALLET_NETWORKS[network];
   const heading = headingOf(content);
   const data: PaywallData = {
     ...{ request, chain, networkName, isUpfront, isWaiting, texts: texts.state },
     offers: offers.map((it) => pageOffer(it, content)),
+    ...(outage === undefined ? {} : { isOutage: true }),
     ...(signIn === undefined ? {} : { signIn }),
     ...(problem === undefined ? {} : { problem: problem.code }),
   };
   const body = `<main>
 ${brandHeader(brand)}<div class="card">
 <h1>${escapeHtml(heading)}</h1>
-${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${offerList(content)}${facts(content, networkName)}<div id="action" role="group"></div>
+${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content, networkName)}<div id="action" role="group"></div>
 <p id="status" role="status"></p>
-<noscript><p class="soft">${escapeHtml(texts.needsScript)}</p></noscript>
+<noscript>${withoutScript(content)}</noscript>
 </div>
 ${otherWays(content)}</main>`;
   const title = offers.length === 0 ? heading : texts.paymentRequired;
@@ -80,7 +84,19 @@ function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : url;
 }
 
-function headingOf({ texts, resource, offers, isWaiting, problem }: PaywallContent): string {
+function outageText({ texts, outage }: PaywallContent): string {
+  if (outage === undefined) return '';
+  const text = outage === 'fee_limit_reached' ? texts.noMoreThisHour : texts.tryLater;
+  return `<p>${escapeHtml(text)}</p>\n<p class="soft small"><code>${outage}</code></p>\n`;
+}
+
+function withoutScript({ texts, outage, request }: PaywallContent): string {
+  if (outage === undefined) return `<p class="soft">${escapeHtml(texts.needsScript)}</p>`;
+  return request.method === 'GET' ? `<a class="button" href="">${escapeHtml(texts.state.tryAgain)}</a>` : '';
+}
+
+function headingOf({ texts, resource, offers, isWaiting, problem, outage }: PaywallContent): string {
+  if (outage !== undefined) return texts.unavailable;
   if (isWaiting) return texts.waiting;
   const noOffer = problem === undefined ? texts.signInRequired : texts.tooLittle;
   return resource.description ?? (offers.length === 0 ? noOffer : texts.hasPrice);

@@ -8,6 +8,11 @@ export const DE: PageTexts = {
   signInRequired: 'Diese Seite ist für Mitglieder',
   tooLittle: 'Diese Wallet reicht nicht aus',
   waiting: 'Ihre Zahlung ist unterwegs',
+  unavailable: 'Zurzeit nicht verfügbar',
+  tryLater:
+    'Gerade lässt sich nicht feststellen, wer eintreten darf. Das liegt an uns; versuchen Sie es gleich noch einmal.',
+  noMoreThisHour:
+    'In dieser Stunde können keine Zahlungen mehr angenommen werden. Versuchen Sie es später noch einmal.',
   choose: 'Wählen Sie, was Sie kaufen',
   oneRequest: 'einmal',
   buysOne: '1 Anfrage',

@@ -8,6 +8,10 @@ export const FR: PageTexts = {
   signInRequired: 'Cette page est réservée aux membres',
   tooLittle: 'Ce portefeuille ne suffit pas',
   waiting: 'Votre paiement est en route',
+  unavailable: 'Indisponible pour le moment',
+  tryLater:
+    'Il est impossible pour l’instant de savoir qui peut entrer. Cela vient de nous ; réessayez dans un moment.',
+  noMoreThisHour: 'Aucun autre paiement ne peut être pris pendant cette heure. Réessayez plus tard.',
   choose: 'Choisissez ce que vous achetez',
   oneRequest: 'une fois',
   buysOne: '1 requête',

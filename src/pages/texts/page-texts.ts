@@ -46,6 +46,9 @@ export interface PageTexts extends BoughtTexts {
   readonly signInRequired: string;
   readonly tooLittle: string;
   readonly waiting: string;
+  readonly unavailable: string;
+  readonly tryLater: string;
+  readonly noMoreThisHour: string;
   readonly choose: string;
   readonly oneRequest: string;
   readonly paidTo: string;
