@@ -97,20 +97,6 @@ const AGAIN = ':is(#action button, noscript a)';
     expect([await stand.read(), stand.settled()]).toEqual(['well', 1]);
   });
 
-  test('the fees of the hour being spent is told as that', async () => {
-    const url = await serve(stand.facilitatorWith({ maxFeeLamportsPerHour: 40_000n }));
-    await stand.wallet();
-    const page = stand.page();
-    for (let visit = 0; visit < 4; visit += 1) {
-      const shown = await page.goto(`${url}/essay?visit=${visit}`);
-      if (shown?.status() === 503) break;
-      await stand.press(PAY);
-      await stand.read();
-    }
-    expect(await page.textContent('main')).toContain('No more payments can be taken in this hour.');
-    expect(await page.textContent('code')).toBe('fee_limit_reached');
-  });
-
   test('a gate for wallets that cannot look at one says so, and lets in later who has signed in', async () => {
     const facilitator = stand.facilitatorWith({});
     const url = await stand.fixture.serve((app) => {

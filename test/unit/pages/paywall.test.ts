@@ -41,6 +41,16 @@ test.each<[string, Partial<PaywallContent>]>([
   ]);
 });
 
+test.each([
+  ['fee_limit_reached', EN.noMoreThisHour],
+  ['payment_backend_unavailable', EN.tryLater],
+  ['store_unavailable', EN.tryLater],
+] as const)('the outage %s is told as what it is, and nothing is for sale then', (outage, text) => {
+  const html = page('https://seller.example/', { outage, offers: [] });
+  expect([html.includes(`<h1>${EN.unavailable}</h1>`), html.includes(text)]).toEqual([true, true]);
+  expect([html.includes(`<code>${outage}</code>`), html.includes('class="price"')]).toEqual([true, false]);
+});
+
 test('the policy lets run what has the nonce of this one page, and nothing unsafe', () => {
   const [one, other] = [pageOf('https://seller.example/'), pageOf('https://seller.example/')];
   const [, nonce] = /<script nonce="([^"]+)">/.exec(one.html) ?? [];
