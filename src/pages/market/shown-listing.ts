@@ -6,7 +6,9 @@ import type { PageTexts } from '../texts/page-texts.js';
 /** What a payment of some money buys, as the marketplace tells it. */
 export interface MarketPrice {
   readonly amount: string;
+  readonly amount_atomic: string;
   readonly token: string;
+  readonly mint: string;
   /** Null: one call. */
   readonly pass: {
     readonly uses: number | null;
@@ -28,8 +30,6 @@ export interface ShownListing {
   readonly owner: string;
   readonly pricing: MarketPrice & {
     readonly network: NetworkId;
-    readonly mint: string;
-    readonly amount_atomic: string;
     readonly offers: readonly MarketPrice[];
   };
   readonly calls: number;
@@ -44,6 +44,11 @@ export interface ShownListing {
   };
   /** ISO 8601. */
   readonly created_at: string;
+}
+
+/** All prices of a listing, in the seller's order. */
+export function pricesOf({ pricing }: ShownListing): readonly MarketPrice[] {
+  return [pricing, ...pricing.offers];
 }
 
 /** A price for people: `0.01 USDC`. */
