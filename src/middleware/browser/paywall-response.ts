@@ -30,6 +30,9 @@ export interface PaywallParts extends PageSubject {
   readonly outage?: PaywallContent['outage'];
 }
 
+/** Cookies of ours that stand for somebody. */
+const KEPT = /(?:^|[; ])(?:__Host-|__Secure-)?access-(?:wallet|pass-[\da-f]+)=[^;]/;
+
 /** Answers a browser with a paywall page; status and headers of protocols are set already. */
 export function sendPaywallPage(req: Request, res: Response, parts: PaywallParts): void {
   const asked = pageRequest(req);
@@ -55,6 +58,7 @@ function send(
     isUpfront: paymentFlow === 'upfront',
     isFeePaid: terms.every(({ feePayer }) => feePayer !== undefined),
     signIn: signInOf(extensions),
+    isKnown: KEPT.test(req.get('Cookie') ?? ''),
   });
   setHeaders(res, headers);
   addVary(res, 'Accept-Language');

@@ -10,6 +10,15 @@ export function isSecureAt(req: Request, parts: CallerParts): boolean {
 }
 
 /**
+ * Whether no page of another site or host has sent a request, as its browser says. Programs that are no browsers say nothing, and have
+ * nobody's cookies but their own.
+ */
+export function isFromHere(req: Request, parts: CallerParts): boolean {
+  const { 'sec-fetch-site': site = 'same-origin', origin = callerOrigin(req, parts) } = req.headers;
+  return site === 'same-origin' && origin === callerOrigin(req, parts);
+}
+
+/**
  * Whether a request with a cookie may count as its owner's doing: what changes something does where its browser says that a page of
  * this site has sent it.
  */

@@ -17,7 +17,7 @@ import { withSignIns } from '../gate/sign-ins-wanted.js';
 import { wantsPage } from '../gate/wants-page.js';
 import { type AdmittingParts, admittedBefore, noteAdmitted } from './admitted-before.js';
 import { callerUrl } from './caller-request.js';
-import { isKeeping, keptSignIn } from './keep-sign-in.js';
+import { isKeeping, keptSignIn, signedOut } from './keep-sign-in.js';
 import { refuseStranger } from './refuse-stranger.js';
 import { sendSignInPage } from './sign-in-page.js';
 import { anyProof, isToken, offerSignIn, proofOf } from './wallet-auth.js';
@@ -174,10 +174,12 @@ export function walletGate(where: string, parts: WalletGateParts, rule: WalletJu
     if (note !== undefined) tellNote?.(req, note);
   }
 
+  const decideOrKeep = (req: Request, res: Response): MaybePromise<Decision> =>
+    isKeeping(req) ? keptSignIn(req, res, parts).then((kept) => kept ?? decide(req, res)) : decide(req, res);
   const admit = (req: Request, res: Response) => {
     showOutages(req, res, { network: parts.facilitator.network, page: parts.page, url: () => callerUrl(req, parts) });
     return whenKnownOr(
-      () => (isKeeping(req) ? keptSignIn(req, res, parts).then((kept) => kept ?? decide(req, res)) : decide(req, res)),
+      () => signedOut(req, res, parts) ?? decideOrKeep(req, res),
       (decision) => {
         if (!decision.admitted) exposeHeaders(res, EXPOSED);
         return decision;

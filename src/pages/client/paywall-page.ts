@@ -1,10 +1,12 @@
-import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
+import type { PaywallData } from '../paywall/paywall-data.js';
+import { chosenOffer } from './chosen-offer.js';
 import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
 import { bring, type Paid, payOffer, type Say } from './pay-offer.js';
 import { forgetPayment, type SavedPayment, savedPayment, savePayment } from './saved-payment.js';
 import { pause } from './send-request.js';
 import { showAnswer } from './show-answer.js';
 import { signIn } from './sign-in.js';
+import { offerSignOut } from './sign-out.js';
 import { inTurn, keepTurn } from './take-turns.js';
 import { button, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
@@ -34,11 +36,6 @@ async function alone(work: () => Promise<void>): Promise<void> {
   }
 }
 
-function chosenOffer(): PageOffer | undefined {
-  const checked = document.querySelector<HTMLInputElement>('input[name=offer]:checked');
-  return offers[Number(checked?.value ?? 0)];
-}
-
 function showWallets(): void {
   if (isBusy) return;
   const actions = [...payButtons(), ...signInButtons()];
@@ -47,7 +44,7 @@ function showWallets(): void {
 }
 
 function payButtons(): readonly HTMLElement[] {
-  const offer = chosenOffer();
+  const offer = chosenOffer(offers);
   if (offer === undefined) return [];
   return withFeature('solana:signTransaction').map((wallet) => {
     const text = filled(texts.payWith, { price: offer.price, wallet: wallet.name });
@@ -84,7 +81,7 @@ function showLinks(): void {
 
 function payWith(wallet: Wallet): void {
   alone(async () => {
-    const offer = chosenOffer();
+    const offer = chosenOffer(offers);
     if (offer === undefined) return;
     const wait = () => say('otherTab');
     await inTurn(offer.turn, wait, async (hasWaited) => {
@@ -171,6 +168,7 @@ async function waitAndAsk(): Promise<void> {
 }
 
 clearPaymentCookie();
+offerSignOut(request, () => enter(request));
 document.addEventListener('change', () => showWallets());
 const saved = savedPayment(request.key);
 if (saved !== undefined) resume(saved);

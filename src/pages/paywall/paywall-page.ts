@@ -38,6 +38,8 @@ export interface PaywallContent {
   /** Why nothing can be decided at the moment; then there are no offers. */
   readonly outage?: ErrorCode | undefined;
   readonly signIn?: PageSignIn | undefined;
+  /** Whether the browser keeps a sign-in or a pass, which its reader may want forgotten. Default: no. */
+  readonly isKnown?: boolean;
 }
 
 /** Networks as people call them, and as Wallet Standard does. */
@@ -65,7 +67,7 @@ ${brandHeader(brand)}<div class="card">
 ${problem === undefined ? '' : `<p class="problem">${escapeHtml(problem.detail)}</p>\n`}${outageText(content)}${offerList(content)}${facts(content, networkName)}<div id="action" role="group"></div>
 <p id="status" role="status"></p>
 <noscript>${withoutScript(content)}</noscript>
-</div>
+${content.isKnown ? `<button id="forget" class="plain" type="button" hidden>${escapeHtml(texts.signOut)}</button>\n` : ''}</div>
 ${otherWays(content)}</main>`;
   const title = offers.length === 0 ? heading : texts.paymentRequired;
   const style = PAYWALL_STYLE;

@@ -30,7 +30,7 @@ export const DE: PageTexts = {
   fee: 'Netzgebühr',
   feeOurs: 'keine für Sie',
   feeYours: 'zahlen Sie',
-  signedInAs: 'Angemeldet als {wallet}',
+  signOut: 'Auf diesem Gerät abmelden',
   otherWays: 'Anders bezahlen',
   byProgram: 'Mit jedem x402-Client, oder im Terminal:',
   needsScript: 'Zum Bezahlen hier braucht es JavaScript.',

@@ -28,7 +28,7 @@ export const EN: PageTexts = {
   fee: 'Network fee',
   feeOurs: 'none for you',
   feeYours: 'yours',
-  signedInAs: 'Signed in as {wallet}',
+  signOut: 'Sign out on this device',
   otherWays: 'Other ways to pay',
   byProgram: 'Pay with any x402 client, or from a terminal:',
   needsScript: 'Paying here needs JavaScript.',

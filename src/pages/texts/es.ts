@@ -28,7 +28,7 @@ export const ES: PageTexts = {
   fee: 'Comisión de red',
   feeOurs: 'ninguna para usted',
   feeYours: 'a su cargo',
-  signedInAs: 'Sesión iniciada como {wallet}',
+  signOut: 'Cerrar sesión en este dispositivo',
   otherWays: 'Otras formas de pagar',
   byProgram: 'Con cualquier cliente x402, o desde un terminal:',
   needsScript: 'Para pagar aquí hace falta JavaScript.',

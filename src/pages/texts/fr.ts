@@ -29,7 +29,7 @@ export const FR: PageTexts = {
   fee: 'Frais de réseau',
   feeOurs: 'aucuns pour vous',
   feeYours: 'à votre charge',
-  signedInAs: 'Connecté avec {wallet}',
+  signOut: 'Se déconnecter sur cet appareil',
   otherWays: 'Autres façons de payer',
   byProgram: 'Avec tout client x402, ou depuis un terminal :',
   needsScript: 'Pour payer ici, il faut JavaScript.',

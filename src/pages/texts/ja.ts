@@ -28,7 +28,7 @@ export const JA: PageTexts = {
   fee: 'ネットワーク手数料',
   feeOurs: 'ご負担はありません',
   feeYours: 'お客様負担',
-  signedInAs: '{wallet} でサインイン中',
+  signOut: 'この端末でサインアウト',
   otherWays: 'ほかの支払い方法',
   byProgram: 'x402 クライアント、またはターミナルから:',
   needsScript: 'ここでのお支払いには JavaScript が必要です。',

@@ -56,7 +56,7 @@ export interface PageTexts extends BoughtTexts {
   readonly fee: string;
   readonly feeOurs: string;
   readonly feeYours: string;
-  readonly signedInAs: string;
+  readonly signOut: string;
   readonly otherWays: string;
   readonly byProgram: string;
   readonly needsScript: string;

@@ -28,7 +28,7 @@ export const ZH: PageTexts = {
   fee: '网络费',
   feeOurs: '您无需支付',
   feeYours: '由您支付',
-  signedInAs: '已登录：{wallet}',
+  signOut: '在此设备上退出登录',
   otherWays: '其他付款方式',
   byProgram: '使用任意 x402 客户端，或在终端中：',
   needsScript: '在此付款需要 JavaScript。',
