@@ -1,5 +1,5 @@
 import type { PageRequest } from '../paywall/paywall-data.js';
-import { fromBase64 } from './bytes.js';
+import { fromBase64 } from './wire/bytes.js';
 
 const COOKIE = 'payment-signature';
 /** Long enough for a navigation, short enough that no other one brings it. */

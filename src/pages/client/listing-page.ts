@@ -1,11 +1,11 @@
 import type { TryData } from '../market/try-data.js';
 import { chosenOffer } from './chosen-offer.js';
-import { credentialsIn } from './credentials.js';
 import { bring, type Paid, payOffer } from './pay-offer.js';
 import { showResponse } from './show-response.js';
 import { button, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
 import { findWallets, type Wallet } from './wallets.js';
+import { credentialsIn } from './wire/credentials.js';
 
 const data: TryData = JSON.parse(document.getElementById('data')?.textContent ?? '');
 const { texts } = data;

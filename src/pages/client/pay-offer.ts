@@ -1,11 +1,11 @@
 import type { PageOffer, PaywallData } from '../paywall/paywall-data.js';
 import type { PaywallStateTexts } from '../texts/page-texts.js';
 import { type Brought, bringPayment } from './bring-payment.js';
-import { toBase64, toHeader } from './bytes.js';
 import { canEnterWith } from './enter.js';
 import { type PaymentToSign, prepare, transactionOf } from './prepare.js';
 import { forgetPayment, savePayment } from './saved-payment.js';
 import { connect, type Wallet, type WalletAccount } from './wallets.js';
+import { toBase64, toHeader } from './wire/bytes.js';
 
 /** What a reader is told, with the words that are put into it. */
 export type Say = (text: keyof PaywallStateTexts, words?: Readonly<Record<string, string>>) => void;

@@ -3,7 +3,6 @@ import { chosenOffer } from './chosen-offer.js';
 import { COOKIE_SECONDS, canEnterWith, clearPaymentCookie, enter } from './enter.js';
 import { bring, type Paid, payOffer, type Say } from './pay-offer.js';
 import { forgetPayment, type SavedPayment, savedPayment, savePayment } from './saved-payment.js';
-import { pause } from './send-request.js';
 import { showAnswer } from './show-answer.js';
 import { signIn } from './sign-in.js';
 import { offerSignOut } from './sign-out.js';
@@ -11,6 +10,7 @@ import { inTurn, keepTurn } from './take-turns.js';
 import { button, filled, linkButton, pageView } from './view.js';
 import { isPhone, walletLinks } from './wallet-links.js';
 import { findWallets, type Wallet } from './wallets.js';
+import { pause } from './wire/send-request.js';
 
 /** What is longer may not be kept by the server for the one who comes for it. */
 const MAX_KEPT_BYTES = 1_000_000;

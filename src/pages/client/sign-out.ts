@@ -1,5 +1,5 @@
 import type { PageRequest } from '../paywall/paywall-data.js';
-import { sendRequest } from './send-request.js';
+import { sendRequest } from './wire/send-request.js';
 
 /**
  * Lets the button of the page, if there is one, sign out: the server takes its cookies back.

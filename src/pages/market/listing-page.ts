@@ -5,7 +5,7 @@ import { dayIn, numberIn } from '../service/in-words.js';
 import { type ServiceShell, servicePage } from '../service/service-page.js';
 import { filledWith } from '../texts/filled-with.js';
 import { clientExample, terminalExample } from './listing-examples.js';
-import { buysOf, priceOf, pricesOf, type ShownListing } from './shown-listing.js';
+import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
 import { tryDataOf, tryIt } from './try-it.js';
 
 /** A listing as `GET /api/v1/marketplace/<slug>` answers it. */
@@ -37,7 +37,7 @@ ${openapi === null ? undefined : ownDocument(shell, openapi)}`,
 }
 
 function pricesCard({ texts, payTexts }: ServiceShell, listing: ListingContent): Markup {
-  const prices = pricesOf(listing).map(
+  const prices = listedPrices(listing).map(
     (it, at) =>
       markup`<p>${at === 0 ? undefined : `${texts.orElse} `}<strong class="price">${priceOf(it)}</strong> <span class="soft">${buysOf(it, payTexts())}</span></p>`,
   );

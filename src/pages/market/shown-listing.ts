@@ -47,7 +47,7 @@ export interface ShownListing {
 }
 
 /** All prices of a listing, in the seller's order. */
-export function pricesOf({ pricing }: ShownListing): readonly MarketPrice[] {
+export function listedPrices({ pricing }: ShownListing): readonly MarketPrice[] {
   return [pricing, ...pricing.offers];
 }
 

@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../layout/markup.js';
 import { WALLET_NETWORKS } from '../paywall/paywall-page.js';
 import type { ServiceShell } from '../service/service-page.js';
-import { buysOf, priceOf, pricesOf, type ShownListing } from './shown-listing.js';
+import { buysOf, listedPrices, priceOf, type ShownListing } from './shown-listing.js';
 import type { TryData } from './try-data.js';
 
 /** The place where a listing is tried; the script of the page shows it, as it does nothing by itself. */
@@ -22,7 +22,7 @@ ${choiceOf(shell, listing)}
 
 /** Which of several prices is paid. */
 function choiceOf({ payTexts }: ServiceShell, listing: ShownListing): Markup | undefined {
-  const prices = pricesOf(listing);
+  const prices = listedPrices(listing);
   if (prices.length === 1) return undefined;
   const texts = payTexts();
   const choices = prices.map((it, at) => {
@@ -44,7 +44,7 @@ export function tryDataOf({ texts, payTexts }: ServiceShell, listing: ShownListi
   return {
     request: { method: example.method, key: `try ${slug}`, url: pathname + search, ...bodyOf(example) },
     ...{ chain, networkName, isUpfront: false, isWaiting: false },
-    offers: pricesOf(listing).map((it) => ({
+    offers: listedPrices(listing).map((it) => ({
       ...{ asset: it.mint, amount: it.amount_atomic },
       ...{ price: priceOf(it), token: it.token },
     })),

@@ -1,4 +1,4 @@
-import type { PageRequest } from '../paywall/paywall-data.js';
+import type { PageRequest } from '../../paywall/paywall-data.js';
 import { fromBase64 } from './bytes.js';
 
 /** What browsers ask for who open a page: handlers answer as they would have answered that. */
