@@ -14,8 +14,9 @@ export function isSecureAt(req: Request, parts: CallerParts): boolean {
  * nobody's cookies but their own.
  */
 export function isFromHere(req: Request, parts: CallerParts): boolean {
-  const { 'sec-fetch-site': site = 'same-origin', origin = callerOrigin(req, parts) } = req.headers;
-  return site === 'same-origin' && origin === callerOrigin(req, parts);
+  const { 'sec-fetch-site': site, origin } = req.headers;
+  if (site !== undefined) return site === 'same-origin';
+  return origin === undefined || origin === callerOrigin(req, parts);
 }
 
 /**
